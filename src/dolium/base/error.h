@@ -1,0 +1,74 @@
+// Error: what went wrong, in one of a few kinds that mean the same everywhere.
+//
+// The library never prints and never aborts on bad input: it returns an Error. The
+// message names the object, key and range, what was found and what was expected, and
+// gains context on the way up: `seg/s0/1f.shard: chunk 4021: bytes [8192, 12288) end
+// past the object (10240 bytes)`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace dolium {
+
+enum class ErrorCode : uint8_t {
+  kNotFound,         // the thing named is not there
+  kCorrupt,          // the bytes contradict the format or a digest
+  kInvalidArgument,  // the caller asked for something senseless
+  kExists,           // the target is there already and may not be overwritten
+  kConflict,         // the object is no longer at the generation that the caller named
+  kIo,               // could not read or write
+  kUnavailable,      // could not read or write now; may work later
+  kUnsupported,      // valid, but we cannot do it
+  kCancelled,        // stopped on request
+};
+
+// The name of a code in JSON output: "not_found", "corrupt", ...
+std::string_view ErrorCodeName(ErrorCode code);
+
+struct [[nodiscard]] Error {
+  ErrorCode code = ErrorCode::kIo;
+  std::string message;
+
+  // The same error, with `context` and ": " put before the message.
+  Error Within(std::string_view context) && {
+    message.insert(0, ": ").insert(0, context);
+    return std::move(*this);
+  }
+  Error Within(std::string_view context) const& { return Error(*this).Within(context); }
+};
+
+inline Error NotFound(std::string message) {
+  return {ErrorCode::kNotFound, std::move(message)};
+}
+inline Error Corrupt(std::string message) {
+  return {ErrorCode::kCorrupt, std::move(message)};
+}
+inline Error InvalidArgument(std::string message) {
+  return {ErrorCode::kInvalidArgument, std::move(message)};
+}
+inline Error Exists(std::string message) {
+  return {ErrorCode::kExists, std::move(message)};
+}
+inline Error Conflict(std::string message) {
+  return {ErrorCode::kConflict, std::move(message)};
+}
+inline Error IoError(std::string message) {
+  return {ErrorCode::kIo, std::move(message)};
+}
+inline Error Unavailable(std::string message) {
+  return {ErrorCode::kUnavailable, std::move(message)};
+}
+inline Error Unsupported(std::string message) {
+  return {ErrorCode::kUnsupported, std::move(message)};
+}
+inline Error Cancelled(std::string message = "stopped on request") {
+  return {ErrorCode::kCancelled, std::move(message)};
+}
+
+// An Error of the fitting kind for a failed system call: `action` and the text of `errnum`.
+Error SystemError(int errnum, std::string_view action);
+
+}  // namespace dolium

@@ -1,0 +1,79 @@
+#include "dolium/base/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace dolium {
+namespace {
+
+TEST(ThreadCount, IsBoundedByJobsAndTasks) {
+  EXPECT_EQ(ThreadCount(4, 100), 4U);
+  EXPECT_EQ(ThreadCount(4, 2), 2U);
+  EXPECT_EQ(ThreadCount(4, 0), 1U);
+  EXPECT_GE(ThreadCount(0, 1000), 1U);
+}
+
+TEST(ParallelFor, CallsEveryIndexOnce) {
+  std::vector<std::atomic<int>> calls(1000);
+  const auto result = ParallelFor(calls.size(), 4, [&](size_t i) -> Result<void> {
+    ++calls[i];
+    return {};
+  });
+  EXPECT_TRUE(result);
+  EXPECT_TRUE(
+      std::all_of(calls.begin(), calls.end(), [](const auto& n) { return n == 1; }));
+}
+
+TEST(ParallelFor, RunsOneJobInOrderOnTheCaller) {
+  std::vector<size_t> order;
+  std::set<std::thread::id> threads;
+  ASSERT_TRUE(ParallelFor(5, 1, [&](size_t i) -> Result<void> {
+    order.push_back(i);
+    threads.insert(std::this_thread::get_id());
+    return {};
+  }));
+  EXPECT_EQ(order, (std::vector<size_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(threads, std::set{std::this_thread::get_id()});
+}
+
+TEST(ParallelFor, StopsAtTheFirstError) {
+  std::atomic<size_t> calls = 0;
+  const auto result = ParallelFor(100'000, 3, [&](size_t i) -> Result<void> {
+    ++calls;
+    if (i == 10) return Corrupt("index 10 is bad");
+    return {};
+  });
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().message, "index 10 is bad");
+  EXPECT_GE(calls, 11U);
+  EXPECT_LT(calls, 100'000U);
+}
+
+TEST(ParallelFor, StopsOnRequest) {
+  std::stop_source stop;
+  std::atomic<size_t> calls = 0;
+  const auto result = ParallelFor(
+      100'000, 2,
+      [&](size_t) -> Result<void> {
+        if (++calls == 5) stop.request_stop();
+        return {};
+      },
+      stop.get_token());
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kCancelled);
+  EXPECT_LT(calls, 100'000U);
+}
+
+TEST(ParallelFor, DoesNothingForNoTasks) {
+  EXPECT_TRUE(
+      ParallelFor(0, 4, [](size_t) -> Result<void> { return Corrupt("called"); }));
+}
+
+}  // namespace
+}  // namespace dolium

@@ -1,0 +1,70 @@
+#include "dolium/base/worker_pool.h"
+
+#include <utility>
+
+namespace dolium {
+
+WorkerPool::WorkerPool(size_t threads) {
+  threads_.reserve(threads);
+  for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
+}
+
+WorkerPool::~WorkerPool() {
+  std::deque<Work> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    dropped.swap(queue_);
+  }
+  changed_.notify_all();
+  threads_.clear();  // Joins, before the members that the threads use go away.
+}
+
+void WorkerPool::Submit(Work work) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (first_error_) return;
+    queue_.push_back(std::move(work));
+  }
+  changed_.notify_all();
+}
+
+Result<void> WorkerPool::Wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return queue_.empty() && running_ == 0; });
+  if (first_error_) return *first_error_;
+  return {};
+}
+
+Result<void> WorkerPool::status() const {
+  const std::lock_guard lock(mutex_);
+  if (first_error_) return *first_error_;
+  return {};
+}
+
+void WorkerPool::Run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+    if (stopping_) return;
+    Work work = std::move(queue_.front());
+    queue_.pop_front();
+    ++running_;
+    lock.unlock();
+    Result<void> result = work();
+    work = nullptr;
+    std::deque<Work> dropped;
+    lock.lock();
+    --running_;
+    if (!result && !first_error_) {
+      first_error_ = std::move(result).error();
+      dropped.swap(queue_);
+    }
+    lock.unlock();
+    dropped.clear();
+    changed_.notify_all();
+    lock.lock();
+  }
+}
+
+}  // namespace dolium
