@@ -1,0 +1,70 @@
+#include "dolium/bytes/folder_swap.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "dolium/bytes/folder.h"
+#include "dolium/bytes/store.h"
+
+namespace dolium {
+namespace {
+
+Result<void> SyncParent(const std::string& path) {
+  const std::string parent = ParentPath(path);
+  DOLIUM_TRY(const UniqueFd folder,
+             OpenFolder(AT_FDCWD, parent).Within(parent.empty() ? "." : parent));
+  return SyncFd(folder.get()).Within(parent);
+}
+
+Result<void> SyncParents(const std::string& a, const std::string& b) {
+  DOLIUM_TRY_VOID(SyncParent(a));
+  if (ParentPath(a) == ParentPath(b)) return {};
+  return SyncParent(b);
+}
+
+}  // namespace
+
+Result<bool> FolderExists(const std::string& path) {
+  struct stat status{};
+  if (lstat(path.c_str(), &status) == 0) return S_ISDIR(status.st_mode);
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return SystemError(errno, "cannot look up").Within(path);
+}
+
+Result<void> ExchangeFolders(const std::string& a, const std::string& b) {
+  if (renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) != 0) {
+    if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
+      return Unsupported(fmt::format("{}: its file system cannot exchange folders", a));
+    }
+    return SystemError(errno, fmt::format("cannot exchange with {}", b)).Within(a);
+  }
+  return SyncParents(a, b);
+}
+
+Result<void> RenameFolder(const std::string& from, const std::string& to) {
+  if (rename(from.c_str(), to.c_str()) != 0) {
+    if (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR) {
+      return Exists(
+          fmt::format("{}: is there already, cannot give {} its name", to, from));
+    }
+    return SystemError(errno, fmt::format("cannot rename to {}", to)).Within(from);
+  }
+  return SyncParents(from, to);
+}
+
+Result<void> RemoveFolder(const std::string& path) {
+  std::error_code error;
+  const auto removed = std::filesystem::remove_all(path, error);
+  if (error) return SystemError(error.value(), "cannot remove").Within(path);
+  if (removed == 0) return {};
+  return SyncParent(path);
+}
+
+}  // namespace dolium

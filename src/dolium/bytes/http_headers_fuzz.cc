@@ -1,0 +1,41 @@
+// Feeds bytes, split into lines, to the parser of response heads.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "dolium/bytes/http_headers.h"
+
+namespace {
+
+void Require(bool condition) {
+  if (!condition) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  dolium::ResponseHead head;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    head.AddLine(line);
+    dolium::ParseContentRange(line);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  Require(head.status() == 0 || (head.status() >= 100 && head.status() <= 599));
+  if (const auto range = head.content_range()) {
+    Require(range->range || range->total);
+    if (range->range) {
+      Require(range->range->length > 0);
+      Require(range->range->end() > range->range->offset);
+      Require(!range->total || range->range->end() <= *range->total);
+    }
+  }
+  Require(!head.content_encoding().empty());
+  (void)head.content_length();
+  (void)head.MakeGeneration(size);
+  return 0;
+}

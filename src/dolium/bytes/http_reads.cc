@@ -1,0 +1,228 @@
+#include "dolium/bytes/http_reads.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "dolium/bytes/slice_check.h"
+
+namespace dolium {
+namespace {
+
+// Space set aside on the word of the server alone.
+constexpr uint64_t kMaxReserve = uint64_t{16} << 20;
+
+// More than gzip ever adds to data that it cannot shrink.
+uint64_t MostCompressedBytes(uint64_t limit) {
+  const auto most = CheckedAdd(limit, limit / 256 + (64 << 10));
+  return most.value_or(~uint64_t{0});
+}
+
+}  // namespace
+
+void HeadExchange::Restart() {
+  refused_ = false;
+  info_.reset();
+}
+
+std::optional<Failure> HeadExchange::CheckHead(const ResponseHead& head) {
+  if (head.status() == 405 || head.status() == 501) {
+    refused_ = true;
+    return std::nullopt;
+  }
+  if (head.status() != 200) {
+    return StatusFailure(name(), head.status(), forbidden_is_missing_);
+  }
+  const auto size = head.content_length();
+  if (size && !head.is_encoded()) info_ = ObjectInfo{*size, head.MakeGeneration(size)};
+  return std::nullopt;
+}
+
+void FirstByteExchange::Restart() {
+  received_ = 0;
+  info_.reset();
+}
+
+std::optional<Failure> FirstByteExchange::CheckHead(const ResponseHead& head) {
+  std::optional<uint64_t> size;
+  const auto content_range = head.content_range();
+  if (head.status() == 206) {
+    if (content_range) size = content_range->total;
+  } else if (head.status() == 416) {  // An empty object has no byte 0.
+    if (content_range) size = content_range->total;
+    SkipBody();
+  } else if (head.status() == 200) {
+    size = head.content_length();
+    SkipBody();
+  } else {
+    return StatusFailure(name(), head.status(), forbidden_is_missing_);
+  }
+  if (size && !head.is_encoded()) info_ = ObjectInfo{*size, head.MakeGeneration(size)};
+  return std::nullopt;
+}
+
+std::optional<Failure> FirstByteExchange::TakeBody(BytesView bytes) {
+  received_ += bytes.size();
+  if (received_ <= 1) return std::nullopt;
+  return Failure{
+      IoError(fmt::format("{}: asked for bytes [0, 1), but the body is longer", name()))};
+}
+
+Error RangeExchange::PastEnd(std::optional<uint64_t> total) const {
+  if (!total) {
+    return Corrupt(fmt::format("{}: bytes {} end past the object (of unknown size)",
+                               name(), ToString(asked())));
+  }
+  if (const ReadSlice* past = FindSlicePastEnd(state_.slices, *total)) {
+    return PastEndError(name(), past->offset, past->into.size(), *total);
+  }
+  return IoError(fmt::format("{}: the server refuses bytes {} of an object of {} bytes",
+                             name(), ToString(asked()), *total));
+}
+
+std::optional<Failure> RangeExchange::CheckHead(const ResponseHead& head) {
+  const ByteRange range = asked();
+  const auto content_range = head.content_range();
+  if (head.status() == 416) {
+    return Failure{PastEnd(content_range ? content_range->total : std::nullopt)};
+  }
+  if (head.status() == 200) {
+    return Failure{
+        Unsupported(fmt::format("{}: the server ignores Range (200 instead of 206 to "
+                                "bytes {}); use a server that "
+                                "answers range requests, or a local copy",
+                                name(), ToString(range)))};
+  }
+  if (head.status() != 206) {
+    return StatusFailure(name(), head.status(), forbidden_is_missing_);
+  }
+  if (head.is_encoded()) {
+    return Failure{
+        Unsupported(fmt::format("{}: the server answers bytes {} with Content-Encoding "
+                                "{}, where only identity makes "
+                                "sense; store or serve the object without it",
+                                name(), ToString(range), head.content_encoding()))};
+  }
+  if (!content_range || content_range->range != range) {
+    // The part that exists, where less exists than was asked for.
+    if (content_range && content_range->range &&
+        content_range->range->offset == range.offset) {
+      const uint64_t end = content_range->range->end();
+      if (end < range.end() && content_range->total.value_or(end) == end) {
+        return Failure{PastEnd(end)};
+      }
+    }
+    return Failure{IoError(fmt::format(
+        "{}: asked for bytes {}, that is \"bytes={}-{}\", but Content-Range is \"{}\"",
+        name(), ToString(range), range.offset, range.end() - 1,
+        head.content_range_text().value_or("")))};
+  }
+
+  Generation generation = head.MakeGeneration(content_range->total);
+  if (state_.generation && *state_.generation != generation) {
+    state_.changed = true;
+    return Failure{ChangedError(name())};
+  }
+  state_.generation = std::move(generation);
+  if (content_range->total) {
+    state_.total = content_range->total;
+    // Empty slices are not asked for, but must lie within the object all the same.
+    if (FindSlicePastEnd(state_.slices, *state_.total) != nullptr) {
+      return Failure{PastEnd(state_.total)};
+    }
+  }
+  return std::nullopt;
+}
+
+MutableBytes RangeExchange::Target() {
+  if (places_.size() == 1) return places_.front()->into;
+  scratch_.resize(static_cast<size_t>(asked().length));
+  return scratch_;
+}
+
+std::optional<Failure> RangeExchange::TakeBody(BytesView bytes) {
+  if (bytes.size() > asked().length - received_) {
+    return Failure{IoError(fmt::format("{}: asked for bytes {}, but the body is longer",
+                                       name(), ToString(asked())))};
+  }
+  const MutableBytes target = Target();
+  std::memcpy(target.data() + received_, bytes.data(), bytes.size());
+  received_ += bytes.size();
+  return std::nullopt;
+}
+
+std::optional<Failure> RangeExchange::CheckEnd() {
+  if (received_ != asked().length) {
+    return Failure{
+        IoError(fmt::format("{}: the body of bytes {} ends after {} of {} bytes", name(),
+                            ToString(asked()), received_, asked().length)),
+        true};
+  }
+  if (places_.size() > 1) {
+    for (const ReadSlice* place : places_) {
+      const std::byte* from = scratch_.data() + (place->offset - asked().offset);
+      std::memcpy(place->into.data(), from, place->into.size());
+    }
+    scratch_ = ByteVector();
+  }
+  return std::nullopt;
+}
+
+void WholeExchange::Restart() {
+  received_ = 0;
+  announced_.reset();
+  gunzip_.reset();
+  bytes_.clear();
+  generation_ = Generation();
+}
+
+std::optional<Failure> WholeExchange::CheckHead(const ResponseHead& head) {
+  if (head.status() != 200) {
+    return StatusFailure(name(), head.status(), forbidden_is_missing_);
+  }
+  announced_ = head.content_length();
+  generation_ = head.MakeGeneration(head.is_encoded() ? std::nullopt : announced_);
+  const std::string encoding = head.content_encoding();
+  if (encoding == "gzip" || encoding == "x-gzip") {
+    gunzip_.emplace();
+  } else if (encoding != "identity") {
+    return Failure{Unsupported(fmt::format(
+        "{}: Content-Encoding is {}, which was not asked for; only gzip is understood",
+        name(), encoding))};
+  } else if (announced_) {
+    if (*announced_ > limit_) return Failure{OverLimitError(name(), *announced_, limit_)};
+    bytes_.reserve(static_cast<size_t>(std::min(*announced_, kMaxReserve)));
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> WholeExchange::TakeBody(BytesView piece) {
+  received_ += piece.size();
+  if (gunzip_) {
+    if (received_ > MostCompressedBytes(limit_)) {
+      return Failure{Corrupt(
+          fmt::format("{}: the gzip body alone has more than the limit of {} bytes",
+                      name(), limit_))};
+    }
+    auto decoded = gunzip_->Write(piece, bytes_, limit_);
+    if (!decoded) return Failure{std::move(decoded).error().Within(name())};
+    return std::nullopt;
+  }
+  if (received_ > limit_) {
+    return Failure{
+        Corrupt(fmt::format("{}: more than the limit of {} bytes", name(), limit_))};
+  }
+  Append(bytes_, piece);
+  return std::nullopt;
+}
+
+std::optional<Failure> WholeExchange::CheckEnd() {
+  if (!gunzip_ || gunzip_->finished()) return std::nullopt;
+  // A body of known length is all there is; one that ends with its connection may be cut.
+  return Failure{Corrupt(fmt::format("{}: the gzip body ends early, after {} bytes",
+                                     name(), received_)),
+                 !announced_};
+}
+
+}  // namespace dolium
