@@ -1,0 +1,43 @@
+// Codec: bytes to bytes, undoing or doing one encoding, within limits.
+//
+// Decoders take hostile input: they never allocate more than `limit`, nor more than the
+// input could truly hold. All functions may be called from many threads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dolium/base/bytes.h"
+#include "dolium/base/result.h"
+
+namespace dolium {
+
+enum class CodecId : uint8_t { kGzip };
+
+// One step of a chain. Codecs with parameters add them here.
+struct CodecStep {
+  CodecId codec = CodecId::kGzip;
+
+  friend bool operator==(const CodecStep&, const CodecStep&) = default;
+};
+
+// Applied left to right when reading; empty means raw bytes.
+using CodecChain = std::vector<CodecStep>;
+
+std::string_view CodecName(CodecId codec);
+// "raw", "gzip", "a+b".
+std::string ToString(const CodecChain& chain);
+
+// The most that one decoded value may take unless the caller says otherwise: 2 GiB.
+inline constexpr uint64_t kDefaultDecodeLimit = uint64_t{2} << 30;
+
+// Undoes the chain. Without steps, the result shares `stored`. kCorrupt if the bytes do not
+// decode, or decode to more than `limit`.
+Result<Bytes> Decode(const CodecChain& chain, const Bytes& stored, uint64_t limit);
+
+// Does the chain, right to left.
+Result<ByteVector> Encode(const CodecChain& chain, BytesView value);
+
+}  // namespace dolium

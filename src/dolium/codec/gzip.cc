@@ -1,0 +1,217 @@
+#include "dolium/codec/gzip.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <new>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <libdeflate.h>
+
+#include "dolium/base/byte_reader.h"
+#include "dolium/base/checked_math.h"
+
+namespace dolium {
+namespace {
+
+// RFC 1952, section 2.3.
+constexpr uint8_t kId1 = 0x1f;
+constexpr uint8_t kId2 = 0x8b;
+constexpr uint8_t kMethodDeflate = 8;
+constexpr uint8_t kFlagHeaderCrc = 1 << 1;
+constexpr uint8_t kFlagExtra = 1 << 2;
+constexpr uint8_t kFlagName = 1 << 3;
+constexpr uint8_t kFlagComment = 1 << 4;
+constexpr uint8_t kFlagsReserved = 0xe0;
+constexpr size_t kTrailerBytes = 8;  // CRC32, ISIZE
+
+// A deflate stream cannot grow by more than this: 258 bytes from two bits.
+constexpr uint64_t kMaxRatio = 1032;
+constexpr uint64_t kRatioSlack = 64;
+
+constexpr int kMinLevel = 0;
+constexpr int kMaxLevel = 12;
+
+struct FreeCompressor {
+  void operator()(libdeflate_compressor* compressor) const {
+    libdeflate_free_compressor(compressor);
+  }
+};
+struct FreeDecompressor {
+  void operator()(libdeflate_decompressor* decompressor) const {
+    libdeflate_free_decompressor(decompressor);
+  }
+};
+
+libdeflate_compressor* ThreadCompressor(int level) {
+  thread_local std::array<std::unique_ptr<libdeflate_compressor, FreeCompressor>,
+                          kMaxLevel + 1>
+      compressors;
+  auto& compressor = compressors[static_cast<size_t>(level)];
+  if (!compressor) compressor.reset(libdeflate_alloc_compressor(level));
+  if (!compressor) throw std::bad_alloc();
+  return compressor.get();
+}
+
+libdeflate_decompressor* ThreadDecompressor() {
+  thread_local std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor;
+  if (!decompressor) decompressor.reset(libdeflate_alloc_decompressor());
+  if (!decompressor) throw std::bad_alloc();
+  return decompressor.get();
+}
+
+Error CutShort() { return Corrupt("gzip stream is cut short"); }
+
+Error OverLimit(uint64_t limit) {
+  return Corrupt(fmt::format("decodes to more than the limit of {} bytes", limit));
+}
+
+// Steps over a zero-terminated field of the header.
+Result<void> SkipText(BytesView stream, ByteReader& reader) {
+  const BytesView rest = stream.subspan(reader.position());
+  const auto end = std::find(rest.begin(), rest.end(), std::byte{0});
+  if (end == rest.end()) return CutShort();
+  const auto length = static_cast<uint64_t>(end - rest.begin()) + 1;
+  DOLIUM_TRY([[maybe_unused]] const BytesView text, reader.ReadBytes(length, "text"));
+  return {};
+}
+
+bool StartsLikeGzip(BytesView stream) {
+  constexpr uint8_t kMagic[] = {kId1, kId2, kMethodDeflate};
+  const size_t count = std::min(stream.size(), std::size(kMagic));
+  return std::equal(
+      stream.begin(), stream.begin() + static_cast<ptrdiff_t>(count), kMagic,
+      [](std::byte a, uint8_t b) { return std::to_integer<uint8_t>(a) == b; });
+}
+
+// Length of the header that `stream` begins with.
+Result<size_t> HeaderLength(BytesView stream) {
+  if (!StartsLikeGzip(stream)) return Corrupt("not a gzip stream");
+  constexpr size_t kFixedBytes = 10;
+  constexpr size_t kFlagsAt = 3;
+  ByteReader reader(stream);
+  if (!reader.ReadBytes(kFixedBytes, "header")) return CutShort();
+  const auto flags = std::to_integer<uint8_t>(stream[kFlagsAt]);
+  if ((flags & kFlagsReserved) != 0) {
+    return Corrupt(fmt::format("not a gzip stream: reserved flags {:#04x}", flags));
+  }
+  if ((flags & kFlagExtra) != 0) {
+    const auto length = reader.Read<uint16_t>("XLEN");
+    if (!length || !reader.ReadBytes(*length, "extra field")) return CutShort();
+  }
+  if ((flags & kFlagName) != 0) DOLIUM_TRY_VOID(SkipText(stream, reader));
+  if ((flags & kFlagComment) != 0) DOLIUM_TRY_VOID(SkipText(stream, reader));
+  if ((flags & kFlagHeaderCrc) != 0 && !reader.Read<uint16_t>("CRC16")) return CutShort();
+  return reader.position();
+}
+
+// The output of all members, in a buffer that grows within `cap`.
+class Output {
+ public:
+  Output(uint64_t cap, uint64_t hint)
+      : cap_(cap), data_(static_cast<size_t>(std::min(cap, hint))) {}
+
+  MutableBytes free() { return MutableBytes(data_).subspan(used_); }
+  void Use(size_t length) { used_ += length; }
+
+  // False if it is as large as it may be.
+  bool Grow() {
+    constexpr uint64_t kFirst = 4096;
+    if (data_.size() == cap_) return false;
+    const uint64_t wanted =
+        data_.size() > cap_ / 2 ? cap_ : std::max<uint64_t>(kFirst, 2 * data_.size());
+    const auto size = static_cast<size_t>(std::min(cap_, wanted));
+    if (used_ == 0) data_ = ByteVector();  // Nothing to keep: never hold both.
+    data_.resize(size);
+    return true;
+  }
+
+  ByteVector Take() && {
+    data_.resize(used_);
+    return std::move(data_);
+  }
+
+ private:
+  uint64_t cap_;
+  ByteVector data_;
+  size_t used_ = 0;
+};
+
+// Decodes the member that `stream` begins with; its length in `stream`.
+Result<size_t> DecodeMember(BytesView stream, Output& output, uint64_t limit) {
+  DOLIUM_TRY(const size_t header, HeaderLength(stream));
+  const BytesView body = stream.subspan(header);
+  size_t consumed = 0;
+  size_t produced = 0;
+  for (;;) {
+    // The library wants a place even for nothing.
+    std::byte nowhere{};
+    const MutableBytes into = output.free();
+    const libdeflate_result result = libdeflate_deflate_decompress_ex(
+        ThreadDecompressor(), body.data(), body.size(),
+        into.empty() ? &nowhere : into.data(), into.size(), &consumed, &produced);
+    if (result == LIBDEFLATE_SUCCESS) break;
+    if (result != LIBDEFLATE_INSUFFICIENT_SPACE) {
+      // The library does not tell where it stopped.
+      return Corrupt("gzip stream is damaged or cut short");
+    }
+    if (!output.Grow()) return OverLimit(limit);
+  }
+  const BytesView trailer = body.subspan(consumed);
+  if (trailer.size() < kTrailerBytes) return CutShort();
+  const auto want_crc = LoadLE<uint32_t>(trailer.data());
+  const auto want_size = LoadLE<uint32_t>(trailer.data() + sizeof(uint32_t));
+  const BytesView decoded = output.free().first(produced);
+  const uint32_t crc = libdeflate_crc32(0, decoded.data(), decoded.size());
+  if (crc != want_crc) {
+    return Corrupt(fmt::format(
+        "gzip checksum does not match: {:08x}, the trailer says {:08x}", crc, want_crc));
+  }
+  if (static_cast<uint32_t>(produced) != want_size) {
+    return Corrupt(
+        fmt::format("gzip length does not match: {} bytes, the trailer says {}", produced,
+                    want_size));
+  }
+  output.Use(produced);
+  return header + consumed + kTrailerBytes;
+}
+
+}  // namespace
+
+Result<ByteVector> GzipDecode(BytesView stored, uint64_t limit) {
+  if (stored.empty()) return Corrupt("not a gzip stream: no bytes");
+  if (!StartsLikeGzip(stored)) return Corrupt("not a gzip stream");
+  // What the input could hold at most. A hint or a claim beyond it is a lie.
+  const auto product = CheckedMul(stored.size(), kMaxRatio);
+  const auto possible = product ? CheckedAdd(*product, kRatioSlack) : std::nullopt;
+  const uint64_t cap = possible ? std::min(limit, *possible) : limit;
+  // Exact for the usual single member; a guess for several.
+  const uint64_t hint =
+      stored.size() < kTrailerBytes
+          ? 0
+          : LoadLE<uint32_t>(stored.data() + stored.size() - sizeof(uint32_t));
+  Output output(cap, hint);
+  for (size_t at = 0; at < stored.size();) {
+    const BytesView rest = stored.subspan(at);
+    if (at > 0 && !StartsLikeGzip(rest)) {
+      return Corrupt(fmt::format(
+          "{} bytes that are not gzip follow the gzip stream at {}", rest.size(), at));
+    }
+    DOLIUM_TRY(const size_t length, DecodeMember(rest, output, limit));
+    at += length;
+  }
+  return std::move(output).Take();
+}
+
+ByteVector GzipEncode(BytesView value, int level) {
+  libdeflate_compressor* compressor =
+      ThreadCompressor(std::clamp(level, kMinLevel, kMaxLevel));
+  ByteVector out(libdeflate_gzip_compress_bound(compressor, value.size()));
+  const size_t size = libdeflate_gzip_compress(compressor, value.data(), value.size(),
+                                               out.data(), out.size());
+  out.resize(size);
+  return out;
+}
+
+}  // namespace dolium

@@ -1,0 +1,29 @@
+#include "dolium/container/container.h"
+
+#include <fmt/format.h>
+
+namespace dolium {
+
+Result<void> Container::Apply(std::span<const Change>) {
+  return Unsupported(fmt::format("{}: entries of format {} cannot be changed",
+                                 location().Describe(), format_name()));
+}
+
+Result<void> Scan(const Container& container, const ScanVisitor& visitor) {
+  DOLIUM_TRY(const std::vector<std::string> objects, container.Objects());
+  bool go_on = true;
+  ScanVisitor watched;
+  watched.entry = [&](const Entry& entry) { return go_on = visitor.entry(entry); };
+  if (visitor.damage) {
+    watched.damage = [&](const Finding& finding) {
+      return go_on = visitor.damage(finding);
+    };
+  }
+  for (const std::string& object : objects) {
+    DOLIUM_TRY_VOID(container.ScanObject(object, watched));
+    if (!go_on) break;
+  }
+  return {};
+}
+
+}  // namespace dolium

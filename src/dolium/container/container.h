@@ -1,0 +1,80 @@
+// Container: how every shard format looks from above.
+//
+// A container is an index. It maps keys to the byte ranges that hold them and to the
+// codecs that undo their encoding; ReadEntry() (read_entry.h) does the rest, in the same
+// way for every format. Const methods may be called from many threads.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/bytes/location.h"
+#include "dolium/container/entry.h"
+
+namespace dolium {
+
+// What a scan meets. Either function may return false to end the scan.
+struct ScanVisitor {
+  std::function<bool(const Entry&)> entry;
+  // A part of the index that cannot be read. Without this function, the scan ends with
+  // the error; with it, the scan carries on behind the damage.
+  std::function<bool(const Finding&)> damage;
+};
+
+using FindingVisitor = std::function<void(const Finding&)>;
+
+// A change of one entry. `value` is not encoded yet; nullopt removes the entry.
+struct Change {
+  std::string key;
+  std::optional<Bytes> value;
+  Bytes preceding;
+};
+
+// What a format tells about a container besides its entries: names and values, in the
+// order that `dolium info` prints them.
+using Properties = std::vector<std::pair<std::string, std::string>>;
+
+class Container {
+ public:
+  virtual ~Container() = default;
+
+  virtual const Location& location() const = 0;
+  const Store& store() const { return *location().store; }
+
+  virtual std::string_view format_name() const = 0;
+  virtual Properties properties() const = 0;
+
+  // Finds one entry. An absent key is not an error: the answer is nullopt. A key that the
+  // format cannot hold (not a number, say) is kInvalidArgument.
+  virtual Result<std::optional<Entry>> Find(std::string_view key) const = 0;
+
+  // The objects that hold the index, in order of name. Each can be scanned on its own, so
+  // bulk work spreads over them.
+  virtual Result<std::vector<std::string>> Objects() const = 0;
+
+  // Visits the entries of one object, in index order.
+  virtual Result<void> ScanObject(std::string_view object,
+                                  const ScanVisitor& visitor) const = 0;
+
+  // Checks what the index of one object says: bounds, order, overlaps, whether each entry
+  // is where the format wants it. Reads no payload. The error is for what prevents
+  // checking.
+  virtual Result<void> CheckObject(std::string_view object,
+                                   const FindingVisitor& visitor) const = 0;
+
+  // Makes all changes, atomically for each object they touch. Removing an absent key is
+  // kNotFound, before anything is changed. kUnsupported where the format cannot change.
+  virtual Result<void> Apply(std::span<const Change> changes);
+};
+
+// Scans every object in turn.
+Result<void> Scan(const Container& container, const ScanVisitor& visitor);
+
+}  // namespace dolium

@@ -1,0 +1,81 @@
+#include "dolium/container/format.h"
+
+#include <fmt/format.h>
+
+namespace dolium {
+namespace {
+
+std::string Names(Formats formats) {
+  std::string names;
+  for (const Format& format : formats) {
+    if (!names.empty()) names += ", ";
+    names += format.name;
+  }
+  return names;
+}
+
+// Whether there is an object or a folder. A store that cannot list says nothing against
+// it.
+Result<bool> IsThere(const Location& location) {
+  const auto info = location.store->Stat(location.path);
+  if (info && *info) return true;
+  const auto listed =
+      location.store->List(location.path, [](auto, bool) { return false; });
+  if (listed) return true;
+  if (listed.error().code == ErrorCode::kNotFound) return false;
+  if (listed.error().code == ErrorCode::kUnsupported) {
+    if (!info && info.error().code != ErrorCode::kNotFound) return info.error();
+    return true;
+  }
+  return listed.error();
+}
+
+}  // namespace
+
+Result<const Format*> FindFormat(Formats formats, std::string_view name) {
+  for (const Format& format : formats) {
+    if (format.name == name) return &format;
+  }
+  return InvalidArgument(
+      fmt::format("no format \"{}\"; there are: {}", name, Names(formats)));
+}
+
+Result<std::unique_ptr<Container>> OpenContainer(Formats formats,
+                                                 const Location& location,
+                                                 std::string_view name,
+                                                 const OpenOptions& options) {
+  if (!name.empty()) {
+    DOLIUM_TRY(const Format* format, FindFormat(formats, name));
+    return format->open(location, options);
+  }
+  if (options.spec) {
+    for (const Format& format : formats) {
+      if (format.takes_spec) return format.open(location, options);
+    }
+  }
+  const Format* surest = nullptr;
+  int highest = 0;
+  std::optional<Error> first_error;
+  for (const Format& format : formats) {
+    const auto bid = format.probe(location);
+    if (!bid) {
+      // Absence is told below, in the same words whichever format met it.
+      if (bid.error().code == ErrorCode::kNotFound) continue;
+      if (!first_error) first_error = bid.error();
+    } else if (*bid > highest) {
+      surest = &format;
+      highest = *bid;
+    }
+  }
+  if (surest != nullptr) return surest->open(location, options);
+  if (first_error) return *std::move(first_error);
+  DOLIUM_TRY(const bool is_there, IsThere(location));
+  if (!is_there) {
+    return NotFound(fmt::format("{}: no such file or folder", location.Describe()));
+  }
+  return InvalidArgument(
+      fmt::format("{}: no format recognises it; formats: {}; try -f NAME",
+                  location.Describe(), Names(formats)));
+}
+
+}  // namespace dolium

@@ -1,0 +1,310 @@
+#include "dolium/container/read_entry.h"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dolium/base/checked_math.h"
+#include "dolium/container/entry_error.h"
+
+namespace dolium {
+namespace {
+
+// Beyond this, lengths from an index are held against the object's true size before
+// memory is taken for them. Below, the read itself finds out and saves a request.
+constexpr uint64_t kUncheckedBytes = uint64_t{16} << 20;
+
+// One range of an entry, and where its bytes go in the entry's buffer.
+struct Piece {
+  const ObjectVersion* object = nullptr;
+  ByteRange range;
+  uint64_t position = 0;
+  size_t entry = 0;
+};
+
+// An entry while it is being read: a buffer for the preceding bytes and then the value.
+struct Reading {
+  uint64_t size = 0;
+  std::optional<Buffer> buffer;
+  std::optional<Error> error;
+};
+
+std::string ObjectOf(const Store& store, const Entry& entry) {
+  return entry.extents.empty() ? std::string()
+                               : store.Describe(entry.extents.front().object->name);
+}
+
+Error OverLimit(const Store& store, const Entry& entry, uint64_t size, uint64_t limit) {
+  return EntryError(
+      ObjectOf(store, entry), entry.key,
+      Corrupt(fmt::format("{} bytes, more than the limit of {} bytes", size, limit)));
+}
+
+// The ranges to read for an entry, in the order of its buffer; empty ones are left out.
+Result<uint64_t> AddPieces(const Store& store, const Entry& entry, size_t index,
+                           std::vector<Piece>& pieces) {
+  uint64_t size = 0;
+  const auto add = [&](const Extent& extent, uint64_t before) -> Result<void> {
+    const auto length = CheckedAdd(extent.range.length, before);
+    const auto sum = length ? CheckedAdd(size, *length) : std::nullopt;
+    if (before > extent.range.offset || !sum ||
+        !CheckedAdd(extent.range.offset, extent.range.length)) {
+      return EntryError(store.Describe(extent.object->name), entry.key,
+                        Corrupt(fmt::format(
+                            "{} bytes at {}, with {} bytes before them, are not a range",
+                            extent.range.length, extent.range.offset, before)));
+    }
+    if (*length > 0) {
+      const ByteRange range{extent.range.offset - before, *length};
+      pieces.push_back({extent.object.get(), range, size, index});
+    }
+    size = *sum;
+    return {};
+  };
+  if (entry.preceding_from) DOLIUM_TRY_VOID(add(*entry.preceding_from, 0));
+  uint64_t before = entry.preceding_from ? 0 : entry.preceding;
+  if (before > 0 && entry.extents.empty()) {
+    return Corrupt(
+        fmt::format("{}: {} bytes before an entry without bytes", entry.key, before));
+  }
+  for (const Extent& extent : entry.extents) {
+    DOLIUM_TRY_VOID(add(extent, before));
+    before = 0;
+  }
+  return size;
+}
+
+bool SameVersion(const Piece& a, const Piece& b) {
+  return a.object == b.object || (a.object->name == b.object->name &&
+                                  a.object->generation == b.object->generation);
+}
+
+bool ByVersion(const Piece& a, const Piece& b) {
+  if (a.object == b.object) return false;
+  return std::tie(a.object->name, a.object->generation.token) <
+         std::tie(b.object->name, b.object->generation.token);
+}
+
+ReadOptions OptionsFor(const ObjectVersion& object) {
+  ReadOptions options;
+  if (!object.generation.token.empty()) options.if_generation = object.generation;
+  return options;
+}
+
+class ManyReader {
+ public:
+  ManyReader(const Store& store, std::span<const Entry> entries, const ReadLimits& limits)
+      : store_(store), entries_(entries), limits_(limits), readings_(entries.size()) {}
+
+  std::vector<Result<EntryData>> Run() {
+    std::vector<Piece> pieces;
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      const size_t count = pieces.size();
+      auto size = AddPieces(store_, entries_[i], i, pieces);
+      if (size && *size > limits_.stored) {
+        size = OverLimit(store_, entries_[i], *size, limits_.stored);
+      }
+      if (size) {
+        readings_[i].size = *size;
+      } else {
+        pieces.resize(count);
+        readings_[i].error = size.error();
+      }
+    }
+    // Usually all are of one object already.
+    if (!std::is_sorted(pieces.begin(), pieces.end(), ByVersion)) {
+      std::stable_sort(pieces.begin(), pieces.end(), ByVersion);
+    }
+    std::vector<std::span<const Piece>> groups;
+    for (size_t begin = 0, end = 0; begin < pieces.size(); begin = end) {
+      while (end < pieces.size() && SameVersion(pieces[begin], pieces[end])) ++end;
+      groups.push_back(std::span(pieces).subspan(begin, end - begin));
+    }
+    uint64_t total = 0;
+    for (const Reading& reading : readings_) {
+      total = CheckedAdd(total, reading.size).value_or(~uint64_t{0});
+    }
+    // All groups before the first read: an entry may have pieces in several objects.
+    const bool checked = total > kUncheckedBytes;
+    if (checked) {
+      for (const auto& group : groups) CheckAgainstSize(group);
+    }
+    for (const auto& group : groups) ReadObject(group, checked);
+    return Collect();
+  }
+
+ private:
+  // Reads pieces that are all of one object.
+  void ReadObject(std::span<const Piece> pieces, bool checked) {
+    Result<void> batch = ReadBatch(pieces);
+    if (batch) return;
+    if (!checked && IsAboutSomePieces(batch.error())) {
+      CheckAgainstSize(pieces);
+      batch = ReadBatch(pieces);
+      if (batch) return;
+    }
+    const bool one_by_one = IsAboutSomePieces(batch.error()) && pieces.size() > 1;
+    for (const Piece& piece : pieces) {
+      if (readings_[piece.entry].error) continue;
+      const Result<void> result = one_by_one ? ReadBatch({&piece, 1}) : batch;
+      if (!result) Fail(piece, result.error());
+    }
+  }
+
+  // Whether other pieces of the object may be readable all the same.
+  static bool IsAboutSomePieces(const Error& error) {
+    return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kIo;
+  }
+
+  // Fails the pieces that end past the object.
+  void CheckAgainstSize(std::span<const Piece> pieces) {
+    const auto info = store_.Stat(pieces.front().object->name);
+    for (const Piece& piece : pieces) {
+      if (readings_[piece.entry].error) continue;
+      if (!info) {
+        Fail(piece, info.error());
+      } else if (!*info) {
+        Fail(piece, NotFound("no such object"));
+      } else if (piece.range.end() > (*info)->size) {
+        Fail(piece, Corrupt(fmt::format("bytes {} end past the object ({} bytes)",
+                                        ToString(piece.range), (*info)->size)));
+      }
+    }
+  }
+
+  // One request for all pieces whose entries have not failed yet.
+  Result<void> ReadBatch(std::span<const Piece> pieces) {
+    std::vector<ReadSlice> slices;
+    slices.reserve(pieces.size());
+    for (const Piece& piece : pieces) {
+      Reading& reading = readings_[piece.entry];
+      if (reading.error) continue;
+      if (!Allocate(reading)) {
+        Fail(piece, Unavailable(fmt::format("no memory for {} bytes", reading.size)));
+        continue;
+      }
+      slices.push_back(
+          {piece.range.offset,
+           reading.buffer->view().subspan(static_cast<size_t>(piece.position),
+                                          static_cast<size_t>(piece.range.length))});
+    }
+    if (slices.empty()) return {};
+    const ObjectVersion& object = *pieces.front().object;
+    DOLIUM_TRY([[maybe_unused]] const ObjectInfo info,
+               store_.ReadInto(object.name, slices, OptionsFor(object)));
+    return {};
+  }
+
+  static bool Allocate(Reading& reading) {
+    if (reading.buffer) return true;
+    try {
+      reading.buffer.emplace(static_cast<size_t>(reading.size));
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    return true;
+  }
+
+  void Fail(const Piece& piece, const Error& error) {
+    Reading& reading = readings_[piece.entry];
+    reading.buffer.reset();
+    reading.error =
+        EntryError(store_.Describe(piece.object->name), entries_[piece.entry].key, error);
+  }
+
+  std::vector<Result<EntryData>> Collect() {
+    std::vector<Result<EntryData>> results;
+    results.reserve(entries_.size());
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      Reading& reading = readings_[i];
+      if (reading.error) {
+        results.emplace_back(*std::move(reading.error));
+        continue;
+      }
+      const Bytes all = reading.buffer ? std::move(*reading.buffer).Share() : Bytes();
+      const auto preceding = static_cast<size_t>(entries_[i].preceding_size());
+      results.emplace_back(EntryData{all.Slice(preceding, all.size() - preceding),
+                                     all.Slice(0, preceding)});
+    }
+    return results;
+  }
+
+  const Store& store_;
+  const std::span<const Entry> entries_;
+  const ReadLimits limits_;
+  std::vector<Reading> readings_;
+};
+
+// A raw value needs as much memory as its ranges say: held against the limit before it is
+// read.
+Result<void> CheckRawSize(const Store& store, const Entry& entry,
+                          const ReadLimits& limits) {
+  uint64_t raw = 0;
+  for (const Extent& extent : entry.extents) {
+    if (!extent.codecs.empty()) continue;
+    raw = CheckedAdd(raw, extent.range.length).value_or(~uint64_t{0});
+  }
+  if (raw <= limits.decoded) return {};
+  return OverLimit(store, entry, raw, limits.decoded);
+}
+
+Result<Bytes> DecodeExtents(const Entry& entry, const Bytes& stored, uint64_t limit) {
+  if (entry.extents.size() == 1)
+    return Decode(entry.extents.front().codecs, stored, limit);
+  ByteVector value;
+  size_t at = 0;
+  for (const Extent& extent : entry.extents) {
+    const auto length = static_cast<size_t>(extent.range.length);
+    DOLIUM_TRY(const Bytes piece,
+               Decode(extent.codecs, stored.Slice(at, length), limit - value.size()));
+    Append(value, piece);
+    at += length;
+  }
+  return Bytes::FromVector(std::move(value));
+}
+
+}  // namespace
+
+std::vector<Result<EntryData>> ReadManyStored(const Store& store,
+                                              std::span<const Entry> entries,
+                                              const ReadLimits& limits) {
+  return ManyReader(store, entries, limits).Run();
+}
+
+Result<EntryData> ReadStored(const Store& store, const Entry& entry,
+                             const ReadLimits& limits) {
+  return std::move(ManyReader(store, {&entry, 1}, limits).Run().front());
+}
+
+Result<EntryData> DecodeStored(const Store& store, const Entry& entry, EntryData stored,
+                               const ReadLimits& limits) {
+  if (stored.value.size() != entry.stored_size()) {
+    return EntryError(
+        ObjectOf(store, entry), entry.key,
+        InvalidArgument(fmt::format("{} bytes to decode, the entry has {}",
+                                    stored.value.size(), entry.stored_size())));
+  }
+  auto value = DecodeExtents(entry, stored.value, limits.decoded);
+  if (!value)
+    return EntryError(ObjectOf(store, entry), entry.key, std::move(value).error());
+  if (entry.size && value->size() != *entry.size) {
+    return EntryError(ObjectOf(store, entry), entry.key,
+                      Corrupt(fmt::format("decodes to {} bytes, the index says {}",
+                                          value->size(), *entry.size)));
+  }
+  return EntryData{*std::move(value), std::move(stored.preceding)};
+}
+
+Result<EntryData> ReadEntry(const Store& store, const Entry& entry,
+                            const ReadLimits& limits) {
+  DOLIUM_TRY_VOID(CheckRawSize(store, entry, limits));
+  DOLIUM_TRY(EntryData stored, ReadStored(store, entry, limits));
+  return DecodeStored(store, entry, std::move(stored), limits);
+}
+
+}  // namespace dolium

@@ -1,0 +1,92 @@
+// The suite that every format passes: what container.h and writer.h promise, as tests.
+//
+//   INSTANTIATE_TEST_SUITE_P(
+//       Files, FormatSuite,
+//       testing::Values(MakeFormatCase("Memory", files::kFormat, NewMemoryLocation)),
+//       FormatCaseName);
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "dolium/container/format.h"
+
+namespace dolium {
+
+// What one entry of a test set holds.
+struct TestValue {
+  ByteVector value;
+  ByteVector preceding;
+
+  friend bool operator==(const TestValue&, const TestValue&) = default;
+};
+
+struct FormatCase {
+  std::string name;
+  Format format;
+  // A new place for one set. What it stands on goes when the last pointer to its store
+  // does.
+  std::function<Location()> new_location;
+  CreateOptions options;  // what is expected is filled in by the suite
+  // The i-th key; all are different. By default "key-<i>".
+  std::function<std::string(uint64_t)> key;
+  std::string bad_key;     // one that the format cannot hold
+  bool changeable = true;  // Apply() is supported
+  size_t entries = 120;    // of a set
+  // The i-th entry with preceding bytes; empty if the format, with these options, does
+  // not carry them.
+  std::function<TestValue(uint64_t)> with_preceding;
+};
+
+// Through this function, and not by hand: it makes the linker take the suite's tests in.
+FormatCase MakeFormatCase(std::string name, const Format& format,
+                          std::function<Location()> new_location);
+std::string FormatCaseName(const testing::TestParamInfo<FormatCase>& info);
+void PrintTo(const FormatCase& format_case, std::ostream* out);
+
+// Places for sets: a store of their own each, in the heap, in a temporary folder, or over
+// what an S3 bucket offers.
+Location NewMemoryLocation();
+Location NewFileLocation();
+Location NewObjectStoreLocation();
+
+// Key and value of every entry.
+using TestSet = std::map<std::string, TestValue>;
+// Base name and bytes of every object in a folder and below, by path within it.
+using Objects = std::map<std::string, std::string>;
+
+class FormatSuite : public testing::TestWithParam<FormatCase> {
+ protected:
+  // How a set is written: what must not make a difference.
+  struct Way {
+    enum class Order : uint8_t { kByKey, kReversed, kShuffled };
+    Order order = Order::kByKey;
+    size_t jobs = 1;
+    uint64_t memory = uint64_t{256} << 20;
+  };
+
+  // Values of 0 bytes to 100 KB, the same for the same seed.
+  TestSet RandomSet(uint64_t seed) const;
+  TestSet SetWithPreceding() const;
+
+  std::unique_ptr<Target> NewTarget(const Location& location, const TestSet& set) const;
+  WriteSummary Write(const Location& location, const TestSet& set, Way way) const;
+  // Makes the set part by part from entries of another store, some of them encoded.
+  WriteSummary WriteByParts(const Location& location, const TestSet& set) const;
+  std::unique_ptr<Container> Open(const Location& location) const;
+
+  static TestSet ReadBySearch(const Container& container, const TestSet& keys_of);
+  static TestSet ReadByScan(const Container& container);
+  static Objects ReadObjects(const Location& folder);
+  static void ExpectEqual(const TestSet& found, const TestSet& expected);
+  static void ExpectEqual(const Objects& found, const Objects& expected);
+};
+
+}  // namespace dolium

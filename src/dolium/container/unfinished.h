@@ -1,0 +1,30 @@
+// The marker that a set carries while it is being written.
+//
+// It is an object beside the parts, put there before the first of them and removed after
+// the last. Its text (JSON) tells what is being done, so that a rerun can resume it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dolium/base/result.h"
+#include "dolium/bytes/location.h"
+
+namespace dolium {
+
+inline constexpr std::string_view kMarkerName = ".dolium-unfinished";
+
+// Whether a base name is dolium's own bookkeeping rather than part of a set.
+bool IsBookkeeping(std::string_view name);
+
+// The marker's text, or nullopt if the set in `folder` is not being written.
+Result<std::optional<std::string>> ReadMarker(const Location& folder);
+
+Result<void> WriteMarker(const Location& folder, std::string_view text);
+Result<void> RemoveMarker(const Location& folder);
+
+// The error that readers give for an unfinished set.
+Error UnfinishedError(const Location& folder);
+
+}  // namespace dolium
