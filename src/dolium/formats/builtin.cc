@@ -1,0 +1,16 @@
+#include "dolium/formats/builtin.h"
+
+#include "dolium/formats/files/format.h"
+#include "dolium/formats/neuroglancer/format.h"
+
+namespace dolium {
+
+Formats BuiltinFormats() {
+  static constexpr Format kFormats[] = {
+      neuroglancer::kFormat,
+      files::kFormat,
+  };
+  return kFormats;
+}
+
+}  // namespace dolium

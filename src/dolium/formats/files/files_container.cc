@@ -1,0 +1,177 @@
+#include "dolium/formats/files/files_container.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "dolium/container/entry_error.h"
+#include "dolium/container/unfinished.h"
+#include "dolium/formats/files/file_key.h"
+#include "dolium/formats/files/format.h"
+#include "dolium/formats/files/write_file.h"
+
+namespace dolium::files {
+namespace {
+
+Extent WholeFile(std::string path, ObjectInfo info) {
+  auto version = std::make_shared<const ObjectVersion>(
+      ObjectVersion{std::move(path), std::move(info.generation)});
+  return {std::move(version), {0, info.size}, {}};
+}
+
+bool HasControlCharacter(std::string_view name) {
+  return std::any_of(name.begin(), name.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+}
+
+// Every key once, so that the order of the changes does not matter.
+Result<void> CheckChanges(std::span<const Change> changes) {
+  std::vector<std::string_view> keys;
+  for (const Change& change : changes) {
+    DOLIUM_TRY_VOID(CheckKey(change.key));
+    keys.push_back(change.key);
+  }
+  std::sort(keys.begin(), keys.end());
+  const auto twice = std::adjacent_find(keys.begin(), keys.end());
+  if (twice == keys.end()) return {};
+  return InvalidArgument(fmt::format("key \"{}\" is changed twice", *twice));
+}
+
+}  // namespace
+
+std::string_view FilesContainer::format_name() const { return kFormat.name; }
+
+Result<std::optional<Entry>> FilesContainer::FindValue(std::string_view key) const {
+  std::string path = JoinPath(location_.path, key);
+  DOLIUM_TRY(auto info, store().Stat(path));
+  if (!info) return std::nullopt;
+  Entry entry;
+  entry.key = key;
+  entry.size = info->size;
+  entry.extents.push_back(WholeFile(std::move(path), *std::move(info)));
+  return entry;
+}
+
+Result<void> FilesContainer::AddPreceding(Entry& entry) const {
+  std::string path = JoinPath(location_.path, PrecedingName(entry.key));
+  DOLIUM_TRY(auto info, store().Stat(path));
+  if (info) entry.preceding_from = WholeFile(std::move(path), *std::move(info));
+  return {};
+}
+
+Result<std::optional<Entry>> FilesContainer::Find(std::string_view key) const {
+  DOLIUM_TRY_VOID(CheckKey(key));
+  DOLIUM_TRY(auto entry, FindValue(key));
+  if (entry) DOLIUM_TRY_VOID(AddPreceding(*entry));
+  return entry;
+}
+
+Result<std::vector<std::string>> FilesContainer::Objects() const {
+  return std::vector<std::string>{location_.path};
+}
+
+Result<FilesContainer::Listing> FilesContainer::ListFolder(
+    std::string_view object) const {
+  if (object != location_.path) {
+    return InvalidArgument(fmt::format("{}: not an object of {}",
+                                       store().Describe(object), location_.Describe()));
+  }
+  Listing listing;
+  DOLIUM_TRY_VOID(
+      store().List(location_.path, [&](std::string_view name, bool is_folder) {
+        if (is_folder) {
+          listing.folders.emplace_back(name);
+        } else if (!IsBookkeeping(name)) {
+          listing.files.emplace_back(name);
+        }
+        return true;
+      }));
+  std::sort(listing.files.begin(), listing.files.end());
+  std::sort(listing.folders.begin(), listing.folders.end());
+  return listing;
+}
+
+Result<void> FilesContainer::ScanObject(std::string_view object,
+                                        const ScanVisitor& visitor) const {
+  DOLIUM_TRY(const Listing listing, ListFolder(object));
+  const auto& files = listing.files;
+  const auto load = [&](const std::string& key) -> Result<std::optional<Entry>> {
+    DOLIUM_TRY(auto entry, FindValue(key));
+    if (entry && std::binary_search(files.begin(), files.end(), PrecedingName(key))) {
+      DOLIUM_TRY_VOID(AddPreceding(*entry));
+    }
+    return entry;
+  };
+  for (const std::string& name : files) {
+    if (!CheckKey(name)) continue;
+    const auto entry = load(name);
+    bool go_on = true;
+    if (entry) {
+      // Without a value, it was removed since the folder was listed.
+      if (*entry) go_on = visitor.entry(**entry);
+    } else if (visitor.damage) {
+      go_on = visitor.damage(
+          ErrorFinding("read", store().Describe(JoinPath(location_.path, name)), name, {},
+                       entry.error()));
+    } else {
+      return entry.error();
+    }
+    if (!go_on) break;
+  }
+  return {};
+}
+
+Result<void> FilesContainer::CheckObject(std::string_view object,
+                                         const FindingVisitor& visitor) const {
+  DOLIUM_TRY(const Listing listing, ListFolder(object));
+  const auto warn = [&](std::string kind, const std::string& name, std::string message) {
+    visitor({Severity::kWarning,
+             std::move(kind),
+             store().Describe(JoinPath(location_.path, name)),
+             {},
+             {},
+             std::move(message)});
+  };
+  for (const std::string& name : listing.folders) {
+    warn("folder", name, "a folder is not part of the set");
+  }
+  for (const std::string& name : listing.files) {
+    if (name.ends_with(kPrecedingSuffix)) {
+      const std::string key = name.substr(0, name.size() - kPrecedingSuffix.size());
+      if (!std::binary_search(listing.files.begin(), listing.files.end(), key)) {
+        warn("orphan", name, fmt::format("no file \"{}\" that these bytes precede", key));
+      }
+    } else if (const auto usable = CheckKey(name); !usable) {
+      warn("name", name, usable.error().message);
+    } else if (HasControlCharacter(name)) {
+      warn("name", name, "a control character in the file's name");
+    }
+  }
+  return {};
+}
+
+Result<void> FilesContainer::Apply(std::span<const Change> changes) {
+  DOLIUM_TRY_VOID(CheckChanges(changes));
+  for (const Change& change : changes) {
+    if (change.value) continue;
+    DOLIUM_TRY(const auto found, FindValue(change.key));
+    if (!found) {
+      return NotFound(
+          fmt::format("{}: no entry \"{}\"", location_.Describe(), change.key));
+    }
+  }
+  for (const Change& change : changes) {
+    if (change.value) {
+      DOLIUM_TRY([[maybe_unused]] const WriteSummary written,
+                 WriteFile(location_, change.key, *change.value, change.preceding,
+                           Precondition::None()));
+    } else {
+      DOLIUM_TRY_VOID(RemoveFile(location_, change.key));
+    }
+  }
+  return {};
+}
+
+}  // namespace dolium::files

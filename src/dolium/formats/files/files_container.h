@@ -1,0 +1,46 @@
+// A plain folder as a container. It keeps nothing in memory: each call looks at the
+// folder.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dolium/container/container.h"
+
+namespace dolium::files {
+
+class FilesContainer final : public Container {
+ public:
+  explicit FilesContainer(Location location) : location_(std::move(location)) {}
+
+  const Location& location() const override { return location_; }
+  std::string_view format_name() const override;
+  Properties properties() const override { return {}; }
+  Result<std::optional<Entry>> Find(std::string_view key) const override;
+
+  // One: the folder itself, which is the index.
+  Result<std::vector<std::string>> Objects() const override;
+  Result<void> ScanObject(std::string_view object,
+                          const ScanVisitor& visitor) const override;
+  Result<void> CheckObject(std::string_view object,
+                           const FindingVisitor& visitor) const override;
+  Result<void> Apply(std::span<const Change> changes) override;
+
+ private:
+  struct Listing {
+    std::vector<std::string> files;    // in order of name, without bookkeeping
+    std::vector<std::string> folders;  // in order of name
+  };
+
+  Result<Listing> ListFolder(std::string_view object) const;
+  // The entry without its preceding bytes, or nullopt.
+  Result<std::optional<Entry>> FindValue(std::string_view key) const;
+  Result<void> AddPreceding(Entry& entry) const;
+
+  const Location location_;
+};
+
+}  // namespace dolium::files

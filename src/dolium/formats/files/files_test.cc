@@ -1,0 +1,218 @@
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dolium/bytes/memory_store.h"
+#include "dolium/container/read_entry.h"
+#include "dolium/container/testing/conformance.h"
+#include "dolium/container/testing/must.h"
+#include "dolium/container/unfinished.h"
+#include "dolium/formats/files/file_key.h"
+#include "dolium/formats/files/format.h"
+
+namespace dolium::files {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+FormatCase FilesCase(std::string name, std::function<Location()> new_location) {
+  FormatCase made = MakeFormatCase(std::move(name), kFormat, std::move(new_location));
+  made.key = [](uint64_t i) { return "chunk " + std::to_string(i * 7919) + ".bin"; };
+  made.bad_key = "../escape";
+  made.with_preceding = [](uint64_t i) {
+    return TestValue{ByteVector(i % 5 * 100, std::byte{'v'}),
+                     ByteVector(i % 3 * 50, static_cast<std::byte>(i))};
+  };
+  return made;
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, FormatSuite,
+                         testing::Values(FilesCase("Memory", NewMemoryLocation),
+                                         FilesCase("FileSystem", NewFileLocation),
+                                         FilesCase("ObjectStore",
+                                                   NewObjectStoreLocation)),
+                         FormatCaseName);
+
+class FilesTest : public testing::Test {
+ protected:
+  void Put(const std::string& name, std::string_view text) {
+    Must(location_.store->Put(location_.path + "/" + name, AsBytes(text),
+                              Precondition::None()));
+  }
+  bool IsThere(const std::string& name) {
+    return Must(location_.store->Stat(location_.path + "/" + name)).has_value();
+  }
+  std::unique_ptr<Container> Open() { return Must(files::Open(location_, {})); }
+
+  const Location location_ = NewMemoryLocation();
+};
+
+TEST(CheckKey, TakesOneSafeFileName) {
+  for (const std::string_view key :
+       {"a", "0", "...", ".hidden", "with space", "a.shard"}) {
+    EXPECT_TRUE(CheckKey(key)) << key;
+  }
+}
+
+TEST(CheckKey, RefusesWhatIsNotOneSafeFileName) {
+  using namespace std::string_view_literals;
+  for (const std::string_view key :
+       {""sv, "."sv, ".."sv, "a/b"sv, "/"sv, "a\0b"sv, ".dolium-unfinished"sv,
+        ".x.dolium-tmp-7"sv, "a.preceding"sv}) {
+    const auto checked = CheckKey(key);
+    ASSERT_FALSE(checked) << key;
+    EXPECT_EQ(checked.error().code, ErrorCode::kInvalidArgument);
+  }
+  EXPECT_EQ(CheckKey("a/b").error().message,
+            "key \"a/b\" cannot be a file name: it contains a slash");
+}
+
+TEST_F(FilesTest, ReadsAFolderThatItDidNotWrite) {
+  Put("b", "second");
+  Put("a", "first");
+  Put("a.preceding", "before");
+  Put("below/c", "not part of it");
+  const auto container = Open();
+  std::vector<std::string> keys;
+  ScanVisitor visitor;
+  visitor.entry = [&](const Entry& entry) {
+    keys.push_back(entry.key);
+    return true;
+  };
+  Must(Scan(*container, visitor));
+  EXPECT_THAT(keys, ElementsAre("a", "b"));
+  const auto entry = Must(container->Find("a"));
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->size, 5U);
+  EXPECT_EQ(entry->preceding_size(), 6U);
+  const EntryData data = Must(ReadEntry(container->store(), *entry));
+  EXPECT_EQ(AsText(data.value), "first");
+  EXPECT_EQ(AsText(data.preceding), "before");
+}
+
+TEST_F(FilesTest, WarnsOfWhatIsNotPartOfTheSet) {
+  Put("a", "value");
+  Put("b.preceding", "of nothing");
+  Put("below/c", "unseen");
+  Put("line\nbreak", "value");
+  std::vector<std::string> kinds;
+  Must(Open()->CheckObject(location_.path, [&](const Finding& finding) {
+    EXPECT_EQ(finding.severity, Severity::kWarning);
+    kinds.push_back(finding.kind);
+  }));
+  EXPECT_THAT(kinds, ElementsAre("folder", "orphan", "name"));
+}
+
+TEST_F(FilesTest, BidsForAFolderWithFilesButNotForShards) {
+  EXPECT_EQ(Must(Probe(location_)), 0);
+  Put(".dolium-unfinished", "{}");
+  EXPECT_EQ(Must(Probe(location_)), 0);
+  Put("a", "value");
+  EXPECT_EQ(Must(Probe(location_)), 5);
+  EXPECT_EQ(Must(Probe(location_.Child("a"))), 0);
+  Put("0.shard", "");
+  EXPECT_EQ(Must(Probe(location_)), 0);
+}
+
+TEST_F(FilesTest, OpensOnlyWhatIsThere) {
+  const auto opened = files::Open(location_, {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(FilesTest, OpensAnUnfinishedSetOnRequestOnly) {
+  Put("a", "value");
+  Must(WriteMarker(location_, "{}"));
+  const auto opened = files::Open(location_, {});
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message, HasSubstr("unfinished"));
+  OpenOptions options;
+  options.allow_unfinished = true;
+  EXPECT_TRUE(files::Open(location_, options));
+}
+
+TEST_F(FilesTest, TakesPrecedingBytesAwayWithTheirEntry) {
+  Put("a", "value");
+  Put("a.preceding", "before");
+  Put("b", "value");
+  Put("b.preceding", "before");
+  const std::vector<Change> changes = {{"a", std::nullopt, {}},
+                                       {"b", Bytes::Copy(AsBytes("new")), {}}};
+  Must(Open()->Apply(changes));
+  EXPECT_FALSE(IsThere("a"));
+  EXPECT_FALSE(IsThere("a.preceding"));
+  EXPECT_TRUE(IsThere("b"));
+  EXPECT_FALSE(IsThere("b.preceding"));
+}
+
+TEST_F(FilesTest, RefusesTwoChangesOfOneKey) {
+  Put("a", "value");
+  const std::vector<Change> changes = {{"a", Bytes::Copy(AsBytes("1")), {}},
+                                       {"a", std::nullopt, {}}};
+  const auto applied = Open()->Apply(changes);
+  ASSERT_FALSE(applied);
+  EXPECT_EQ(applied.error().message, "key \"a\" is changed twice");
+}
+
+TEST_F(FilesTest, WriterReplacesNoFile) {
+  Put("a", "old");
+  const auto target = Must(Create(location_, {}));
+  const auto writer = Must(target->NewWriter({}));
+  Must(writer->Add({"a", AsBytes("new"), {}, false}));
+  const auto finished = writer->Finish();
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(AsText(Must(location_.store->ReadWhole("set/a", 100)).bytes), "old");
+}
+
+TEST_F(FilesTest, CopiesLargeRawValuesWithWhatPrecedesThem) {
+  MemoryStore source;
+  ByteVector all(16, std::byte{'p'});
+  all.resize(16 + (5 << 20), std::byte{'v'});
+  const auto version = std::make_shared<const ObjectVersion>(
+      ObjectVersion{"all", Must(source.Put("all", all, Precondition::None()))});
+  std::vector<Entry> entries(1);
+  entries[0].key = "large";
+  entries[0].preceding = 16;
+  entries[0].extents.push_back({version, {16, all.size() - 16}, {}});
+  const auto target = Must(Create(location_, {}));
+  const uint64_t part = Must(target->PartOf("large"));
+  PartSource part_source;
+  part_source.store = &source;
+  part_source.entries = entries;
+  const WriteSummary summary = Must(target->WritePart(part, part_source, {}));
+  EXPECT_EQ(summary.objects, 2U);
+  EXPECT_EQ(summary.value_bytes, all.size() - 16);
+  EXPECT_EQ(Must(location_.store->Stat("set/large"))->size, all.size() - 16);
+  EXPECT_EQ(AsText(Must(location_.store->ReadWhole("set/large.preceding", 100)).bytes),
+            "pppppppppppppppp");
+
+  entries[0].extents[0].range.length += 1;
+  part_source.skip_damaged = [](const Entry&, const Error& error) {
+    EXPECT_THAT(error.message, HasSubstr("all: large: bytes"));
+    return true;
+  };
+  EXPECT_EQ(Must(target->WritePart(part, part_source, {})).entries, 0U);
+}
+
+TEST_F(FilesTest, RefusesASpecAndParameters) {
+  CreateOptions options;
+  options.parameters["shard-size"] = "1GB";
+  const auto created = Create(location_, options);
+  ASSERT_FALSE(created);
+  EXPECT_THAT(created.error().message, HasSubstr("no parameter \"shard-size\""));
+  OpenOptions open_options;
+  open_options.spec = "{}";
+  EXPECT_FALSE(files::Open(location_, open_options));
+}
+
+TEST(OwnsObject, OwnsPlainNamesOnly) {
+  EXPECT_TRUE(OwnsObject("a"));
+  EXPECT_FALSE(OwnsObject(".dolium-part-3"));
+}
+
+}  // namespace
+}  // namespace dolium::files

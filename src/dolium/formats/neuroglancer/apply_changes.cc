@@ -1,0 +1,196 @@
+// ApplyChanges: puts and removes chunks by rewriting just the shards they are in.
+//
+// A rewrite is compare-and-swap: the new shard is made from one generation of the old one and
+// replaces only that generation. Whoever loses the race starts over from the new state.
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <random>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "dolium/formats/neuroglancer/mesh_manifest.h"
+#include "dolium/formats/neuroglancer/piece_sources.h"
+#include "dolium/formats/neuroglancer/sharded_container.h"
+#include "dolium/formats/neuroglancer/sharded_writer.h"
+
+namespace dolium::neuroglancer {
+namespace {
+
+// Every round one writer wins, so this many writers may meet at one shard.
+constexpr int kMaxRounds = 1000;
+constexpr int kMaxPauseMilliseconds = 20;
+
+// What becomes of one chunk: new bytes (preceding and stored value), or nothing.
+struct EncodedChange {
+  bool remove = false;
+  ByteVector bytes;
+  uint64_t preceding = 0;
+};
+using ShardChanges = std::map<uint64_t, EncodedChange>;  // by id
+
+Result<EncodedChange> EncodeChange(const ShardingSpec& spec, Kind kind, const Change& change) {
+  EncodedChange out;
+  if (!change.value) {
+    out.remove = true;
+    return out;
+  }
+  if (kind == Kind::kMesh) {
+    DOLIUM_TRY(const uint64_t fragments, FragmentBytes(*change.value));
+    if (fragments != change.preceding.size()) {
+      return InvalidArgument(fmt::format(
+          "the manifest lists {} bytes of fragments, {} bytes are given to precede it", fragments,
+          change.preceding.size()));
+    }
+  }
+  DOLIUM_TRY(const ByteVector stored, Encode(CodecsOf(spec.data_encoding), *change.value));
+  Append(out.bytes, change.preceding);
+  Append(out.bytes, stored);
+  out.preceding = change.preceding.size();
+  return out;
+}
+
+// A shard as it is, with changes laid over it.
+class ChangedSource : public PieceSource {
+ public:
+  ChangedSource(const ShardingSpec& spec, std::unique_ptr<ShardSource> old,
+                const ShardChanges& changes)
+      : spec_(spec), old_(std::move(old)), changes_(changes) {}
+
+  Result<void> Load(uint64_t minishard, std::vector<Piece>& pieces) override {
+    if (old_ != nullptr) DOLIUM_TRY_VOID(old_->Load(minishard, pieces));
+    std::erase_if(pieces, [&](const Piece& piece) { return changes_.contains(piece.id); });
+    for (const auto& [id, change] : changes_) {
+      if (change.remove || spec_.PlaceOf(id).minishard != minishard) continue;
+      pieces.push_back({.id = id,
+                        .length = change.bytes.size() - change.preceding,
+                        .preceding = change.preceding,
+                        .memory = change.bytes.data()});
+    }
+    return {};
+  }
+
+  std::span<const PieceInput> inputs() const override {
+    return old_ == nullptr ? std::span<const PieceInput>() : old_->inputs();
+  }
+
+ private:
+  const ShardingSpec& spec_;
+  std::unique_ptr<ShardSource> old_;
+  const ShardChanges& changes_;
+};
+
+class ShardRewriter {
+ public:
+  ShardRewriter(const ShardReader& reader, Store& store, Kind kind, uint64_t shard,
+                const ShardChanges& changes)
+      : reader_(reader), store_(store), kind_(kind), shard_(shard), changes_(changes) {}
+
+  Result<void> Run() {
+    std::minstd_rand random(std::random_device{}());
+    for (int round = 0;; ++round) {
+      auto done = Attempt();
+      if (done) break;
+      const ErrorCode code = done.error().code;
+      const bool lost = code == ErrorCode::kConflict || code == ErrorCode::kExists;
+      if (!lost || round == kMaxRounds) return done;
+      std::this_thread::sleep_for(
+          std::chrono::milliseconds(random() % kMaxPauseMilliseconds));
+    }
+    for (const auto& [id, change] : changes_) reader_.Forget(id);
+    return {};
+  }
+
+ private:
+  // One try; kConflict or kExists if somebody else changed the shard meanwhile.
+  Result<void> Attempt() {
+    DOLIUM_TRY(const auto found, reader_.FindShard(shard_));
+    std::shared_ptr<void> lock;
+    std::unique_ptr<ShardSource> old;
+    Precondition precondition = Precondition::Absent();
+    if (found) {
+      DOLIUM_TRY(lock, store_.LockForRewrite(found->index));
+      DOLIUM_TRY(old, ShardSource::Open(reader_, *found, kind_));
+      if (!found->is_pair()) precondition = Precondition::At(old->generation());
+      DOLIUM_TRY_VOID(CheckNothingIsLost(*found, *old));
+      DOLIUM_TRY_VOID(CheckRemovals(*old));
+    }
+    const std::string object = reader_.ObjectsOf(shard_, /*pair=*/false).index;
+    ChangedSource source(reader_.spec(), std::move(old), changes_);
+    DOLIUM_TRY(const auto out, store_.Begin(object));
+    auto written = AssembleShard(reader_.spec(), source, *out, {});
+    if (!written) return std::move(written).error().Within(store_.Describe(object));
+    if (written->entries != 0) {
+      DOLIUM_TRY_VOID(out->Commit(precondition));
+    } else if (found && !found->is_pair()) {
+      DOLIUM_TRY_VOID(store_.Remove(object, precondition));
+    }
+    if (found && found->is_pair()) {
+      // The `.shard` takes precedence from here on, so the pair may go in any order.
+      DOLIUM_TRY_VOID(store_.Remove(found->index, Precondition::None()));
+      DOLIUM_TRY_VOID(store_.Remove(found->body, Precondition::None()));
+    }
+    return {};
+  }
+
+  // Shards of unknown kind may hold mesh fragments before their chunks; without the info
+  // nobody can tell where they begin.
+  Result<void> CheckNothingIsLost(const ShardObjects& objects, ShardSource& old) const {
+    if (kind_ != Kind::kUnknown) return {};
+    DOLIUM_TRY(const bool unindexed, old.HasUnindexedBytesBeforeChunks());
+    if (!unindexed) return {};
+    return Unsupported(
+        fmt::format("{}: unindexed bytes lie before its chunks, as in shards of meshes, and "
+                    "nothing tells what they belong to; name the info of the set "
+                    "(--sharding FILE)",
+                    store_.Describe(objects.index)));
+  }
+
+  Result<void> CheckRemovals(ShardSource& old) const {
+    std::vector<Piece> pieces;
+    for (const auto& [id, change] : changes_) {
+      if (!change.remove) continue;
+      pieces.clear();
+      DOLIUM_TRY_VOID(old.Load(reader_.spec().PlaceOf(id).minishard, pieces));
+      if (std::ranges::find(pieces, id, &Piece::id) == pieces.end()) return Absent(id);
+    }
+    return {};
+  }
+
+  Error Absent(uint64_t id) const {
+    return NotFound(fmt::format("{}: no chunk {}", reader_.folder().Describe(), id));
+  }
+
+  const ShardReader& reader_;
+  Store& store_;
+  const Kind kind_;
+  const uint64_t shard_;
+  const ShardChanges& changes_;
+};
+
+}  // namespace
+
+Result<void> ApplyChanges(const ShardReader& reader, Store& store, Kind kind,
+                          std::span<const Change> changes) {
+  std::map<uint64_t, ShardChanges> by_shard;
+  for (const Change& change : changes) {
+    DOLIUM_TRY(const uint64_t id, ParseKey(change.key));
+    if (!change.value) {
+      DOLIUM_TRY(const auto chunk, reader.Locate(id));
+      if (!chunk) return NotFound(fmt::format("{}: no chunk {}", reader.folder().Describe(), id));
+    }
+    auto encoded = EncodeChange(reader.spec(), kind, change);
+    if (!encoded) return std::move(encoded).error().Within(fmt::format("chunk {}", id));
+    ShardChanges& shard = by_shard[reader.spec().PlaceOf(id).shard];
+    if (!shard.emplace(id, *std::move(encoded)).second) {
+      return InvalidArgument(fmt::format("chunk {} is given twice", id));
+    }
+  }
+  for (const auto& [shard, shard_changes] : by_shard) {
+    DOLIUM_TRY_VOID(ShardRewriter(reader, store, kind, shard, shard_changes).Run());
+  }
+  return {};
+}
+
+}  // namespace dolium::neuroglancer

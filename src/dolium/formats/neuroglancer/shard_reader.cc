@@ -1,0 +1,343 @@
+#include "dolium/formats/neuroglancer/shard_reader.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "dolium/base/parallel.h"
+
+namespace dolium::neuroglancer {
+namespace {
+
+// Rows of the shard index that are read and cached together: 64 KiB.
+constexpr uint64_t kRowsPerBlock = 4096;
+
+// The most that an index may take where the object's size is not known to bound it.
+constexpr uint64_t kMaxMinishardBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxChunkBytes = uint64_t{4} << 30;
+
+// How often a read is begun again because the shard was replaced under it.
+constexpr int kAttempts = 8;
+
+// Batches below this are not worth a thread.
+constexpr uint64_t kBytesPerThread = uint64_t{4} << 20;
+
+bool IsConflict(const Error& error) { return error.code == ErrorCode::kConflict; }
+
+bool IsLocal(const Location& folder) {
+  const auto path = folder.store->LocalPath(folder.path);
+  return path && path->has_value();
+}
+
+Error PastTheEnd(ByteRange range, uint64_t size) {
+  return Corrupt(fmt::format("bytes {} end past the object ({} bytes); is the upload complete?",
+                             ToString(range), size));
+}
+
+}  // namespace
+
+const ChunkLocation* Minishard::Find(uint64_t id) const {
+  const auto found = std::ranges::lower_bound(chunks, id, {}, &ChunkLocation::id);
+  return found != chunks.end() && found->id == id ? &*found : nullptr;
+}
+
+ShardReader::ShardReader(Location folder, const ShardingSpec& spec, uint64_t cache_bytes)
+    : folder_(std::move(folder)),
+      spec_(spec),
+      local_(IsLocal(folder_)),
+      index_blocks_(cache_bytes / 4),
+      minishards_(cache_bytes - cache_bytes / 4) {}
+
+ShardObjects ShardReader::ObjectsOf(uint64_t shard, bool pair) const {
+  std::string stem = JoinPath(folder_.path, spec_.ShardStem(shard));
+  if (pair) return {stem + ".index", stem + ".data", 0};
+  stem += ".shard";
+  return {stem, stem, spec_.shard_index_bytes()};
+}
+
+Result<std::optional<ShardObjects>> ShardReader::FindShard(uint64_t shard) const {
+  for (const bool pair : {false, true}) {
+    ShardObjects objects = ObjectsOf(shard, pair);
+    DOLIUM_TRY(const auto info, store().Stat(objects.index));
+    if (info) return objects;
+  }
+  return std::nullopt;
+}
+
+Result<std::shared_ptr<const ShardReader::IndexBlock>> ShardReader::CachedIndexBlock(
+    const ShardObjects& objects, uint64_t block) const {
+  if (auto hit = index_blocks_.GetAny(objects.index, block)) return hit;
+  const uint64_t first = block * kRowsPerBlock;
+  const uint64_t count = std::min(kRowsPerBlock, spec_.minishard_count() - first);
+  const ByteRange range{first * kShardIndexRowBytes, count * kShardIndexRowBytes};
+  auto loaded = std::make_shared<IndexBlock>();
+  DOLIUM_TRY(auto read, store().ReadRanges(objects.index, std::span(&range, 1)));
+  loaded->info = std::move(read.info);
+  loaded->rows = DecodeShardIndex(read.parts.front());
+  index_blocks_.Put(objects.index, block, loaded->info.generation, loaded,
+                    range.length + sizeof(IndexBlock));
+  return loaded;
+}
+
+Result<Minishard> ShardReader::DecodeMinishard(const ShardObjects& objects, uint64_t minishard,
+                                               ByteRange range, const Bytes& stored,
+                                               ObjectInfo body) const {
+  const auto context = [&] {
+    return fmt::format("{}: minishard {} index, bytes {}", store().Describe(objects.body),
+                       minishard, ToString(range));
+  };
+  auto raw = Decode(CodecsOf(spec_.minishard_index_encoding), stored, kMaxMinishardBytes);
+  if (!raw) return std::move(raw).error().Within(context());
+  auto chunks = DecodeMinishardIndex(*raw, objects.body_base);
+  if (!chunks) return std::move(chunks).error().Within(context());
+  return Minishard{std::make_shared<ObjectVersion>(objects.body, std::move(body.generation)),
+                   body.size, *std::move(chunks)};
+}
+
+Result<Minishard> ShardReader::ReadMinishard(const ShardObjects& objects, const ObjectInfo& index,
+                                             uint64_t minishard, const ShardIndexRow& row) const {
+  const MinishardRow wanted{minishard, row};
+  return std::move(ReadMinishards(objects, index, std::span(&wanted, 1)).front());
+}
+
+std::vector<Result<Minishard>> ShardReader::ReadMinishards(
+    const ShardObjects& objects, const ObjectInfo& index,
+    std::span<const MinishardRow> rows) const {
+  // Of a pair, only the reads of the body tell its size and generation.
+  const uint64_t known_size = objects.is_pair() ? 0 : index.size;
+  ReadOptions options;
+  if (!objects.is_pair()) options.if_generation = index.generation;
+
+  std::vector<Result<Minishard>> results;
+  std::vector<ByteRange> ranges;
+  std::vector<size_t> slots;  // results that the ranges are for
+  results.reserve(rows.size());
+  for (const MinishardRow& wanted : rows) {
+    const ShardIndexRow& row = wanted.row;
+    const auto bad = [&](std::string message) {
+      return Corrupt(fmt::format("{}: minishard {}: {}", store().Describe(objects.index),
+                                 wanted.minishard, message));
+    };
+    const ByteRange range{objects.body_base + row.begin, row.end - row.begin};
+    const uint64_t limit = known_size == 0 ? kMaxMinishardBytes : known_size;
+    if (row.end < row.begin) {
+      results.emplace_back(bad(fmt::format("index ends at {}, before it begins at {}", row.end,
+                                           row.begin)));
+    } else if (!CheckedAdd(objects.body_base, row.end)) {
+      results.emplace_back(bad(fmt::format("index ends at {}, past 2^64", row.end)));
+    } else if (range.length > limit || (known_size != 0 && range.end() > known_size)) {
+      results.emplace_back(bad("index " + PastTheEnd(range, known_size).message));
+    } else {
+      slots.push_back(results.size());
+      ranges.push_back(range);
+      results.emplace_back(Minishard{});
+    }
+  }
+  if (ranges.empty()) return results;
+
+  auto read = store().ReadRanges(objects.body, ranges, options);
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const uint64_t minishard = rows[slots[i]].minishard;
+    if (read) {
+      results[slots[i]] = DecodeMinishard(objects, minishard, ranges[i], read->parts[i], read->info);
+    } else if (ranges.size() == 1) {
+      results[slots[i]] = read.error();
+    } else {  // One bad range spoils a batch: find out which.
+      results[slots[i]] = ReadMinishard(objects, index, minishard, rows[slots[i]].row);
+    }
+  }
+  return results;
+}
+
+Result<std::shared_ptr<const Minishard>> ShardReader::CachedMinishard(const ShardObjects& objects,
+                                                                      uint64_t minishard) const {
+  if (auto hit = minishards_.GetAny(objects.body, minishard)) return hit;
+  for (int attempt = 0;; ++attempt) {
+    DOLIUM_TRY(const auto block, CachedIndexBlock(objects, minishard / kRowsPerBlock));
+    const ShardIndexRow& row = block->rows[minishard % kRowsPerBlock];
+    Result<Minishard> loaded = Minishard{};
+    if (!row.empty()) {
+      loaded = ReadMinishard(objects, block->info, minishard, row);
+    } else if (!objects.is_pair()) {
+      loaded->object = std::make_shared<ObjectVersion>(objects.body, block->info.generation);
+      loaded->object_size = block->info.size;
+    }
+    if (loaded) {
+      if (!std::ranges::is_sorted(loaded->chunks, {}, &ChunkLocation::id)) {
+        std::ranges::stable_sort(loaded->chunks, {}, &ChunkLocation::id);
+      }
+      auto shared = std::make_shared<const Minishard>(*std::move(loaded));
+      const uint64_t cost = sizeof(Minishard) + shared->chunks.size() * sizeof(ChunkLocation);
+      if (shared->object != nullptr) {
+        minishards_.Put(objects.body, minishard, shared->object->generation, shared, cost);
+      }
+      return shared;
+    }
+    if (!IsConflict(loaded.error()) || attempt == kAttempts) return std::move(loaded).error();
+    ForgetBlocks(objects, minishard);
+  }
+}
+
+void ShardReader::ForgetBlocks(const ShardObjects& objects, uint64_t minishard) const {
+  index_blocks_.Forget(objects.index, minishard / kRowsPerBlock);
+  minishards_.Forget(objects.body, minishard);
+}
+
+void ShardReader::Forget(uint64_t id) const {
+  const Place place = spec_.PlaceOf(id);
+  for (const bool pair : {false, true}) {
+    ForgetBlocks(ObjectsOf(place.shard, pair), place.minishard);
+  }
+}
+
+Result<std::optional<ChunkRef>> ShardReader::Locate(uint64_t id) const {
+  const Place place = spec_.PlaceOf(id);
+  for (const bool pair : {false, true}) {
+    if (pair && seen_single_.load(std::memory_order_relaxed)) break;
+    const ShardObjects objects = ObjectsOf(place.shard, pair);
+    auto chunk = LocateIn(objects, id);
+    if (chunk) {
+      if (!pair) seen_single_.store(true, std::memory_order_relaxed);
+      return chunk;
+    }
+    if (chunk.error().code != ErrorCode::kNotFound) return chunk;
+    ForgetBlocks(objects, place.minishard);
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<ChunkRef>> ShardReader::LocateIn(const ShardObjects& objects,
+                                                      uint64_t id) const {
+  const uint64_t number = spec_.PlaceOf(id).minishard;
+  for (int attempt = 0;; ++attempt) {
+    DOLIUM_TRY(const auto minishard, CachedMinishard(objects, number));
+    if (const ChunkLocation* chunk = minishard->Find(id)) {
+      const uint64_t size = minishard->object_size;
+      if (!chunk->FitsIn(size == 0 ? kMaxChunkBytes : size)) {
+        return Corrupt(fmt::format("{}: chunk {}: bytes at {}, {} long, do not lie within the "
+                                   "object ({} bytes); is the upload complete?",
+                                   store().Describe(objects.body), id, chunk->offset,
+                                   chunk->length, size));
+      }
+      return ChunkRef{minishard->object, chunk->range()};
+    }
+    // Not listed; but is the list still true?
+    if (minishard->object == nullptr || attempt == kAttempts) return std::nullopt;
+    DOLIUM_TRY(const auto now, store().Stat(minishard->object->name));
+    if (now && now->generation == minishard->object->generation) return std::nullopt;
+    ForgetBlocks(objects, number);
+  }
+}
+
+Result<void> ShardReader::ReadChunk(const ChunkRef& chunk, MutableBytes into) const {
+  const ReadSlice slice{chunk.range.offset, into};
+  DOLIUM_TRY_VOID(store().ReadInto(chunk.object->name, std::span(&slice, 1),
+                                   {.if_generation = chunk.object->generation}));
+  return {};
+}
+
+Result<void> ShardReader::ReadChunks(std::span<const ChunkRef> chunks,
+                                     std::span<const MutableBytes> into) const {
+  std::vector<size_t> order(chunks.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, [&](size_t a, size_t b) {
+    const int by_name = chunks[a].object->name.compare(chunks[b].object->name);
+    return by_name != 0 ? by_name < 0 : chunks[a].range.offset < chunks[b].range.offset;
+  });
+
+  struct Group {
+    size_t begin = 0;
+    size_t end = 0;
+  };
+  std::vector<Group> groups;
+  std::vector<ReadSlice> slices(order.size());
+  uint64_t group_bytes = 0;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const ChunkRef& chunk = chunks[order[i]];
+    slices[i] = {chunk.range.offset, into[order[i]]};
+    if (groups.empty() || group_bytes >= kBytesPerThread ||
+        chunks[order[groups.back().begin]].object->name != chunk.object->name) {
+      groups.push_back({i, i});
+      group_bytes = 0;
+    }
+    groups.back().end = i + 1;
+    group_bytes += chunk.range.length;
+    bytes += chunk.range.length;
+  }
+  const size_t jobs = bytes < kBytesPerThread && local_ ? 1 : 0;
+  return ParallelFor(groups.size(), jobs, [&](size_t g) -> Result<void> {
+    const Group& group = groups[g];
+    const ObjectVersion& object = *chunks[order[group.begin]].object;
+    DOLIUM_TRY_VOID(store().ReadInto(
+        object.name, std::span(slices).subspan(group.begin, group.end - group.begin),
+        {.if_generation = object.generation}));
+    return {};
+  });
+}
+
+Result<std::optional<Bytes>> ShardReader::Get(uint64_t id) const {
+  DOLIUM_TRY(auto values, GetMany(std::span(&id, 1)));
+  return std::move(values.front());
+}
+
+Result<std::vector<std::optional<Bytes>>> ShardReader::GetMany(
+    std::span<const uint64_t> ids) const {
+  const CodecChain codecs = CodecsOf(spec_.data_encoding);
+  for (int attempt = 0;; ++attempt) {
+    std::vector<std::optional<Bytes>> values(ids.size());
+    std::vector<size_t> found;
+    std::vector<ChunkRef> chunks;
+    std::vector<Buffer> buffers;
+    std::vector<MutableBytes> places;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      DOLIUM_TRY(auto chunk, Locate(ids[i]));
+      if (!chunk) continue;
+      found.push_back(i);
+      buffers.emplace_back(chunk->range.length);
+      places.push_back(buffers.back().view());
+      chunks.push_back(*std::move(chunk));
+    }
+    const auto read = ReadChunks(chunks, places);
+    if (!read) {
+      if (!IsConflict(read.error()) || attempt == kAttempts) return read.error();
+      for (const size_t i : found) Forget(ids[i]);
+      continue;
+    }
+    const auto decode = [&](size_t n) -> Result<void> {
+      auto value = Decode(codecs, std::move(buffers[n]).Share(), kDefaultDecodeLimit);
+      if (!value) {
+        return std::move(value).error().Within(
+            fmt::format("{}: chunk {}, bytes {}", store().Describe(chunks[n].object->name),
+                        ids[found[n]], ToString(chunks[n].range)));
+      }
+      values[found[n]] = *std::move(value);
+      return {};
+    };
+    const size_t jobs = codecs.empty() || found.size() < 2 ? 1 : 0;
+    DOLIUM_TRY_VOID(ParallelFor(found.size(), jobs, decode));
+    return values;
+  }
+}
+
+Result<ObjectInfo> ShardReader::ReadShardIndex(const ShardObjects& objects,
+                                               const RowVisitor& visit) const {
+  ObjectInfo info;
+  for (uint64_t first = 0; first < spec_.minishard_count(); first += kRowsPerBlock) {
+    const uint64_t count = std::min(kRowsPerBlock, spec_.minishard_count() - first);
+    const ByteRange range{first * kShardIndexRowBytes, count * kShardIndexRowBytes};
+    ReadOptions options;
+    if (first != 0) options.if_generation = info.generation;
+    auto read = store().ReadRanges(objects.index, std::span(&range, 1), options);
+    if (!read) return std::move(read).error().Within("shard index");
+    info = std::move(read->info);
+    const std::vector<ShardIndexRow> rows = DecodeShardIndex(read->parts.front());
+    for (uint64_t i = 0; i < rows.size(); ++i) {
+      if (!visit(first + i, rows[i])) return info;
+    }
+  }
+  return info;
+}
+
+}  // namespace dolium::neuroglancer

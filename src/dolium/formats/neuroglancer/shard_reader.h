@@ -1,0 +1,128 @@
+// Reading shards: the typed index that hot paths use.
+//
+// ShardReader finds chunks by id. Index blocks are read once and kept in a bounded cache,
+// each with the generation of its object; a chunk is read only from that generation, so a
+// shard that is replaced meanwhile never gives wrong bytes. All methods may be called from
+// many threads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/bytes/generation_cache.h"
+#include "dolium/bytes/location.h"
+#include "dolium/container/entry.h"
+#include "dolium/formats/neuroglancer/shard_index.h"
+#include "dolium/formats/neuroglancer/sharding_spec.h"
+
+namespace dolium::neuroglancer {
+
+// The objects that make up one shard: one `.shard`, or the obsolete `.index` and `.data`.
+struct ShardObjects {
+  std::string index;       // path of the object that begins with the shard index
+  std::string body;        // path of the object that holds everything else
+  uint64_t body_base = 0;  // where offset 0 of the index lies in `body`
+
+  bool is_pair() const { return index != body; }
+};
+
+// One decoded minishard index, ids ascending.
+struct Minishard {
+  std::shared_ptr<const ObjectVersion> object;  // that holds the chunks
+  uint64_t object_size = 0;                     // 0: not known
+  std::vector<ChunkLocation> chunks;            // offsets absolute in the object
+
+  const ChunkLocation* Find(uint64_t id) const;
+};
+
+// One chunk: where its stored bytes are, in which generation of the object.
+struct ChunkRef {
+  std::shared_ptr<const ObjectVersion> object;
+  ByteRange range;
+};
+
+class ShardReader {
+ public:
+  ShardReader(Location folder, const ShardingSpec& spec, uint64_t cache_bytes);
+
+  const Location& folder() const { return folder_; }
+  const ShardingSpec& spec() const { return spec_; }
+  const Store& store() const { return *folder_.store; }
+
+  // Finds a chunk; nullopt if it is not there. Two reads cold, none warm.
+  Result<std::optional<ChunkRef>> Locate(uint64_t id) const;
+
+  // The same in given objects, whatever they are named. kNotFound if they are not there.
+  Result<std::optional<ChunkRef>> LocateIn(const ShardObjects& objects, uint64_t id) const;
+
+  // Reads a chunk's stored bytes. kConflict if the shard was replaced since Locate.
+  // Precondition: into.size() == chunk.range.length.
+  Result<void> ReadChunk(const ChunkRef& chunk, MutableBytes into) const;
+
+  // The same for many chunks, batched by object. Precondition: equal sizes.
+  Result<void> ReadChunks(std::span<const ChunkRef> chunks,
+                          std::span<const MutableBytes> into) const;
+
+  // Finds and reads and decodes, again if the shard was replaced in between.
+  Result<std::optional<Bytes>> Get(uint64_t id) const;
+  Result<std::vector<std::optional<Bytes>>> GetMany(std::span<const uint64_t> ids) const;
+
+  // Forgets the index blocks that lead to the chunk: call it after a kConflict.
+  void Forget(uint64_t id) const;
+
+  // The objects that a shard would be made of, as one file or as the obsolete pair.
+  ShardObjects ObjectsOf(uint64_t shard, bool pair) const;
+
+  // The objects of a shard that is there; nullopt if it is absent in both forms.
+  Result<std::optional<ShardObjects>> FindShard(uint64_t shard) const;
+
+  // Reads a whole shard index, in blocks; `visit` gets each row with its number, and ends
+  // the reading by returning false. Not cached.
+  using RowVisitor = std::function<bool(uint64_t minishard, const ShardIndexRow& row)>;
+  Result<ObjectInfo> ReadShardIndex(const ShardObjects& objects, const RowVisitor& visit) const;
+
+  // Reads and decodes one minishard index, in stored order. Not cached. `index` is what
+  // ReadShardIndex returned.
+  Result<Minishard> ReadMinishard(const ShardObjects& objects, const ObjectInfo& index,
+                                  uint64_t minishard, const ShardIndexRow& row) const;
+
+  // The same for many rows at once, with as few requests as the store can make of them. Each
+  // has its own result.
+  struct MinishardRow {
+    uint64_t minishard = 0;
+    ShardIndexRow row;
+  };
+  std::vector<Result<Minishard>> ReadMinishards(const ShardObjects& objects,
+                                                const ObjectInfo& index,
+                                                std::span<const MinishardRow> rows) const;
+
+ private:
+  struct IndexBlock {
+    ObjectInfo info;
+    std::vector<ShardIndexRow> rows;
+  };
+
+  Result<std::shared_ptr<const Minishard>> CachedMinishard(const ShardObjects& objects,
+                                                           uint64_t minishard) const;
+  Result<std::shared_ptr<const IndexBlock>> CachedIndexBlock(const ShardObjects& objects,
+                                                             uint64_t block) const;
+  void ForgetBlocks(const ShardObjects& objects, uint64_t minishard) const;
+  Result<Minishard> DecodeMinishard(const ShardObjects& objects, uint64_t minishard,
+                                    ByteRange range, const Bytes& stored, ObjectInfo body) const;
+
+  const Location folder_;
+  const ShardingSpec spec_;
+  const bool local_;  // reads are cheap calls, not requests
+  mutable GenerationCache<IndexBlock> index_blocks_;
+  mutable GenerationCache<Minishard> minishards_;
+  mutable std::atomic<bool> seen_single_{false};  // a `.shard` was met: no pairs here
+};
+
+}  // namespace dolium::neuroglancer

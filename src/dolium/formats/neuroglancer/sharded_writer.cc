@@ -1,0 +1,310 @@
+#include "dolium/formats/neuroglancer/sharded_writer.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "dolium/base/parallel.h"
+#include "dolium/bytes/file_store.h"
+#include "dolium/formats/neuroglancer/piece_sources.h"
+
+namespace dolium::neuroglancer {
+namespace {
+
+constexpr uint64_t kMinMemory = uint64_t{64} << 10;
+
+// A buffer of this part of the limit is worth a file of its own.
+constexpr uint64_t kLargePart = 8;
+
+// Memory that encoding and laying out may take on top of a buffer that leaves.
+uint64_t LeavingCost(const ShardingSpec& spec, uint64_t memory) {
+  return spec.data_encoding == Encoding::kRaw ? memory : 2 * memory;
+}
+
+uint64_t BufferLimit(const ShardingSpec& spec, uint64_t memory) {
+  return std::max(memory, kMinMemory) / (spec.data_encoding == Encoding::kRaw ? 2 : 3);
+}
+
+// The pieces of a buffer, encoded where they must be; `encoded` owns the new bytes.
+struct EncodedPieces {
+  std::vector<Piece> pieces;
+  std::vector<ByteVector> encoded;
+};
+
+Result<EncodedPieces> EncodePieces(const ShardingSpec& spec, const ChunkBuffer& buffer,
+                                   size_t jobs) {
+  const CodecChain codecs = CodecsOf(spec.data_encoding);
+  const std::vector<BufferedChunk>& chunks = buffer.chunks();
+  EncodedPieces out;
+  out.pieces.resize(chunks.size());
+  out.encoded.resize(codecs.empty() ? 0 : chunks.size());
+  DOLIUM_TRY_VOID(ParallelFor(
+      chunks.size(), codecs.empty() ? 1 : jobs, [&](size_t i) -> Result<void> {
+        const BufferedChunk& chunk = chunks[i];
+        Piece piece{.id = chunk.id,
+                    .length = chunk.length,
+                    .preceding = chunk.preceding,
+                    .memory = chunk.data};
+        if (!codecs.empty() && !chunk.encoded) {
+          DOLIUM_TRY(ByteVector value, Encode(codecs, chunk.value()));
+          piece.length = value.size();
+          if (chunk.preceding != 0) {
+            const BytesView preceding = chunk.preceding_view();
+            value.insert(value.begin(), preceding.begin(), preceding.end());
+          }
+          out.encoded[i] = std::move(value);
+          piece.memory = out.encoded[i].data();
+        }
+        out.pieces[i] = piece;
+        return {};
+      }));
+  return out;
+}
+
+}  // namespace
+
+Result<uint64_t> ParseKey(std::string_view key) {
+  uint64_t id = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+  if (key.empty() || error != std::errc() || end != key.data() + key.size()) {
+    return InvalidArgument(
+        fmt::format("key \"{}\" is not a number from 0 to 18446744073709551615", key));
+  }
+  return id;
+}
+
+ShardedWriter::ShardedWriter(Location folder, const ShardingSpec& spec,
+                             const WriterOptions& options, Appear appear)
+    : folder_(std::move(folder)),
+      spec_(spec),
+      options_(options),
+      appear_(appear),
+      jobs_(ThreadCount(options.jobs, SIZE_MAX)),
+      buffer_limit_(BufferLimit(spec, options.memory)),
+      workers_(jobs_) {}
+
+ShardedWriter::~ShardedWriter() {
+  // An error has been told already, or nobody asks any more.
+  if (auto waited = workers_.Wait(); !waited) static_cast<void>(waited.error());
+  RemoveSpills();
+}
+
+Result<void> ShardedWriter::Add(const NewEntry& entry) {
+  DOLIUM_TRY(const uint64_t id, ParseKey(entry.key));
+  return AddChunk(id, entry.value, entry.preceding, entry.encoded);
+}
+
+Result<void> ShardedWriter::AddChunk(uint64_t id, BytesView value, BytesView preceding,
+                                     bool encoded) {
+  const uint64_t shard = spec_.PlaceOf(id).shard;
+  ShardState* state = nullptr;
+  if (!turns_.empty() && turns_.back() == shard) {
+    state = &shards_.find(shard)->second;
+  } else {
+    auto found = shards_.find(shard);
+    if (found == shards_.end()) {
+      const std::lock_guard lock(mutex_);  // Workers look shards up, too.
+      found = shards_.try_emplace(shard).first;
+    }
+    state = &found->second;
+    if (state->buffer == nullptr) {
+      state->buffer = std::make_unique<ChunkBuffer>(pool_);
+      state->turn = turns_.insert(turns_.end(), shard);
+    } else {
+      turns_.splice(turns_.end(), turns_, state->turn);
+    }
+  }
+  const uint64_t before = state->buffer->memory();
+  state->buffer->Add(id, value, preceding, encoded);
+  buffered_ += state->buffer->memory() - before;
+  ++entries_;
+  value_bytes_ += value.size();
+  if (buffered_ <= buffer_limit_) return {};
+  return MakeRoom();
+}
+
+Result<void> ShardedWriter::MakeRoom() {
+  if (options_.stop.stop_requested()) return Cancelled();
+  const uint64_t oldest = turns_.front();
+  ShardState& state = shards_.find(oldest)->second;
+  if (state.buffer->memory() >= buffer_limit_ / kLargePart) {
+    bool first = appear_ == Appear::kEarly && !state.laid_out && !state.buffer->has_preceding();
+    {
+      const std::lock_guard lock(mutex_);
+      first = first && state.spills.empty();
+    }
+    if (first) {
+      state.laid_out = true;
+      LayOut(Take(oldest));
+    } else {
+      DOLIUM_TRY_VOID(SpillStore());
+      std::vector<Leaving> leaving;
+      leaving.push_back(Take(oldest));
+      Spill(std::move(leaving));
+    }
+  } else {
+    DOLIUM_TRY_VOID(SpillStore());
+    std::vector<Leaving> leaving;
+    while (!turns_.empty()) leaving.push_back(Take(turns_.front()));
+    Spill(std::move(leaving));
+  }
+  return WaitForMemory();
+}
+
+ShardedWriter::Leaving ShardedWriter::Take(uint64_t shard) {
+  ShardState& state = shards_.find(shard)->second;
+  turns_.erase(state.turn);
+  buffered_ -= state.buffer->memory();
+  return {shard, std::move(state.buffer)};
+}
+
+void ShardedWriter::Start(uint64_t memory, WorkerPool::Work work) {
+  {
+    const std::lock_guard lock(mutex_);
+    in_flight_ += memory;
+  }
+  // Given back when the work is destroyed, so also when it is dropped after an error.
+  auto taken = std::shared_ptr<void>(nullptr, [this, memory](void*) {
+    const std::lock_guard lock(mutex_);
+    in_flight_ -= memory;
+    memory_freed_.notify_all();
+  });
+  workers_.Submit([taken = std::move(taken), work = std::move(work)]() { return work(); });
+}
+
+Result<void> ShardedWriter::WaitForMemory() {
+  const uint64_t budget = std::max(options_.memory, kMinMemory);
+  {
+    std::unique_lock lock(mutex_);
+    memory_freed_.wait(lock, [&] { return in_flight_ == 0 || in_flight_ + buffered_ <= budget; });
+  }
+  return workers_.status();
+}
+
+void ShardedWriter::LayOut(Leaving leaving) {
+  const uint64_t memory = LeavingCost(spec_, leaving.buffer->memory());
+  Start(memory, [this, leaving = std::move(leaving)]() -> Result<void> {
+    DOLIUM_TRY(auto encoded, EncodePieces(spec_, *leaving.buffer, jobs_));
+    ListSource source(spec_, std::move(encoded.pieces), {});
+    return WriteShard(leaving.shard, source, jobs_);
+  });
+}
+
+void ShardedWriter::Spill(std::vector<Leaving> leaving) {
+  uint64_t memory = 0;
+  for (const Leaving& one : leaving) memory += LeavingCost(spec_, one.buffer->memory());
+  const std::string object = SpillObject(spill_count_++);
+  Start(memory, [this, object, leaving = std::move(leaving)]() -> Result<void> {
+    std::vector<EncodedPieces> encoded;
+    std::vector<ShardPieces> shards;
+    for (const Leaving& one : leaving) {
+      DOLIUM_TRY(auto pieces, EncodePieces(spec_, *one.buffer, jobs_));
+      shards.push_back({one.shard, std::move(pieces.pieces)});
+      encoded.push_back(std::move(pieces));
+    }
+    DOLIUM_TRY(const auto segments, WriteSpill(*spill_store_, object, spec_, shards));
+    const std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < shards.size(); ++i) {
+      shards_.find(shards[i].shard)->second.spills.push_back(segments[i]);
+    }
+    return {};
+  });
+}
+
+Result<WriteSummary> ShardedWriter::Finish() {
+  DOLIUM_TRY_VOID(workers_.Wait());
+  std::vector<std::pair<uint64_t, ShardState*>> rest;
+  for (auto& [shard, state] : shards_) {
+    if (state.buffer != nullptr || !state.spills.empty()) rest.emplace_back(shard, &state);
+  }
+  const size_t writers = ThreadCount(jobs_, rest.size());
+  DOLIUM_TRY_VOID(ParallelFor(
+      rest.size(), writers,
+      [&](size_t i) { return FinishShard(rest[i].first, *rest[i].second, writers); },
+      options_.stop));
+  RemoveSpills();
+  WriteSummary summary{.entries = entries_, .value_bytes = value_bytes_};
+  for (const auto& [shard, state] : shards_) {
+    summary.stored_bytes += state.stored_bytes;
+    ++summary.objects;
+  }
+  return summary;
+}
+
+Result<void> ShardedWriter::FinishShard(uint64_t shard, ShardState& state, size_t writers) {
+  JoinedSource source;
+  const ShardReader reader(folder_, spec_, 0);
+  if (state.laid_out) {
+    // Nothing with preceding bytes is laid out early, so the kind does not matter.
+    DOLIUM_TRY(auto there, ShardSource::Open(reader, reader.ObjectsOf(shard, /*pair=*/false),
+                                             Kind::kUnknown));
+    source.Add(std::move(there));
+  }
+  for (const SpillSegment& segment : state.spills) {
+    source.Add(std::make_unique<SpillSource>(*spill_store_, spec_, segment));
+  }
+  EncodedPieces encoded;
+  if (state.buffer != nullptr) {
+    DOLIUM_TRY(encoded, EncodePieces(spec_, *state.buffer, std::max<size_t>(1, jobs_ / writers)));
+    source.Add(std::make_unique<ListSource>(spec_, std::move(encoded.pieces),
+                                            std::vector<PieceInput>()));
+  }
+  DOLIUM_TRY_VOID(WriteShard(shard, source, writers));
+  state.buffer = nullptr;
+  return {};
+}
+
+Result<void> ShardedWriter::WriteShard(uint64_t shard, PieceSource& source, size_t writers) {
+  const std::string object = JoinPath(folder_.path, spec_.ShardStem(shard) + ".shard");
+  const auto write = [&]() -> Result<WriteSummary> {
+    DOLIUM_TRY(const auto out, folder_.store->Begin(object));
+    DOLIUM_TRY(const WriteSummary written,
+               AssembleShard(spec_, source, *out,
+                             {.memory = options_.memory / (4 * writers), .stop = options_.stop}));
+    DOLIUM_TRY_VOID(out->Commit(Precondition::None()));
+    return written;
+  };
+  auto written = write();
+  if (!written) return std::move(written).error().Within(folder_.store->Describe(object));
+  const std::lock_guard lock(mutex_);
+  shards_.find(shard)->second.stored_bytes = written->stored_bytes;
+  return {};
+}
+
+Result<Store*> ShardedWriter::SpillStore() {
+  if (spill_store_ != nullptr) return spill_store_.get();
+  std::error_code error;
+  std::string parent = options_.spill_folder;
+  if (parent.empty()) {
+    DOLIUM_TRY(const auto local, folder_.store->LocalPath(folder_.path));
+    parent = local ? *local : std::filesystem::temp_directory_path(error).string();
+  }
+  std::random_device random;
+  const uint64_t unique = uint64_t{random()} << 32 | random();
+  spill_folder_ = fmt::format("{}/.dolium-spill-{}-{:016x}", parent, getpid(), unique);
+  std::filesystem::create_directories(spill_folder_, error);
+  if (error) {
+    return IoError(fmt::format("{}: cannot make a folder to spill to: {}", spill_folder_,
+                               error.message()));
+  }
+  DOLIUM_TRY(spill_store_, FileStore::Open(spill_folder_, {.sync = false}));
+  return spill_store_.get();
+}
+
+std::string ShardedWriter::SpillObject(uint64_t number) const {
+  return fmt::format("{:06}", number);
+}
+
+void ShardedWriter::RemoveSpills() {
+  if (spill_folder_.empty()) return;
+  std::error_code ignored;  // What stays behind is found by the next run.
+  std::filesystem::remove_all(spill_folder_, ignored);
+  spill_folder_.clear();
+  spill_store_.reset();
+}
+
+}  // namespace dolium::neuroglancer
