@@ -19,7 +19,8 @@ class ByteReader {
   size_t position() const { return position_; }
   size_t remaining() const { return bytes_.size() - position_; }
 
-  // The next number. `what` names it in the error: "num_lods needs 4 bytes at 24, 2 remain".
+  // The next number. `what` names it in the error: "num_lods needs 4 bytes at 24, 2
+  // remain".
   template <std::unsigned_integral T>
   Result<T> Read(std::string_view what) {
     DOLIUM_TRY(const BytesView raw, ReadBytes(sizeof(T), what));
@@ -28,8 +29,8 @@ class ByteReader {
 
   Result<BytesView> ReadBytes(uint64_t length, std::string_view what) {
     if (length > remaining()) {
-      return Corrupt(fmt::format("{} needs {} bytes at {}, {} remain", what, length, position_,
-                                 remaining()));
+      return Corrupt(fmt::format("{} needs {} bytes at {}, {} remain", what, length,
+                                 position_, remaining()));
     }
     const BytesView out = bytes_.subspan(position_, static_cast<size_t>(length));
     position_ += static_cast<size_t>(length);

@@ -38,7 +38,9 @@ class Bytes {
     const BytesView view(*owner);
     return {std::move(owner), view};
   }
-  static Bytes Copy(BytesView view) { return FromVector(ByteVector(view.begin(), view.end())); }
+  static Bytes Copy(BytesView view) {
+    return FromVector(ByteVector(view.begin(), view.end()));
+  }
 
   BytesView view() const { return view_; }
   operator BytesView() const { return view_; }  // NOLINT: a Bytes is a view that owns.
@@ -73,7 +75,8 @@ class Buffer {
 };
 
 inline bool Equal(BytesView a, BytesView b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
 inline void Append(ByteVector& to, BytesView bytes) {

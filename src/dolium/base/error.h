@@ -55,9 +55,7 @@ inline Error Exists(std::string message) {
 inline Error Conflict(std::string message) {
   return {ErrorCode::kConflict, std::move(message)};
 }
-inline Error IoError(std::string message) {
-  return {ErrorCode::kIo, std::move(message)};
-}
+inline Error IoError(std::string message) { return {ErrorCode::kIo, std::move(message)}; }
 inline Error Unavailable(std::string message) {
   return {ErrorCode::kUnavailable, std::move(message)};
 }
@@ -68,7 +66,8 @@ inline Error Cancelled(std::string message = "stopped on request") {
   return {ErrorCode::kCancelled, std::move(message)};
 }
 
-// An Error of the fitting kind for a failed system call: `action` and the text of `errnum`.
+// An Error of the fitting kind for a failed system call: `action` and the text of
+// `errnum`.
 Error SystemError(int errnum, std::string_view action);
 
 }  // namespace dolium

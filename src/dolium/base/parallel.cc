@@ -26,7 +26,8 @@ Result<void> ParallelFor(size_t count, size_t jobs,
     while (!failed.load(std::memory_order_relaxed)) {
       const size_t index = next.fetch_add(1, std::memory_order_relaxed);
       if (index >= count) return;
-      Result<void> result = stop.stop_requested() ? Result<void>(Cancelled()) : body(index);
+      Result<void> result =
+          stop.stop_requested() ? Result<void>(Cancelled()) : body(index);
       if (!result) {
         const std::lock_guard lock(mutex);
         if (!first) first = std::move(result).error();

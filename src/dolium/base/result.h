@@ -15,12 +15,13 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   // Lets `return std::nullopt` and the like pass through as a T.
   template <typename U>
-    requires(std::is_convertible_v<U &&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
+    requires(std::is_convertible_v<U &&, T> &&
+             !std::is_same_v<std::remove_cvref_t<U>, T> &&
              !std::is_same_v<std::remove_cvref_t<U>, Error> &&
              !std::is_same_v<std::remove_cvref_t<U>, Result>)
   Result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT
@@ -89,14 +90,14 @@ class [[nodiscard]] Result<void> {
 // DOLIUM_TRY(auto x, F()); declares x from the value, or returns the error.
 #define DOLIUM_TRY(declaration, ...) \
   DOLIUM_TRY_IMPL(DOLIUM_CONCAT(dolium_result_, __LINE__), declaration, __VA_ARGS__)
-#define DOLIUM_TRY_IMPL(result, declaration, ...)   \
-  auto result = (__VA_ARGS__);                      \
-  if (!result) return std::move(result).error();    \
+#define DOLIUM_TRY_IMPL(result, declaration, ...) \
+  auto result = (__VA_ARGS__);                    \
+  if (!result) return std::move(result).error();  \
   declaration = *std::move(result)
 
 // DOLIUM_TRY_VOID(F()); returns the error of a Result<void>.
-#define DOLIUM_TRY_VOID(...)                                           \
-  do {                                                                 \
-    auto dolium_void_result = (__VA_ARGS__);                           \
+#define DOLIUM_TRY_VOID(...)                                               \
+  do {                                                                     \
+    auto dolium_void_result = (__VA_ARGS__);                               \
     if (!dolium_void_result) return std::move(dolium_void_result).error(); \
   } while (false)

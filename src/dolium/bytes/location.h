@@ -25,8 +25,9 @@ struct Location {
   Location Parent() const { return {store, ParentPath(path)}; }
 };
 
-// Understands the forms above. Touches no network and no file. Stores are shared: the same
-// local file system or HTTP origin gives the same store, with its connections and caches.
+// Understands the forms above. Touches no network and no file. Stores are shared: the
+// same local file system or HTTP origin gives the same store, with its connections and
+// caches.
 Result<Location> ParseLocation(std::string_view text);
 
 }  // namespace dolium

@@ -81,16 +81,16 @@ class ObjectWriter {
 
   virtual Result<void> Append(BytesView bytes) = 0;
 
-  // Appends bytes of another object, by kernel copy where both sides allow it. kConflict if
-  // the source is no longer at `generation`.
-  virtual Result<void> AppendFrom(const Store& source, std::string_view object, ByteRange range,
-                                  const Generation& generation);
+  // Appends bytes of another object, by kernel copy where both sides allow it. kConflict
+  // if the source is no longer at `generation`.
+  virtual Result<void> AppendFrom(const Store& source, std::string_view object,
+                                  ByteRange range, const Generation& generation);
 
   // Bytes appended so far.
   virtual uint64_t size() const = 0;
 
-  // Makes the object appear, durably, if the precondition holds: else kExists (for Absent)
-  // or kConflict, and nothing changes. Nothing may be called after it.
+  // Makes the object appear, durably, if the precondition holds: else kExists (for
+  // Absent) or kConflict, and nothing changes. Nothing may be called after it.
   virtual Result<Generation> Commit(const Precondition& precondition) = 0;
 };
 
@@ -104,33 +104,37 @@ class Store {
   // nullopt if there is no such object.
   virtual Result<std::optional<ObjectInfo>> Stat(std::string_view object) const = 0;
 
-  // Visits the objects directly in folder `folder` by base name, in unspecified order, until
-  // `visit` returns false; temporaries of writers are left out. kUnsupported where the store
-  // cannot list (plain HTTP). A folder that does not exist is kNotFound.
+  // Visits the objects directly in folder `folder` by base name, in unspecified order,
+  // until `visit` returns false; temporaries of writers are left out. kUnsupported where
+  // the store cannot list (plain HTTP). A folder that does not exist is kNotFound.
   using ListVisitor = std::function<bool(std::string_view name, bool is_folder)>;
   virtual Result<void> List(std::string_view folder, const ListVisitor& visit) const = 0;
 
   // Fills every slice, all from one generation of the object, merging near ranges and
-  // reading in parallel as suits the store. kNotFound if there is no such object; kCorrupt
-  // if a range ends past it (`bytes [a, b) end past the object (n bytes)`).
-  virtual Result<ObjectInfo> ReadInto(std::string_view object, std::span<const ReadSlice> slices,
+  // reading in parallel as suits the store. kNotFound if there is no such object;
+  // kCorrupt if a range ends past it (`bytes [a, b) end past the object (n bytes)`).
+  virtual Result<ObjectInfo> ReadInto(std::string_view object,
+                                      std::span<const ReadSlice> slices,
                                       const ReadOptions& options) const = 0;
 
   // The whole object, at most `limit` bytes (kCorrupt beyond). Over HTTP this undoes a
   // Content-Encoding, within the same limit; ranged reads never see one.
-  virtual Result<WholeObject> ReadWhole(std::string_view object, uint64_t limit) const = 0;
+  virtual Result<WholeObject> ReadWhole(std::string_view object,
+                                        uint64_t limit) const = 0;
 
   // kUnsupported for read-only stores.
   virtual Result<std::unique_ptr<ObjectWriter>> Begin(std::string_view object) = 0;
 
   // Removes one object, if the precondition holds. Not there: kNotFound.
-  virtual Result<void> Remove(std::string_view object, const Precondition& precondition) = 0;
+  virtual Result<void> Remove(std::string_view object,
+                              const Precondition& precondition) = 0;
 
-  // Keeps other processes that ask for the same lock from rewriting `object` meanwhile, to
-  // spare them lost work; safety comes from preconditions alone. May return nullptr.
+  // Keeps other processes that ask for the same lock from rewriting `object` meanwhile,
+  // to spare them lost work; safety comes from preconditions alone. May return nullptr.
   virtual Result<std::shared_ptr<void>> LockForRewrite(std::string_view object);
 
-  // A file descriptor for kernel copies, kept open by the owner; nullopt if not a local file.
+  // A file descriptor for kernel copies, kept open by the owner; nullopt if not a local
+  // file.
   struct LocalFile {
     std::shared_ptr<const void> owner;
     int fd = -1;
@@ -138,8 +142,8 @@ class Store {
   };
   virtual Result<std::optional<LocalFile>> OpenLocal(std::string_view object) const;
 
-  // The absolute path of an object or folder, there or not, by which every process of this
-  // machine knows it; nullopt if the store does not keep its objects as local files.
+  // The absolute path of an object or folder, there or not, by which every process of
+  // this machine knows it; nullopt if the store does not keep its objects as local files.
   virtual Result<std::optional<std::string>> LocalPath(std::string_view object) const;
 
   // Deletes the temporaries in `folder` whose writers died; those of live writers stay.
@@ -147,7 +151,8 @@ class Store {
   virtual Result<size_t> RemoveStaleTemporaries(std::string_view folder);
 
   // Convenience over ReadInto: allocates the places. Sizes must have been checked.
-  Result<ReadRangesResult> ReadRanges(std::string_view object, std::span<const ByteRange> ranges,
+  Result<ReadRangesResult> ReadRanges(std::string_view object,
+                                      std::span<const ByteRange> ranges,
                                       const ReadOptions& options = {}) const;
   Result<Bytes> ReadRange(std::string_view object, ByteRange range,
                           const ReadOptions& options = {}) const;

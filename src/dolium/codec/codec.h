@@ -33,8 +33,8 @@ std::string ToString(const CodecChain& chain);
 // The most that one decoded value may take unless the caller says otherwise: 2 GiB.
 inline constexpr uint64_t kDefaultDecodeLimit = uint64_t{2} << 30;
 
-// Undoes the chain. Without steps, the result shares `stored`. kCorrupt if the bytes do not
-// decode, or decode to more than `limit`.
+// Undoes the chain. Without steps, the result shares `stored`. kCorrupt if the bytes do
+// not decode, or decode to more than `limit`.
 Result<Bytes> Decode(const CodecChain& chain, const Bytes& stored, uint64_t limit);
 
 // Does the chain, right to left.

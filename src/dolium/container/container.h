@@ -46,6 +46,9 @@ class Container {
   virtual ~Container() = default;
 
   virtual const Location& location() const = 0;
+  // The folder of the whole set, where its marker would be; the location, unless that is
+  // a part of a set.
+  virtual const Location& folder() const { return location(); }
   const Store& store() const { return *location().store; }
 
   virtual std::string_view format_name() const = 0;

@@ -48,7 +48,8 @@ struct Format {
                                             std::string_view description);
   // Whether an object of this base name can be part of a set: what --force may replace.
   bool (*owns_object)(std::string_view name);
-  // Whether OpenOptions::spec means something to it. If one is given, it must be this format.
+  // Whether OpenOptions::spec means something to it. If one is given, it must be this
+  // format.
   bool takes_spec = false;
 };
 

@@ -47,9 +47,9 @@ struct NewEntry {
   bool encoded = false;  // `value` is already encoded by the target's codecs
 };
 
-// Entries in any order, in bounded memory; the result does not depend on the order or on the
-// number of threads. Copies what Add is given. One thread at a time. Destroyed without
-// Finish, it leaves the target unfinished and removes its temporaries.
+// Entries in any order, in bounded memory; the result does not depend on the order or on
+// the number of threads. Copies what Add is given. One thread at a time. Destroyed
+// without Finish, it leaves the target unfinished and removes its temporaries.
 class Writer {
  public:
   virtual ~Writer() = default;
@@ -64,8 +64,8 @@ class Writer {
 struct PartSource {
   const Store* store = nullptr;
   std::span<const Entry> entries;  // any order; all belong to the part
-  // Called for an entry that cannot be read: returns true to leave it out, false to fail. May
-  // be empty: fail.
+  // Called for an entry that cannot be read: returns true to leave it out, false to fail.
+  // May be empty: fail.
   std::function<bool(const Entry&, const Error&)> skip_damaged;
   // Told now and then how many more entries are done, and how many bytes they take in the
   // source. Any thread. May be empty; a target may tell less, or nothing.
@@ -79,8 +79,8 @@ class Target {
   virtual const Location& location() const = 0;
   virtual std::string_view format_name() const = 0;
 
-  // Everything that makes this target, as text (JSON): Format::reopen gives an equal Target
-  // from it, in another process.
+  // Everything that makes this target, as text (JSON): Format::reopen gives an equal
+  // Target from it, in another process.
   virtual std::string Describe() const = 0;
 
   // How values are stored; entries whose codecs equal these are copied, not decoded.

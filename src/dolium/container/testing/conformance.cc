@@ -442,8 +442,7 @@ TEST_P(FormatSuite, DescribesATargetCompletely) {
   EXPECT_EQ(nonsense.error().code, ErrorCode::kInvalidArgument);
 }
 
-TEST_P(FormatSuite, AppliesChanges) {
-  if (!GetParam().changeable) GTEST_SKIP() << "the format cannot change";
+TEST_P(ChangeSuite, AppliesChanges) {
   const Location location = GetParam().new_location();
   TestSet set = RandomSet(10);
   Write(location, set, {});
@@ -467,8 +466,7 @@ TEST_P(FormatSuite, AppliesChanges) {
   EXPECT_EQ(Must(reopened->Find(removed)), std::nullopt);
 }
 
-TEST_P(FormatSuite, ChangesNothingIfAKeyToRemoveIsAbsent) {
-  if (!GetParam().changeable) GTEST_SKIP() << "the format cannot change";
+TEST_P(ChangeSuite, ChangesNothingIfAKeyToRemoveIsAbsent) {
   const Location location = GetParam().new_location();
   const TestSet set = RandomSet(11);
   Write(location, set, {});
@@ -509,8 +507,7 @@ TEST_P(FormatSuite, ServesManyThreadsAtOnce) {
   EXPECT_EQ(equal, kThreads * set.size());
 }
 
-TEST_P(FormatSuite, CarriesPrecedingBytes) {
-  if (!GetParam().with_preceding) GTEST_SKIP() << "the format has no place for them";
+TEST_P(PrecedingSuite, CarriesPrecedingBytes) {
   const TestSet set = SetWithPreceding();
   const Location location = GetParam().new_location();
   Write(location, set, {Way::Order::kShuffled, 4, kTinyMemory});
@@ -523,8 +520,7 @@ TEST_P(FormatSuite, CarriesPrecedingBytes) {
   ExpectEqual(ReadObjects(by_parts), ReadObjects(location));
 }
 
-TEST_P(FormatSuite, ChangesPrecedingBytes) {
-  if (!GetParam().with_preceding || !GetParam().changeable) GTEST_SKIP();
+TEST_P(PrecedingSuite, ChangesPrecedingBytes) {
   TestSet set = SetWithPreceding();
   const Location location = GetParam().new_location();
   Write(location, set, {});
@@ -537,5 +533,7 @@ TEST_P(FormatSuite, ChangesPrecedingBytes) {
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FormatSuite);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ChangeSuite);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PrecedingSuite);
 
 }  // namespace dolium

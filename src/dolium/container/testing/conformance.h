@@ -38,10 +38,8 @@ struct FormatCase {
   // The i-th key; all are different. By default "key-<i>".
   std::function<std::string(uint64_t)> key;
   std::string bad_key;     // one that the format cannot hold
-  bool changeable = true;  // Apply() is supported
   size_t entries = 120;    // of a set
-  // The i-th entry with preceding bytes; empty if the format, with these options, does
-  // not carry them.
+  // The i-th entry with preceding bytes, for PrecedingSuite.
   std::function<TestValue(uint64_t)> with_preceding;
 };
 
@@ -88,5 +86,11 @@ class FormatSuite : public testing::TestWithParam<FormatCase> {
   static void ExpectEqual(const TestSet& found, const TestSet& expected);
   static void ExpectEqual(const Objects& found, const Objects& expected);
 };
+
+// For formats that can be changed: Apply().
+class ChangeSuite : public FormatSuite {};
+
+// For formats that can be changed and carry bytes before an entry (`with_preceding`).
+class PrecedingSuite : public FormatSuite {};
 
 }  // namespace dolium

@@ -29,12 +29,13 @@ FormatCase FilesCase(std::string name, std::function<Location()> new_location) {
   return made;
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, FormatSuite,
-                         testing::Values(FilesCase("Memory", NewMemoryLocation),
-                                         FilesCase("FileSystem", NewFileLocation),
-                                         FilesCase("ObjectStore",
-                                                   NewObjectStoreLocation)),
-                         FormatCaseName);
+const auto kCases = testing::Values(FilesCase("Memory", NewMemoryLocation),
+                                    FilesCase("FileSystem", NewFileLocation),
+                                    FilesCase("ObjectStore", NewObjectStoreLocation));
+
+INSTANTIATE_TEST_SUITE_P(Files, FormatSuite, kCases, FormatCaseName);
+INSTANTIATE_TEST_SUITE_P(Files, ChangeSuite, kCases, FormatCaseName);
+INSTANTIATE_TEST_SUITE_P(Files, PrecedingSuite, kCases, FormatCaseName);
 
 class FilesTest : public testing::Test {
  protected:

@@ -1,7 +1,8 @@
 // ApplyChanges: puts and removes chunks by rewriting just the shards they are in.
 //
-// A rewrite is compare-and-swap: the new shard is made from one generation of the old one and
-// replaces only that generation. Whoever loses the race starts over from the new state.
+// A rewrite is compare-and-swap: the new shard is made from one generation of the old one
+// and replaces only that generation. Whoever loses the race starts over from the new
+// state.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -30,7 +31,8 @@ struct EncodedChange {
 };
 using ShardChanges = std::map<uint64_t, EncodedChange>;  // by id
 
-Result<EncodedChange> EncodeChange(const ShardingSpec& spec, Kind kind, const Change& change) {
+Result<EncodedChange> EncodeChange(const ShardingSpec& spec, Kind kind,
+                                   const Change& change) {
   EncodedChange out;
   if (!change.value) {
     out.remove = true;
@@ -40,11 +42,12 @@ Result<EncodedChange> EncodeChange(const ShardingSpec& spec, Kind kind, const Ch
     DOLIUM_TRY(const uint64_t fragments, FragmentBytes(*change.value));
     if (fragments != change.preceding.size()) {
       return InvalidArgument(fmt::format(
-          "the manifest lists {} bytes of fragments, {} bytes are given to precede it", fragments,
-          change.preceding.size()));
+          "the manifest lists {} bytes of fragments, {} bytes are given to precede it",
+          fragments, change.preceding.size()));
     }
   }
-  DOLIUM_TRY(const ByteVector stored, Encode(CodecsOf(spec.data_encoding), *change.value));
+  DOLIUM_TRY(const ByteVector stored,
+             Encode(CodecsOf(spec.data_encoding), *change.value));
   Append(out.bytes, change.preceding);
   Append(out.bytes, stored);
   out.preceding = change.preceding.size();
@@ -60,7 +63,8 @@ class ChangedSource : public PieceSource {
 
   Result<void> Load(uint64_t minishard, std::vector<Piece>& pieces) override {
     if (old_ != nullptr) DOLIUM_TRY_VOID(old_->Load(minishard, pieces));
-    std::erase_if(pieces, [&](const Piece& piece) { return changes_.contains(piece.id); });
+    std::erase_if(pieces,
+                  [&](const Piece& piece) { return changes_.contains(piece.id); });
     for (const auto& [id, change] : changes_) {
       if (change.remove || spec_.PlaceOf(id).minishard != minishard) continue;
       pieces.push_back({.id = id,
@@ -113,7 +117,6 @@ class ShardRewriter {
       DOLIUM_TRY(lock, store_.LockForRewrite(found->index));
       DOLIUM_TRY(old, ShardSource::Open(reader_, *found, kind_));
       if (!found->is_pair()) precondition = Precondition::At(old->generation());
-      DOLIUM_TRY_VOID(CheckNothingIsLost(*found, *old));
       DOLIUM_TRY_VOID(CheckRemovals(*old));
     }
     const std::string object = reader_.ObjectsOf(shard_, /*pair=*/false).index;
@@ -132,19 +135,6 @@ class ShardRewriter {
       DOLIUM_TRY_VOID(store_.Remove(found->body, Precondition::None()));
     }
     return {};
-  }
-
-  // Shards of unknown kind may hold mesh fragments before their chunks; without the info
-  // nobody can tell where they begin.
-  Result<void> CheckNothingIsLost(const ShardObjects& objects, ShardSource& old) const {
-    if (kind_ != Kind::kUnknown) return {};
-    DOLIUM_TRY(const bool unindexed, old.HasUnindexedBytesBeforeChunks());
-    if (!unindexed) return {};
-    return Unsupported(
-        fmt::format("{}: unindexed bytes lie before its chunks, as in shards of meshes, and "
-                    "nothing tells what they belong to; name the info of the set "
-                    "(--sharding FILE)",
-                    store_.Describe(objects.index)));
   }
 
   Result<void> CheckRemovals(ShardSource& old) const {
@@ -178,7 +168,8 @@ Result<void> ApplyChanges(const ShardReader& reader, Store& store, Kind kind,
     DOLIUM_TRY(const uint64_t id, ParseKey(change.key));
     if (!change.value) {
       DOLIUM_TRY(const auto chunk, reader.Locate(id));
-      if (!chunk) return NotFound(fmt::format("{}: no chunk {}", reader.folder().Describe(), id));
+      if (!chunk)
+        return NotFound(fmt::format("{}: no chunk {}", reader.folder().Describe(), id));
     }
     auto encoded = EncodeChange(reader.spec(), kind, change);
     if (!encoded) return std::move(encoded).error().Within(fmt::format("chunk {}", id));

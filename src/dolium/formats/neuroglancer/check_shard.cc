@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dolium/container/entry_error.h"
 #include "dolium/formats/neuroglancer/piece_sources.h"
 #include "dolium/formats/neuroglancer/sharded_container.h"
 
@@ -25,14 +26,19 @@ class ShardChecker {
  public:
   ShardChecker(const ShardReader& reader, const ShardObjects& objects,
                std::optional<uint64_t> shard, Kind kind, const FindingVisitor& visitor)
-      : reader_(reader), objects_(objects), shard_(shard), kind_(kind), visitor_(visitor) {}
+      : reader_(reader),
+        objects_(objects),
+        shard_(shard),
+        kind_(kind),
+        visitor_(visitor) {}
 
   Result<void> Run() {
     if (!shard_) {
       Tell(Severity::kError, "name", "", std::nullopt,
-           fmt::format("no shard of this spec has this name (names are like \"{}.shard\"); "
-                       "readers will not find it",
-                       reader_.spec().ShardStem(0)));
+           fmt::format(
+               "no shard of this spec has this name (names are like \"{}.shard\"); "
+               "readers will not find it",
+               reader_.spec().ShardStem(0)));
     }
     const auto body = reader_.store().Stat(objects_.body);
     if (!body) return body.error();
@@ -43,15 +49,16 @@ class ShardChecker {
     }
     size_ = (*body)->size;
     std::vector<std::pair<uint64_t, ShardIndexRow>> rows;
-    const auto index =
-        reader_.ReadShardIndex(objects_, [&](uint64_t minishard, const ShardIndexRow& row) {
+    const auto index = reader_.ReadShardIndex(
+        objects_, [&](uint64_t minishard, const ShardIndexRow& row) {
           if (!row.empty()) rows.emplace_back(minishard, row);
           return true;
         });
     if (!index) {
       if (index.error().code != ErrorCode::kCorrupt) return index.error();
-      Tell(Severity::kError, "bounds", "",
-           ByteRange{0, reader_.spec().shard_index_bytes()}, index.error().message);
+      visitor_(ErrorFinding("index", reader_.store().Describe(objects_.index), "",
+                            ByteRange{0, reader_.spec().shard_index_bytes()},
+                            index.error()));
       return {};
     }
     for (const auto& [minishard, row] : rows) {
@@ -62,10 +69,10 @@ class ShardChecker {
   }
 
  private:
-  void Tell(Severity severity, std::string kind, std::string key, std::optional<ByteRange> range,
-            std::string message) {
-    visitor_({severity, std::move(kind), reader_.store().Describe(objects_.index), std::move(key),
-              range, std::move(message)});
+  void Tell(Severity severity, std::string kind, std::string key,
+            std::optional<ByteRange> range, std::string message) {
+    visitor_({severity, std::move(kind), reader_.store().Describe(objects_.index),
+              std::move(key), range, std::move(message)});
   }
 
   Result<void> CheckMinishard(const ObjectInfo& index, uint64_t minishard,
@@ -73,23 +80,22 @@ class ShardChecker {
     const auto loaded = reader_.ReadMinishard(objects_, index, minishard, row);
     if (!loaded) {
       if (loaded.error().code != ErrorCode::kCorrupt) return loaded.error();
-      Tell(Severity::kError, "index", "",
-           row.end >= row.begin
-               ? ByteRange::Make(objects_.body_base + row.begin, row.end - row.begin)
-               : std::nullopt,
-           loaded.error().message);
+      visitor_(ErrorFinding("index", reader_.store().Describe(objects_.index), "",
+                            objects_.RangeOf(row), loaded.error()));
       return {};
     }
-    uses_.push_back({{objects_.body_base + row.begin, row.end - row.begin}, minishard, true});
+    uses_.push_back(
+        {{objects_.body_base + row.begin, row.end - row.begin}, minishard, true});
     if (loaded->chunks.empty()) {
       Tell(Severity::kWarning, "empty", "", uses_.back().range,
            fmt::format("the index of minishard {} lists no chunks", minishard));
     }
     CheckOrder(minishard, loaded->chunks);
+    std::vector<ChunkLocation> within;
     for (const ChunkLocation& chunk : loaded->chunks) {
-      DOLIUM_TRY_VOID(CheckChunk(*loaded, minishard, chunk));
+      if (CheckPlace(minishard, chunk)) within.push_back(chunk);
     }
-    return {};
+    return CheckFragments(*loaded, within);
   }
 
   void CheckOrder(uint64_t minishard, std::span<const ChunkLocation> chunks) {
@@ -109,34 +115,48 @@ class ShardChecker {
     }
   }
 
-  Result<void> CheckChunk(const Minishard& loaded, uint64_t minishard,
-                          const ChunkLocation& chunk) {
+  // Whether the chunk lies within the object; tells if not, or if it is in the wrong
+  // place.
+  bool CheckPlace(uint64_t minishard, const ChunkLocation& chunk) {
     const std::string key = std::to_string(chunk.id);
     const Place place = reader_.spec().PlaceOf(chunk.id);
     if (place.minishard != minishard || (shard_ && place.shard != *shard_)) {
-      Tell(Severity::kError, "misplaced", key, ByteRange::Make(chunk.offset, chunk.length),
-           fmt::format("is in minishard {}, but belongs into shard {}, minishard {}; readers "
-                       "will not find it",
-                       minishard, reader_.spec().ShardStem(place.shard), place.minishard));
+      Tell(Severity::kError, "misplaced", key,
+           ByteRange::Make(chunk.offset, chunk.length),
+           fmt::format(
+               "is in minishard {}, but belongs into shard {}, minishard {}; readers "
+               "will not find it",
+               minishard, reader_.spec().ShardStem(place.shard), place.minishard));
     }
-    if (!chunk.FitsIn(size_)) {
-      Tell(Severity::kError, "bounds", key, ByteRange::Make(chunk.offset, chunk.length),
-           fmt::format("bytes at {}, {} long, do not lie within the object ({} bytes); is the "
-                       "upload complete?",
-                       chunk.offset, chunk.length, size_));
-      return {};
-    }
-    uint64_t preceding = 0;
-    if (kind_ == Kind::kMesh) {
-      const auto fragments = ReadFragmentBytes(reader_, *loaded.object, std::span(&chunk, 1));
-      if (!fragments) {
-        if (fragments.error().code != ErrorCode::kCorrupt) return fragments.error();
-        Tell(Severity::kError, "manifest", key, chunk.range(), fragments.error().message);
-      } else {
-        preceding = fragments->front();
+    if (chunk.FitsIn(size_)) return true;
+    Tell(Severity::kError, "bounds", key, ByteRange::Make(chunk.offset, chunk.length),
+         fmt::format(
+             "bytes at {}, {} long, do not lie within the object ({} bytes); is the "
+             "upload complete?",
+             chunk.offset, chunk.length, size_));
+    return false;
+  }
+
+  // Notes what the chunks use, with the mesh fragments before them.
+  Result<void> CheckFragments(const Minishard& loaded,
+                              std::span<const ChunkLocation> chunks) {
+    std::vector<Result<uint64_t>> fragments;
+    if (kind_ == Kind::kMesh)
+      fragments = ReadFragmentBytes(reader_, *loaded.object, chunks);
+    for (size_t i = 0; i < chunks.size(); ++i) {
+      const ChunkLocation& chunk = chunks[i];
+      uint64_t preceding = 0;
+      if (!fragments.empty() && fragments[i]) {
+        preceding = *fragments[i];
+      } else if (!fragments.empty()) {
+        if (fragments[i].error().code != ErrorCode::kCorrupt) return fragments[i].error();
+        visitor_(ErrorFinding("manifest", reader_.store().Describe(objects_.body),
+                              std::to_string(chunk.id), chunk.range(),
+                              fragments[i].error()));
       }
+      uses_.push_back(
+          {{chunk.offset - preceding, chunk.length + preceding}, chunk.id, false});
     }
-    uses_.push_back({{chunk.offset - preceding, chunk.length + preceding}, chunk.id, false});
     return {};
   }
 
@@ -163,17 +183,21 @@ class ShardChecker {
         reaching = &use;
       }
     }
-    if (covered < size_) TellUnused(covered, size_, "trailing", "lie behind everything else");
+    if (covered < size_)
+      TellUnused(covered, size_, "trailing", "lie behind everything else");
   }
 
   void TellOverlap(const Use& first, const Use& second) {
-    const bool shared = first.range == second.range && !first.is_index && !second.is_index;
-    const bool is_header = first.is_index && first.range.offset == 0 && !objects_.is_pair();
+    const bool shared =
+        first.range == second.range && !first.is_index && !second.is_index;
+    const bool is_header =
+        first.is_index && first.range.offset == 0 && !objects_.is_pair();
     Tell(shared ? Severity::kWarning : Severity::kError, shared ? "shared" : "overlap",
          second.is_index ? "" : std::to_string(second.owner), second.range,
-         fmt::format("{}bytes {} {} {} of {}", second.is_index ? second.Name() + ", " : "",
-                     ToString(second.range), shared ? "are also those" : "overlap the bytes",
-                     ToString(first.range), is_header ? "the shard index" : first.Name()));
+         fmt::format(
+             "{}bytes {} {} {} of {}", second.is_index ? second.Name() + ", " : "",
+             ToString(second.range), shared ? "are also those" : "overlap the bytes",
+             ToString(first.range), is_header ? "the shard index" : first.Name()));
   }
 
   void TellUnused(uint64_t begin, uint64_t end, std::string kind, std::string_view what) {

@@ -20,13 +20,15 @@ unsigned BitsToCover(uint64_t value, uint64_t unit) {
 
 }  // namespace
 
-ShardingSpec ChooseSharding(const ShardingSpec& base, const SetSize& size, uint64_t shard_bytes) {
+ShardingSpec ChooseSharding(const ShardingSpec& base, const SetSize& size,
+                            uint64_t shard_bytes) {
   ShardingSpec spec = base;
   spec.shard_bits = BitsToCover(size.bytes, std::max<uint64_t>(1, shard_bytes));
   // No more shards than entries.
   spec.shard_bits = std::min(spec.shard_bits, BitsToCover(size.entries, 1));
   const uint64_t per_shard = size.entries >> spec.shard_bits;
-  spec.minishard_bits = std::min(kMaxMinishardBits, BitsToCover(per_shard, kMinishardEntries));
+  spec.minishard_bits =
+      std::min(kMaxMinishardBits, BitsToCover(per_shard, kMinishardEntries));
   spec.preshift_bits = 0;
   if (spec.hash == ShardHash::kIdentity) {
     // Shards and minishards take the high bits of the ids that occur; what lies below is

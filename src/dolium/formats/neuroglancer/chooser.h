@@ -19,8 +19,10 @@ struct SetSize {
 
 inline constexpr uint64_t kDefaultShardBytes = uint64_t{1} << 30;
 
-// Bits so that a shard takes about `shard_bytes` (within a factor of two, if the hash spreads
-// evenly) and a minishard about a thousand entries. The other members come from `base`.
-ShardingSpec ChooseSharding(const ShardingSpec& base, const SetSize& size, uint64_t shard_bytes);
+// Bits so that a shard takes about `shard_bytes` (within a factor of two, if the hash
+// spreads evenly) and a minishard about a thousand entries. The other members come from
+// `base`.
+ShardingSpec ChooseSharding(const ShardingSpec& base, const SetSize& size,
+                            uint64_t shard_bytes);
 
 }  // namespace dolium::neuroglancer

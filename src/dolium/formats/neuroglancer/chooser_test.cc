@@ -8,8 +8,8 @@ namespace {
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
 TEST(ChooseSharding, PutsASmallSetIntoOneMinishard) {
-  const ShardingSpec spec =
-      ChooseSharding({.hash = ShardHash::kMurmur3}, {.entries = 1000, .bytes = 1000000}, kGiB);
+  const ShardingSpec spec = ChooseSharding({.hash = ShardHash::kMurmur3},
+                                           {.entries = 1000, .bytes = 1000000}, kGiB);
   EXPECT_EQ(spec.shard_bits, 0U);
   EXPECT_EQ(spec.minishard_bits, 0U);
   EXPECT_EQ(spec.preshift_bits, 0U);
@@ -36,15 +36,15 @@ TEST(ChooseSharding, KeepsMinishardsAtAThousandEntriesOrSo) {
 }
 
 TEST(ChooseSharding, BoundsTheShardIndex) {
-  const ShardingSpec spec = ChooseSharding({.hash = ShardHash::kMurmur3},
-                                           {.entries = uint64_t{1} << 40, .bytes = kGiB}, kGiB);
+  const ShardingSpec spec = ChooseSharding(
+      {.hash = ShardHash::kMurmur3}, {.entries = uint64_t{1} << 40, .bytes = kGiB}, kGiB);
   EXPECT_EQ(spec.minishard_bits, 12U);
 }
 
 TEST(ChooseSharding, SpreadsIdentityOverTheIdsThatOccur) {
-  const ShardingSpec spec =
-      ChooseSharding({.hash = ShardHash::kIdentity},
-                     {.entries = 1 << 20, .bytes = 64 * kGiB, .largest_id = (1 << 20) - 1}, kGiB);
+  const ShardingSpec spec = ChooseSharding(
+      {.hash = ShardHash::kIdentity},
+      {.entries = 1 << 20, .bytes = 64 * kGiB, .largest_id = (1 << 20) - 1}, kGiB);
   EXPECT_EQ(spec.shard_bits, 6U);
   EXPECT_EQ(spec.minishard_bits, 4U);
   EXPECT_EQ(spec.preshift_bits, 10U) << "20 bits in all, so that every shard is used";

@@ -43,8 +43,10 @@ Result<std::optional<uint64_t>> ParseNumber(const Parameters& parameters,
   if (found == parameters.end()) return std::nullopt;
   const std::string& text = found->second;
   uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value > max) {
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() ||
+      value > max) {
     return InvalidArgument(
         fmt::format("{} is \"{}\", expected a number up to {}", name, text, max));
   }
@@ -57,7 +59,8 @@ Result<void> CheckParameterNames(const Parameters& parameters) {
       "preshift-bits", "minishard-bits",           "shard-bits"};
   for (const auto& [name, value] : parameters) {
     if (std::ranges::find(kNames, name) == std::end(kNames)) {
-      return InvalidArgument(fmt::format("format neuroglancer has no parameter \"{}\"", name));
+      return InvalidArgument(
+          fmt::format("format neuroglancer has no parameter \"{}\"", name));
     }
   }
   return {};
@@ -68,7 +71,8 @@ Result<ShardingSpec> WordsOf(const Parameters& parameters, ShardingSpec spec) {
   if (const auto found = parameters.find("hash"); found != parameters.end()) {
     DOLIUM_TRY(spec.hash, ParseHash("hash", found->second));
   }
-  if (const auto found = parameters.find("minishard-index-encoding"); found != parameters.end()) {
+  if (const auto found = parameters.find("minishard-index-encoding");
+      found != parameters.end()) {
     DOLIUM_TRY(spec.minishard_index_encoding,
                ParseEncoding("minishard-index-encoding", found->second));
   }
@@ -97,7 +101,8 @@ Result<uint64_t> LargestId(const Container& container) {
 }
 
 // The bits that are given, or else chosen from what is to come.
-Result<ShardingSpec> BitsOf(const CreateOptions& options, ShardingSpec spec, bool keep_bits) {
+Result<ShardingSpec> BitsOf(const CreateOptions& options, ShardingSpec spec,
+                            bool keep_bits) {
   const Parameters& parameters = options.parameters;
   DOLIUM_TRY(const auto shard_size, ParseNumber(parameters, "shard-size", UINT64_MAX));
   DOLIUM_TRY(const auto preshift, ParseNumber(parameters, "preshift-bits", 64));
@@ -139,17 +144,19 @@ Result<int> Probe(const Location& location) {
   return bid;
 }
 
-Result<std::unique_ptr<Container>> Open(const Location& location, const OpenOptions& options) {
+Result<std::unique_ptr<Container>> Open(const Location& location,
+                                        const OpenOptions& options) {
   DOLIUM_TRY(const bool is_shard,
              IsShardPath(location.path) ? IsObject(location) : Result<bool>(false));
   const Location folder = is_shard ? location.Parent() : location;
   std::optional<std::string> only_shard;
   if (is_shard) only_shard = ShardObject(location.path);
 
-  // The info is written last, so a folder that has its own is finished: no request to see.
-  Result<ShardingInfo> info = options.spec
-                                  ? ShardingFromText(*options.spec, folder).Within("sharding spec")
-                                  : FindSharding(folder);
+  // The info is written last, so a folder that has its own is finished: no request to
+  // see.
+  Result<ShardingInfo> info =
+      options.spec ? ShardingFromText(*options.spec, folder).Within("sharding spec")
+                   : FindSharding(folder);
   const bool has_own_info = info && !options.spec && !info->own_info.empty();
   DOLIUM_TRY(const auto local, folder.store->LocalPath(folder.path));
   if (!options.allow_unfinished && (local || !has_own_info)) {
@@ -157,11 +164,12 @@ Result<std::unique_ptr<Container>> Open(const Location& location, const OpenOpti
     if (marker) return UnfinishedError(folder);
   }
   if (!info) return std::move(info).error();
-  return std::make_unique<ShardedContainer>(location, folder, *std::move(info), only_shard,
-                                            options.cache_bytes);
+  return std::make_unique<ShardedContainer>(location, folder, *std::move(info),
+                                            only_shard, options.cache_bytes);
 }
 
-Result<std::unique_ptr<Target>> Create(const Location& location, const CreateOptions& options) {
+Result<std::unique_ptr<Target>> Create(const Location& location,
+                                       const CreateOptions& options) {
   DOLIUM_TRY_VOID(CheckParameterNames(options.parameters));
   ShardingSpec base{.hash = ShardHash::kMurmur3,
                     .minishard_index_encoding = Encoding::kGzip,
@@ -184,8 +192,10 @@ Result<std::unique_ptr<Target>> Create(const Location& location, const CreateOpt
   return std::make_unique<ShardedTarget>(location, spec, std::move(own_info));
 }
 
-Result<std::unique_ptr<Target>> Reopen(const Location& location, std::string_view description) {
-  const auto json = nlohmann::json::parse(description, nullptr, /*allow_exceptions=*/false);
+Result<std::unique_ptr<Target>> Reopen(const Location& location,
+                                       std::string_view description) {
+  const auto json =
+      nlohmann::json::parse(description, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("sharding") || !json.contains("info") ||
       !json["info"].is_string()) {
     return InvalidArgument("not a description of a sharded set");
@@ -194,8 +204,6 @@ Result<std::unique_ptr<Target>> Reopen(const Location& location, std::string_vie
   return std::make_unique<ShardedTarget>(location, spec, json["info"].get<std::string>());
 }
 
-bool OwnsObject(std::string_view name) {
-  return name == "info" || IsShardPath(name);
-}
+bool OwnsObject(std::string_view name) { return name == "info" || IsShardPath(name); }
 
 }  // namespace dolium::neuroglancer

@@ -54,7 +54,8 @@ Result<void> AddAllKeyed(const Json& info, const char* member, Kind kind,
 
 Result<std::vector<ShardedFolder>> FoldersOf(const Json& info) {
   if (!info.is_object()) {
-    return InvalidArgument(fmt::format("found {}, expected a JSON object", info.type_name()));
+    return InvalidArgument(
+        fmt::format("found {}, expected a JSON object", info.type_name()));
   }
   const std::string type = info.value("@type", Json()).is_string()
                                ? info["@type"].get<std::string>()
@@ -157,19 +158,21 @@ Result<ShardingInfo> FindSharding(const Location& folder) {
                             match->folder.empty() ? *text : std::string(), name};
       }
       if (level == 0 && !folders.empty()) {
-        return InvalidArgument(fmt::format("{}: describes {} sharded folders; name one: {}", name,
-                                           folders.size(), ListFolders(folders)));
+        return InvalidArgument(
+            fmt::format("{}: describes {} sharded folders; name one: {}", name,
+                        folders.size(), ListFolders(folders)));
       }
       if (level == 0) {
-        return NotFound(fmt::format("{}: no \"sharding\"; these data are not sharded", name));
+        return NotFound(
+            fmt::format("{}: no \"sharding\"; these data are not sharded", name));
       }
     }
     info_folder = Above(info_folder);
   }
-  return NotFound(
-      fmt::format("{}: no info file in it or above it describes these shards; give the spec "
-                  "with --sharding FILE",
-                  folder.Describe()));
+  return NotFound(fmt::format(
+      "{}: no info file in it or above it describes these shards; give the spec "
+      "with --sharding FILE",
+      folder.Describe()));
 }
 
 Result<ShardingInfo> ShardingFromText(std::string_view text, const Location& folder) {
@@ -182,13 +185,13 @@ Result<ShardingInfo> ShardingFromText(std::string_view text, const Location& fol
     }
   }
   if (chosen == nullptr) {
-    return InvalidArgument(fmt::format("describes {} sharded folders and none is named \"{}\": {}",
-                                       folders.size(), BaseName(folder.path),
-                                       ListFolders(folders)));
+    return InvalidArgument(
+        fmt::format("describes {} sharded folders and none is named \"{}\": {}",
+                    folders.size(), BaseName(folder.path), ListFolders(folders)));
   }
   const bool whole_info = chosen->folder.empty() && chosen->kind != Kind::kUnknown;
-  return ShardingInfo{chosen->spec, chosen->kind, whole_info ? std::string(text) : std::string(),
-                      "given spec"};
+  return ShardingInfo{chosen->spec, chosen->kind,
+                      whole_info ? std::string(text) : std::string(), "given spec"};
 }
 
 std::string InfoText(std::string_view own_info, const ShardingSpec& spec) {

@@ -1,8 +1,8 @@
 // Info files: which one describes a folder of shards, and what it says.
 //
-// The spec of a sharded set stands in an `info`: the folder's own (meshes, skeletons, sets
-// that dolium made) or one above it that names the folder (a volume's scale, an index of
-// annotations).
+// The spec of a sharded set stands in an `info`: the folder's own (meshes, skeletons,
+// sets that dolium made) or one above it that names the folder (a volume's scale, an
+// index of annotations).
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,9 @@ std::string_view ToString(Kind kind);
 struct ShardingInfo {
   ShardingSpec spec;
   Kind kind = Kind::kUnknown;
-  std::string own_info;  // text of the folder's own info; empty if the spec came from elsewhere
-  std::string source;    // where the spec was found, for people
+  std::string
+      own_info;  // text of the folder's own info; empty if the spec came from elsewhere
+  std::string source;  // where the spec was found, for people
 };
 
 // One folder that an info describes.
@@ -39,9 +40,9 @@ struct ShardedFolder {
 // `sharding` object. kInvalidArgument if the text is not what it should be.
 Result<std::vector<ShardedFolder>> ParseInfo(std::string_view text);
 
-// Finds what describes the shards in `folder`: looks at its own info, then at those of up to
-// three folders above it. kNotFound, with a hint, if nothing does; kInvalidArgument if the
-// folder is a volume with several sharded scales, naming them.
+// Finds what describes the shards in `folder`: looks at its own info, then at those of up
+// to three folders above it. kNotFound, with a hint, if nothing does; kInvalidArgument if
+// the folder is a volume with several sharded scales, naming them.
 Result<ShardingInfo> FindSharding(const Location& folder);
 
 // The same from a text that the caller names (--sharding FILE).

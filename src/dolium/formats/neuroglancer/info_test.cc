@@ -63,8 +63,9 @@ TEST_F(FindShardingTest, TakesTheIndexesOfAnnotations) {
 }
 
 TEST_F(FindShardingTest, AsksWhichScaleIsMeant) {
-  Put("seg/info", {{"scales",
-                    {{{"key", "a"}, {"sharding", Spec(3)}}, {{"key", "b"}, {"sharding", Spec(2)}}}}});
+  Put("seg/info",
+      {{"scales",
+        {{{"key", "a"}, {"sharding", Spec(3)}}, {{"key", "b"}, {"sharding", Spec(2)}}}}});
   const auto found = Find("seg");
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().message,
@@ -72,9 +73,10 @@ TEST_F(FindShardingTest, AsksWhichScaleIsMeant) {
 }
 
 TEST_F(FindShardingTest, SaysHowToGoOnWithoutAnInfo) {
-  EXPECT_EQ(Find("x/y").error().message,
-            "memory://m/x/y: no info file in it or above it describes these shards; give the "
-            "spec with --sharding FILE");
+  EXPECT_EQ(
+      Find("x/y").error().message,
+      "memory://m/x/y: no info file in it or above it describes these shards; give the "
+      "spec with --sharding FILE");
 }
 
 TEST_F(FindShardingTest, SaysThatDataAreNotSharded) {
@@ -89,7 +91,8 @@ TEST_F(FindShardingTest, NamesTheInfoThatIsBroken) {
   Put("seg/info", {{"sharding", 7}});
   EXPECT_THAT(Find("seg").error().message, HasSubstr("seg/info: sharding: found number"));
   Put("seg/info", {{"scales", 3}});
-  EXPECT_THAT(Find("seg").error().message, HasSubstr("\"scales\" is number, expected an array"));
+  EXPECT_THAT(Find("seg").error().message,
+              HasSubstr("\"scales\" is number, expected an array"));
   Put("seg/info", {{"scales", {{{"sharding", Spec(1)}}}}});
   EXPECT_THAT(Find("seg").error().message, HasSubstr("without a \"key\""));
 }
@@ -107,7 +110,8 @@ TEST(ShardingFromText, TakesBareSpecsAndWholeInfos) {
 }
 
 TEST(InfoText, KeepsTheOtherMembers) {
-  const json info = json::parse(InfoText(R"({"@type":"t","x":1,"sharding":{}})", {.shard_bits = 9}));
+  const json info =
+      json::parse(InfoText(R"({"@type":"t","x":1,"sharding":{}})", {.shard_bits = 9}));
   EXPECT_EQ(info["x"], 1);
   EXPECT_EQ(info["sharding"]["shard_bits"], 9);
 }

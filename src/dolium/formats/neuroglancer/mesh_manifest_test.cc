@@ -10,9 +10,12 @@ namespace {
 
 // Two levels of detail: fragments of 100, 0 and 50 bytes, then one of 60.
 constexpr const char* kManifest =
-    "000020410000a0410000f0410000803f0000004000004040020000000000803f00000040000000000000000000"
-    "0000000000003f0000003f0000003f030000000100000000000000010000000000000000000000000000000100"
-    "00000000000000000000000000006400000000000000320000000000000000000000000000003c000000";
+    "000020410000a0410000f0410000803f0000004000004040020000000000803f00000040000000000000"
+    "000000"
+    "0000000000003f0000003f0000003f030000000100000000000000010000000000000000000000000000"
+    "000100"
+    "00000000000000000000000000006400000000000000320000000000000000000000000000003c00000"
+    "0";
 
 TEST(FragmentBytes, AddsUpAllLevelsOfDetail) {
   const auto sum = FragmentBytes(FromHex(kManifest));
@@ -39,9 +42,11 @@ TEST(FragmentBytes, RejectsBytesBehindTheEnd) {
 
 TEST(FragmentBytes, AllocatesNothingForALyingCount) {
   ByteVector manifest = FromHex(kManifest);
-  for (int i = 24; i < 28; ++i) manifest[static_cast<size_t>(i)] = std::byte{0xff};  // num_lods
-  EXPECT_THAT(FragmentBytes(manifest).error().message,
-              testing::HasSubstr("lod_scales and vertex_offsets needs 68719476720 bytes"));
+  for (int i = 24; i < 28; ++i)
+    manifest[static_cast<size_t>(i)] = std::byte{0xff};  // num_lods
+  EXPECT_THAT(
+      FragmentBytes(manifest).error().message,
+      testing::HasSubstr("lod_scales and vertex_offsets needs 68719476720 bytes"));
 }
 
 }  // namespace

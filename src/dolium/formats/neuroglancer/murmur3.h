@@ -6,9 +6,9 @@
 
 namespace dolium::neuroglancer {
 
-// The low 8 bytes, little-endian, of the hash of `key` in little-endian, seed 0. An 8-byte
-// input has no 16-byte block, so only the tail step and the finaliser of the general
-// function remain.
+// The low 8 bytes, little-endian, of the hash of `key` in little-endian, seed 0. An
+// 8-byte input has no 16-byte block, so only the tail step and the finaliser of the
+// general function remain.
 constexpr uint64_t Murmur3OfKey(uint64_t key) {
   constexpr uint32_t kC1 = 0x239b961b;
   constexpr uint32_t kC2 = 0xab0e9789;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dolium/container/entry_error.h"
 #include "dolium/formats/neuroglancer/mesh_manifest.h"
 
 namespace dolium::neuroglancer {
@@ -14,23 +15,42 @@ constexpr uint64_t kManifestBatchBytes = uint64_t{8} << 20;
 // A manifest of this size describes tens of millions of fragments.
 constexpr uint64_t kMaxManifestBytes = uint64_t{1} << 30;
 
+Result<uint64_t> FragmentBytesOf(const ShardReader& reader, const ChunkLocation& chunk,
+                                 const Bytes& stored) {
+  DOLIUM_TRY(const Bytes manifest,
+             Decode(CodecsOf(reader.spec().data_encoding), stored, kMaxManifestBytes));
+  DOLIUM_TRY(const uint64_t fragments, FragmentBytes(manifest));
+  if (fragments > chunk.offset) {
+    return Corrupt(fmt::format("its fragments take {} bytes, only {} lie before it",
+                               fragments, chunk.offset));
+  }
+  return fragments;
+}
+
+bool ByMinishardAndId(const Piece& a, const Piece& b) {
+  return a.minishard != b.minishard ? a.minishard < b.minishard : a.id < b.id;
+}
+
 }  // namespace
+
+void SortPieces(const ShardingSpec& spec, std::vector<Piece>& pieces) {
+  for (Piece& piece : pieces) {
+    piece.minishard = static_cast<uint32_t>(spec.PlaceOf(piece.id).minishard);
+  }
+  if (!std::ranges::is_sorted(pieces, ByMinishardAndId)) {
+    std::ranges::sort(pieces, ByMinishardAndId);
+  }
+}
 
 ListSource::ListSource(const ShardingSpec& spec, std::vector<Piece> pieces,
                        std::vector<PieceInput> inputs)
-    : spec_(spec), pieces_(std::move(pieces)), inputs_(std::move(inputs)) {
-  std::ranges::sort(pieces_, [&](const Piece& a, const Piece& b) {
-    const uint64_t in_a = spec_.PlaceOf(a.id).minishard;
-    const uint64_t in_b = spec_.PlaceOf(b.id).minishard;
-    return in_a != in_b ? in_a < in_b : a.id < b.id;
-  });
+    : pieces_(std::move(pieces)), inputs_(std::move(inputs)) {
+  SortPieces(spec, pieces_);
 }
 
 Result<void> ListSource::Load(uint64_t minishard, std::vector<Piece>& pieces) {
-  while (next_ < pieces_.size() && spec_.PlaceOf(pieces_[next_].id).minishard < minishard) {
-    ++next_;
-  }
-  while (next_ < pieces_.size() && spec_.PlaceOf(pieces_[next_].id).minishard == minishard) {
+  while (next_ < pieces_.size() && pieces_[next_].minishard < minishard) ++next_;
+  while (next_ < pieces_.size() && pieces_[next_].minishard == minishard) {
     pieces.push_back(pieces_[next_++]);
   }
   return {};
@@ -42,7 +62,8 @@ Result<void> ListSource::Rewind() {
 }
 
 Result<std::unique_ptr<ShardSource>> ShardSource::Open(const ShardReader& reader,
-                                                       const ShardObjects& objects, Kind kind) {
+                                                       const ShardObjects& objects,
+                                                       Kind kind) {
   std::unique_ptr<ShardSource> source(new ShardSource(reader, objects, kind));
   DOLIUM_TRY(source->index_info_,
              reader.ReadShardIndex(objects, [&](uint64_t, const ShardIndexRow& row) {
@@ -59,14 +80,17 @@ Result<std::unique_ptr<ShardSource>> ShardSource::Open(const ShardReader& reader
     }
     body = info->generation;
   }
+  if (kind == Kind::kUnknown) {
+    DOLIUM_TRY(source->unindexed_, UnindexedBytes::Find(reader, objects));
+  }
   source->inputs_.push_back(
       {&reader.store(), std::make_shared<ObjectVersion>(objects.body, std::move(body))});
   return source;
 }
 
 Result<Minishard> ShardSource::LoadMinishard(uint64_t minishard) {
-  DOLIUM_TRY(Minishard loaded, reader_.ReadMinishard(objects_, index_info_, minishard,
-                                                     rows_[minishard]));
+  DOLIUM_TRY(Minishard loaded,
+             reader_.ReadMinishard(objects_, index_info_, minishard, rows_[minishard]));
   for (const ChunkLocation& chunk : loaded.chunks) {
     if (!chunk.FitsIn(loaded.object_size)) {
       return Corrupt(fmt::format(
@@ -82,41 +106,26 @@ Result<Minishard> ShardSource::LoadMinishard(uint64_t minishard) {
 Result<void> ShardSource::Load(uint64_t minishard, std::vector<Piece>& pieces) {
   if (rows_[minishard].empty()) return {};
   DOLIUM_TRY(const Minishard loaded, LoadMinishard(minishard));
-  std::vector<uint64_t> preceding(loaded.chunks.size(), 0);
+  std::vector<Result<uint64_t>> fragments;
   if (kind_ == Kind::kMesh) {
-    DOLIUM_TRY(preceding, ReadFragmentBytes(reader_, *inputs_.front().object, loaded.chunks));
+    fragments = ReadFragmentBytes(reader_, *inputs_.front().object, loaded.chunks);
   }
   pieces.reserve(pieces.size() + loaded.chunks.size());
   for (size_t i = 0; i < loaded.chunks.size(); ++i) {
     const ChunkLocation& chunk = loaded.chunks[i];
+    uint64_t preceding = 0;
+    if (kind_ == Kind::kUnknown && chunk.length != 0)
+      preceding = unindexed_.Before(chunk.offset);
+    if (!fragments.empty()) {
+      DOLIUM_TRY(preceding, fragments[i]);
+    }
     pieces.push_back({.id = chunk.id,
                       .length = chunk.length,
-                      .preceding = preceding[i],
+                      .preceding = preceding,
                       .memory = nullptr,
-                      .offset = chunk.offset - preceding[i],
-                      .input = 0});
+                      .offset = chunk.offset - preceding});
   }
   return {};
-}
-
-Result<bool> ShardSource::HasUnindexedBytesBeforeChunks() {
-  std::vector<uint64_t> starts;
-  std::vector<uint64_t> ends{objects_.body_base};
-  for (uint64_t minishard = 0; minishard < rows_.size(); ++minishard) {
-    const ShardIndexRow& row = rows_[minishard];
-    if (row.empty()) continue;
-    DOLIUM_TRY(const Minishard loaded, LoadMinishard(minishard));
-    ends.push_back(objects_.body_base + row.end);
-    for (const ChunkLocation& chunk : loaded.chunks) {
-      if (chunk.length == 0) continue;
-      starts.push_back(chunk.offset);
-      ends.push_back(chunk.range().end());
-    }
-  }
-  std::ranges::sort(ends);
-  return std::ranges::any_of(starts, [&](uint64_t start) {
-    return !std::ranges::binary_search(ends, start);
-  });
 }
 
 void JoinedSource::Add(std::unique_ptr<PieceSource> source) {
@@ -139,40 +148,30 @@ Result<void> JoinedSource::Rewind() {
   return {};
 }
 
-Result<std::vector<uint64_t>> ReadFragmentBytes(const ShardReader& reader,
+std::vector<Result<uint64_t>> ReadFragmentBytes(const ShardReader& reader,
                                                 const ObjectVersion& object,
                                                 std::span<const ChunkLocation> chunks) {
-  const Store& store = reader.store();
-  const CodecChain codecs = CodecsOf(reader.spec().data_encoding);
-  std::vector<uint64_t> sums;
+  std::vector<Result<uint64_t>> sums;
   sums.reserve(chunks.size());
   while (sums.size() < chunks.size()) {
     std::vector<ByteRange> ranges;
     uint64_t bytes = 0;
-    for (size_t i = sums.size(); i < chunks.size() && (ranges.empty() || bytes < kManifestBatchBytes);
-         ++i) {
-      ranges.push_back(chunks[i].range());
-      bytes += chunks[i].length;
+    for (const ChunkLocation& chunk : chunks.subspan(sums.size())) {
+      if (bytes >= kManifestBatchBytes) break;
+      ranges.push_back(chunk.range());
+      bytes += chunk.length;
     }
-    DOLIUM_TRY(const auto read,
-               store.ReadRanges(object.name, ranges, {.if_generation = object.generation}));
-    for (const Bytes& stored : read.parts) {
+    const auto read = reader.store().ReadRanges(object.name, ranges,
+                                                {.if_generation = object.generation});
+    for (size_t i = 0; i < ranges.size(); ++i) {
       const ChunkLocation& chunk = chunks[sums.size()];
-      const auto sum = [&]() -> Result<uint64_t> {
-        DOLIUM_TRY(const Bytes manifest, Decode(codecs, stored, kMaxManifestBytes));
-        DOLIUM_TRY(const uint64_t fragments, FragmentBytes(manifest));
-        if (fragments > chunk.offset) {
-          return Corrupt(fmt::format("its fragments take {} bytes, only {} lie before it",
-                                     fragments, chunk.offset));
-        }
-        return fragments;
-      }();
+      auto sum = read ? FragmentBytesOf(reader, chunk, read->parts[i])
+                      : Result<uint64_t>(read.error());
       if (!sum) {
-        return sum.error().Within(fmt::format("{}: mesh {}, bytes {}",
-                                              store.Describe(object.name), chunk.id,
-                                              ToString(chunk.range())));
+        sum = EntryError(reader.store().Describe(object.name), std::to_string(chunk.id),
+                         sum.error());
       }
-      sums.push_back(*sum);
+      sums.push_back(std::move(sum));
     }
   }
   return sums;

@@ -1,5 +1,5 @@
-// The sources that shards are assembled from: memory, a shard that exists, spill files, and
-// several of these at once.
+// The sources that shards are assembled from: memory, a shard that exists, spill files,
+// and several of these at once.
 #pragma once
 
 #include <cstdint>
@@ -11,40 +11,43 @@
 #include "dolium/formats/neuroglancer/info.h"
 #include "dolium/formats/neuroglancer/shard_assembler.h"
 #include "dolium/formats/neuroglancer/shard_reader.h"
+#include "dolium/formats/neuroglancer/unindexed_bytes.h"
 
 namespace dolium::neuroglancer {
 
-// Pieces in one sorted list, by minishard and id.
+// Puts pieces in order of minishard and id.
+void SortPieces(const ShardingSpec& spec, std::vector<Piece>& pieces);
+
+// Pieces in one sorted list.
 class ListSource : public PieceSource {
  public:
   // Sorts. `inputs` are those that the pieces name.
-  ListSource(const ShardingSpec& spec, std::vector<Piece> pieces, std::vector<PieceInput> inputs);
+  ListSource(const ShardingSpec& spec, std::vector<Piece> pieces,
+             std::vector<PieceInput> inputs);
 
   Result<void> Load(uint64_t minishard, std::vector<Piece>& pieces) override;
   Result<void> Rewind() override;
   std::span<const PieceInput> inputs() const override { return inputs_; }
 
  private:
-  const ShardingSpec spec_;
   std::vector<Piece> pieces_;
   std::vector<PieceInput> inputs_;
   size_t next_ = 0;
 };
 
-// The chunks of a shard as it is now. Under a mesh info, each brings the fragments before it.
+// The chunks of a shard as it is now. Under a mesh info, each brings the fragments before
+// it; in a set of unknown kind, the unindexed bytes before it.
 class ShardSource : public PieceSource {
  public:
   // Reads the shard index. kCorrupt if it, or later a minishard, cannot be trusted.
   static Result<std::unique_ptr<ShardSource>> Open(const ShardReader& reader,
-                                                   const ShardObjects& objects, Kind kind);
+                                                   const ShardObjects& objects,
+                                                   Kind kind);
 
   const Generation& generation() const { return index_info_.generation; }
 
   Result<void> Load(uint64_t minishard, std::vector<Piece>& pieces) override;
   std::span<const PieceInput> inputs() const override { return inputs_; }
-
-  // Whether unindexed bytes lie right before a chunk: what a set of unknown kind may need.
-  Result<bool> HasUnindexedBytesBeforeChunks();
 
  private:
   ShardSource(const ShardReader& reader, ShardObjects objects, Kind kind)
@@ -57,6 +60,7 @@ class ShardSource : public PieceSource {
   const Kind kind_;
   ObjectInfo index_info_;
   std::vector<ShardIndexRow> rows_;
+  UnindexedBytes unindexed_;
   std::vector<PieceInput> inputs_;
 };
 
@@ -79,7 +83,8 @@ class JoinedSource : public PieceSource {
 };
 
 // The bytes of mesh fragments before each of `chunks`, from their manifests, in order.
-Result<std::vector<uint64_t>> ReadFragmentBytes(const ShardReader& reader,
+// Each has its own result. Precondition: the chunks lie within the object.
+std::vector<Result<uint64_t>> ReadFragmentBytes(const ShardReader& reader,
                                                 const ObjectVersion& object,
                                                 std::span<const ChunkLocation> chunks);
 

@@ -12,7 +12,8 @@ namespace {
 // Beyond this, a shard index is no index any more: 2^24 rows take 256 MiB.
 constexpr unsigned kMaxWritableMinishardBits = 24;
 
-// Segments of at least this size are left to the kernel; smaller ones are read in batches.
+// Segments of at least this size are left to the kernel; smaller ones are read in
+// batches.
 constexpr uint64_t kKernelCopyBytes = uint64_t{128} << 10;
 constexpr uint64_t kBatchBytes = uint64_t{8} << 20;
 constexpr size_t kBatchSegments = 4096;
@@ -38,7 +39,8 @@ class PieceCopier {
         return {};
       }
     }
-    if (bytes_ >= kBatchBytes || segments_.size() >= kBatchSegments) DOLIUM_TRY_VOID(Flush());
+    if (bytes_ >= kBatchBytes || segments_.size() >= kBatchSegments)
+      DOLIUM_TRY_VOID(Flush());
     segments_.push_back({piece.input, piece.offset, piece.total()});
     bytes_ += piece.total();
     return {};
@@ -171,7 +173,8 @@ class Assembler {
       DOLIUM_TRY_VOID(out_.Append(planned.index));
       cursor = rows_[minishard].end;
       if (out_.size() != spec_.shard_index_bytes() + cursor) {
-        return Conflict(fmt::format("minishard {} changed while it was being copied", minishard));
+        return Conflict(
+            fmt::format("minishard {} changed while it was being copied", minishard));
       }
     }
     return {};
@@ -190,7 +193,8 @@ class Assembler {
     return {};
   }
 
-  // The encoded index of a minishard whose values begin at `cursor`, which moves past them.
+  // The encoded index of a minishard whose values begin at `cursor`, which moves past
+  // them.
   Result<ByteVector> EncodeIndex(std::span<const Piece> pieces, uint64_t& cursor) const {
     std::vector<ChunkLocation> chunks;
     chunks.reserve(pieces.size());

@@ -2,8 +2,8 @@
 //
 // Every way of making a shard ends here: writing, merging what spilled, copying from
 // another set, changing a few chunks. The layout is TensorStore's: the shard index, then
-// for each minishard its values in order of id and its minishard index. So equal pieces give
-// equal files, whatever they came from.
+// for each minishard its values in order of id and its minishard index. So equal pieces
+// give equal files, whatever they came from.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,7 @@ struct Piece {
   const std::byte* memory = nullptr;
   uint64_t offset = 0;
   uint32_t input = 0;
+  uint32_t minishard = 0;  // set by SortPieces(), for sources to sort by
 
   uint64_t total() const { return preceding + length; }
 };
@@ -60,8 +61,8 @@ struct AssembleOptions {
   std::stop_token stop = {};
 };
 
-// Appends a whole shard to `out`, which must be empty; does not commit it. If the source has
-// no pieces, nothing is appended and the summary has no entries. An id given twice is
+// Appends a whole shard to `out`, which must be empty; does not commit it. If the source
+// has no pieces, nothing is appended and the summary has no entries. An id given twice is
 // kInvalidArgument.
 Result<WriteSummary> AssembleShard(const ShardingSpec& spec, PieceSource& source,
                                    ObjectWriter& out, const AssembleOptions& options);

@@ -1,5 +1,5 @@
-// A shard of arbitrary bytes under an arbitrary spec: listing, checking, finding and changing
-// it must not crash, and must not allocate what the bytes cannot hold.
+// A shard of arbitrary bytes under an arbitrary spec: listing, checking, finding and
+// changing it must not crash, and must not allocate what the bytes cannot hold.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const uint8_t flags = data[0];
   ShardingInfo info;
   info.spec.hash = (flags & 1) != 0 ? ShardHash::kMurmur3 : ShardHash::kIdentity;
-  info.spec.minishard_index_encoding = (flags & 2) != 0 ? Encoding::kGzip : Encoding::kRaw;
+  info.spec.minishard_index_encoding =
+      (flags & 2) != 0 ? Encoding::kGzip : Encoding::kRaw;
   info.spec.data_encoding = (flags & 4) != 0 ? Encoding::kGzip : Encoding::kRaw;
   info.kind = (flags & 8) != 0 ? Kind::kMesh : Kind::kSkeletons;
   info.spec.minishard_bits = data[1] % 33;
@@ -39,7 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       "set/0.shard", {.entry =
                           [&](const Entry& entry) {
                             some_key = entry.key;
-                            const auto read = ReadEntry(*store, entry, {.decoded = 1 << 20});
+                            const auto read =
+                                ReadEntry(*store, entry, {.decoded = 1 << 20});
                             static_cast<void>(read.has_value());
                             return ++entries < 1000;
                           },

@@ -36,8 +36,8 @@ ByteVector EncodeShardIndex(std::span<const ShardIndexRow> rows) {
 
 Result<std::vector<ChunkLocation>> DecodeMinishardIndex(BytesView raw, uint64_t base) {
   if (raw.size() % kMinishardIndexRowBytes != 0) {
-    return Corrupt(fmt::format("minishard index is {} bytes, not a multiple of {}", raw.size(),
-                               kMinishardIndexRowBytes));
+    return Corrupt(fmt::format("minishard index is {} bytes, not a multiple of {}",
+                               raw.size(), kMinishardIndexRowBytes));
   }
   const size_t count = raw.size() / kMinishardIndexRowBytes;
   const std::byte* ids = raw.data();

@@ -1,8 +1,8 @@
 // The two levels of index in a shard, as bytes.
 //
-// A shard begins with the shard index: for each minishard, where its minishard index lies,
-// relative to the end of the shard index. A decoded minishard index is three rows of n
-// numbers: ids, offsets, sizes, the first two delta coded.
+// A shard begins with the shard index: for each minishard, where its minishard index
+// lies, relative to the end of the shard index. A decoded minishard index is three rows
+// of n numbers: ids, offsets, sizes, the first two delta coded.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +39,9 @@ struct ChunkLocation {
 std::vector<ShardIndexRow> DecodeShardIndex(BytesView raw);
 ByteVector EncodeShardIndex(std::span<const ShardIndexRow> rows);
 
-// Undoes the deltas, in stored order; `base` is added to every offset. Sums wrap by design
-// (an index that is not ascending is legal), so ranges are checked where the object's size
-// is known. kCorrupt if `raw` is not a whole number of columns.
+// Undoes the deltas, in stored order; `base` is added to every offset. Sums wrap by
+// design (an index that is not ascending is legal), so ranges are checked where the
+// object's size is known. kCorrupt if `raw` is not a whole number of columns.
 Result<std::vector<ChunkLocation>> DecodeMinishardIndex(BytesView raw, uint64_t base);
 
 // The reverse, for offsets relative to the end of the shard index.

@@ -24,7 +24,7 @@ ByteVector Words(std::initializer_list<uint64_t> words) {
 
 TEST(DecodeMinishardIndex, UndoesTheDeltas) {
   //                      ids    gaps   lengths
-  const auto raw = Words({7, 2,  0, 5,  10, 4});
+  const auto raw = Words({7, 2, 0, 5, 10, 4});
   const auto chunks = DecodeMinishardIndex(raw, /*base=*/100);
   ASSERT_TRUE(chunks) << chunks.error().message;
   EXPECT_THAT(*chunks, ElementsAre(ChunkLocation{7, 100, 10}, ChunkLocation{9, 115, 4}));
@@ -32,7 +32,7 @@ TEST(DecodeMinishardIndex, UndoesTheDeltas) {
 
 TEST(DecodeMinishardIndex, LetsSumsWrap) {
   // The second chunk has the smaller id and lies in front of the first.
-  const auto raw = Words({9, ~uint64_t{0} - 1,  50, ~uint64_t{0} - 59,  10, 4});
+  const auto raw = Words({9, ~uint64_t{0} - 1, 50, ~uint64_t{0} - 59, 10, 4});
   const auto chunks = DecodeMinishardIndex(raw, /*base=*/0);
   ASSERT_TRUE(chunks) << chunks.error().message;
   EXPECT_THAT(*chunks, ElementsAre(ChunkLocation{9, 50, 10}, ChunkLocation{7, 0, 4}));
@@ -54,17 +54,20 @@ TEST(DecodeMinishardIndex, RejectsAPartOfAColumn) {
 TEST(EncodeMinishardIndex, WritesTheBytesThatTensorStoreWrites) {
   EXPECT_EQ(ToHex(EncodeMinishardIndex({})), "");
   const ChunkLocation one[] = {{0x0123456789abcdef, 17, 18}};
-  EXPECT_EQ(ToHex(EncodeMinishardIndex(one)), "efcdab896745230111000000000000001200000000000000");
+  EXPECT_EQ(ToHex(EncodeMinishardIndex(one)),
+            "efcdab896745230111000000000000001200000000000000");
   const ChunkLocation two[] = {{1, 3, 7}, {7, 12, 3}};
   EXPECT_EQ(ToHex(EncodeMinishardIndex(two)),
-            "010000000000000006000000000000000300000000000000020000000000000007000000000000000300"
+            "0100000000000000060000000000000003000000000000000200000000000000070000000000"
+            "00000300"
             "000000000000");
 }
 
 TEST(ShardIndex, RoundTrips) {
   const ShardIndexRow rows[] = {{1, 5}, {7, 10}};
   const ByteVector raw = EncodeShardIndex(rows);
-  EXPECT_EQ(ToHex(raw), "0100000000000000050000000000000007000000000000000a00000000000000");
+  EXPECT_EQ(ToHex(raw),
+            "0100000000000000050000000000000007000000000000000a00000000000000");
   EXPECT_THAT(DecodeShardIndex(raw), ElementsAre(rows[0], rows[1]));
 }
 

@@ -13,12 +13,16 @@ namespace {
 // Rows of the shard index that are read and cached together: 64 KiB.
 constexpr uint64_t kRowsPerBlock = 4096;
 
-// The most that an index may take where the object's size is not known to bound it.
+// The most that is allocated on a shard's word, whatever size its object claims to have.
 constexpr uint64_t kMaxMinishardBytes = uint64_t{1} << 30;
 constexpr uint64_t kMaxChunkBytes = uint64_t{4} << 30;
 
 // How often a read is begun again because the shard was replaced under it.
 constexpr int kAttempts = 8;
+
+// Minishard indexes read by one call during a scan.
+constexpr size_t kMinishardsAtOnce = 256;
+constexpr uint64_t kMinishardBytesAtOnce = uint64_t{8} << 20;
 
 // Batches below this are not worth a thread.
 constexpr uint64_t kBytesPerThread = uint64_t{4} << 20;
@@ -31,8 +35,9 @@ bool IsLocal(const Location& folder) {
 }
 
 Error PastTheEnd(ByteRange range, uint64_t size) {
-  return Corrupt(fmt::format("bytes {} end past the object ({} bytes); is the upload complete?",
-                             ToString(range), size));
+  return Corrupt(
+      fmt::format("bytes {} end past the object ({} bytes); is the upload complete?",
+                  ToString(range), size));
 }
 
 }  // namespace
@@ -80,8 +85,9 @@ Result<std::shared_ptr<const ShardReader::IndexBlock>> ShardReader::CachedIndexB
   return loaded;
 }
 
-Result<Minishard> ShardReader::DecodeMinishard(const ShardObjects& objects, uint64_t minishard,
-                                               ByteRange range, const Bytes& stored,
+Result<Minishard> ShardReader::DecodeMinishard(const ShardObjects& objects,
+                                               uint64_t minishard, ByteRange range,
+                                               const Bytes& stored,
                                                ObjectInfo body) const {
   const auto context = [&] {
     return fmt::format("{}: minishard {} index, bytes {}", store().Describe(objects.body),
@@ -91,12 +97,14 @@ Result<Minishard> ShardReader::DecodeMinishard(const ShardObjects& objects, uint
   if (!raw) return std::move(raw).error().Within(context());
   auto chunks = DecodeMinishardIndex(*raw, objects.body_base);
   if (!chunks) return std::move(chunks).error().Within(context());
-  return Minishard{std::make_shared<ObjectVersion>(objects.body, std::move(body.generation)),
-                   body.size, *std::move(chunks)};
+  return Minishard{
+      std::make_shared<ObjectVersion>(objects.body, std::move(body.generation)),
+      body.size, *std::move(chunks)};
 }
 
-Result<Minishard> ShardReader::ReadMinishard(const ShardObjects& objects, const ObjectInfo& index,
-                                             uint64_t minishard, const ShardIndexRow& row) const {
+Result<Minishard> ShardReader::ReadMinishard(const ShardObjects& objects,
+                                             const ObjectInfo& index, uint64_t minishard,
+                                             const ShardIndexRow& row) const {
   const MinishardRow wanted{minishard, row};
   return std::move(ReadMinishards(objects, index, std::span(&wanted, 1)).front());
 }
@@ -120,14 +128,17 @@ std::vector<Result<Minishard>> ShardReader::ReadMinishards(
                                  wanted.minishard, message));
     };
     const ByteRange range{objects.body_base + row.begin, row.end - row.begin};
-    const uint64_t limit = known_size == 0 ? kMaxMinishardBytes : known_size;
     if (row.end < row.begin) {
-      results.emplace_back(bad(fmt::format("index ends at {}, before it begins at {}", row.end,
-                                           row.begin)));
+      results.emplace_back(bad(
+          fmt::format("index ends at {}, before it begins at {}", row.end, row.begin)));
     } else if (!CheckedAdd(objects.body_base, row.end)) {
       results.emplace_back(bad(fmt::format("index ends at {}, past 2^64", row.end)));
-    } else if (range.length > limit || (known_size != 0 && range.end() > known_size)) {
+    } else if (known_size != 0 && range.end() > known_size) {
       results.emplace_back(bad("index " + PastTheEnd(range, known_size).message));
+    } else if (range.length > kMaxMinishardBytes) {
+      results.emplace_back(
+          bad(fmt::format("index takes {} bytes, more than the limit of {}", range.length,
+                          kMaxMinishardBytes)));
     } else {
       slots.push_back(results.size());
       ranges.push_back(range);
@@ -140,7 +151,8 @@ std::vector<Result<Minishard>> ShardReader::ReadMinishards(
   for (size_t i = 0; i < ranges.size(); ++i) {
     const uint64_t minishard = rows[slots[i]].minishard;
     if (read) {
-      results[slots[i]] = DecodeMinishard(objects, minishard, ranges[i], read->parts[i], read->info);
+      results[slots[i]] =
+          DecodeMinishard(objects, minishard, ranges[i], read->parts[i], read->info);
     } else if (ranges.size() == 1) {
       results[slots[i]] = read.error();
     } else {  // One bad range spoils a batch: find out which.
@@ -150,8 +162,8 @@ std::vector<Result<Minishard>> ShardReader::ReadMinishards(
   return results;
 }
 
-Result<std::shared_ptr<const Minishard>> ShardReader::CachedMinishard(const ShardObjects& objects,
-                                                                      uint64_t minishard) const {
+Result<std::shared_ptr<const Minishard>> ShardReader::CachedMinishard(
+    const ShardObjects& objects, uint64_t minishard) const {
   if (auto hit = minishards_.GetAny(objects.body, minishard)) return hit;
   for (int attempt = 0;; ++attempt) {
     DOLIUM_TRY(const auto block, CachedIndexBlock(objects, minishard / kRowsPerBlock));
@@ -160,7 +172,8 @@ Result<std::shared_ptr<const Minishard>> ShardReader::CachedMinishard(const Shar
     if (!row.empty()) {
       loaded = ReadMinishard(objects, block->info, minishard, row);
     } else if (!objects.is_pair()) {
-      loaded->object = std::make_shared<ObjectVersion>(objects.body, block->info.generation);
+      loaded->object =
+          std::make_shared<ObjectVersion>(objects.body, block->info.generation);
       loaded->object_size = block->info.size;
     }
     if (loaded) {
@@ -168,13 +181,16 @@ Result<std::shared_ptr<const Minishard>> ShardReader::CachedMinishard(const Shar
         std::ranges::stable_sort(loaded->chunks, {}, &ChunkLocation::id);
       }
       auto shared = std::make_shared<const Minishard>(*std::move(loaded));
-      const uint64_t cost = sizeof(Minishard) + shared->chunks.size() * sizeof(ChunkLocation);
+      const uint64_t cost =
+          sizeof(Minishard) + shared->chunks.size() * sizeof(ChunkLocation);
       if (shared->object != nullptr) {
-        minishards_.Put(objects.body, minishard, shared->object->generation, shared, cost);
+        minishards_.Put(objects.body, minishard, shared->object->generation, shared,
+                        cost);
       }
       return shared;
     }
-    if (!IsConflict(loaded.error()) || attempt == kAttempts) return std::move(loaded).error();
+    if (!IsConflict(loaded.error()) || attempt == kAttempts)
+      return std::move(loaded).error();
     ForgetBlocks(objects, minishard);
   }
 }
@@ -194,17 +210,26 @@ void ShardReader::Forget(uint64_t id) const {
 Result<std::optional<ChunkRef>> ShardReader::Locate(uint64_t id) const {
   const Place place = spec_.PlaceOf(id);
   for (const bool pair : {false, true}) {
-    if (pair && seen_single_.load(std::memory_order_relaxed)) break;
+    if (pair && !MayHavePairs()) break;
     const ShardObjects objects = ObjectsOf(place.shard, pair);
     auto chunk = LocateIn(objects, id);
-    if (chunk) {
-      if (!pair) seen_single_.store(true, std::memory_order_relaxed);
-      return chunk;
-    }
-    if (chunk.error().code != ErrorCode::kNotFound) return chunk;
+    if (chunk || chunk.error().code != ErrorCode::kNotFound) return chunk;
     ForgetBlocks(objects, place.minishard);
   }
   return std::nullopt;
+}
+
+bool ShardReader::MayHavePairs() const {
+  // Nobody writes pairs any more, so an answer once found stays true.
+  if (no_pairs_.load(std::memory_order_relaxed)) return false;
+  bool met = false;
+  const auto listed = store().List(folder_.path, [&](std::string_view name, bool) {
+    met = name.ends_with(".index");
+    return !met;
+  });
+  if (!listed || met) return true;
+  no_pairs_.store(true, std::memory_order_relaxed);
+  return false;
 }
 
 Result<std::optional<ChunkRef>> ShardReader::LocateIn(const ShardObjects& objects,
@@ -214,11 +239,16 @@ Result<std::optional<ChunkRef>> ShardReader::LocateIn(const ShardObjects& object
     DOLIUM_TRY(const auto minishard, CachedMinishard(objects, number));
     if (const ChunkLocation* chunk = minishard->Find(id)) {
       const uint64_t size = minishard->object_size;
-      if (!chunk->FitsIn(size == 0 ? kMaxChunkBytes : size)) {
-        return Corrupt(fmt::format("{}: chunk {}: bytes at {}, {} long, do not lie within the "
-                                   "object ({} bytes); is the upload complete?",
-                                   store().Describe(objects.body), id, chunk->offset,
-                                   chunk->length, size));
+      if (size != 0 && !chunk->FitsIn(size)) {
+        return Corrupt(fmt::format(
+            "{}: chunk {}: bytes at {}, {} long, do not lie within the "
+            "object ({} bytes); is the upload complete?",
+            store().Describe(objects.body), id, chunk->offset, chunk->length, size));
+      }
+      if (chunk->length > kMaxChunkBytes) {
+        return Unsupported(fmt::format(
+            "{}: chunk {}: {} bytes, more than the limit of {}",
+            store().Describe(objects.body), id, chunk->length, kMaxChunkBytes));
       }
       return ChunkRef{minishard->object, chunk->range()};
     }
@@ -308,9 +338,9 @@ Result<std::vector<std::optional<Bytes>>> ShardReader::GetMany(
     const auto decode = [&](size_t n) -> Result<void> {
       auto value = Decode(codecs, std::move(buffers[n]).Share(), kDefaultDecodeLimit);
       if (!value) {
-        return std::move(value).error().Within(
-            fmt::format("{}: chunk {}, bytes {}", store().Describe(chunks[n].object->name),
-                        ids[found[n]], ToString(chunks[n].range)));
+        return std::move(value).error().Within(fmt::format(
+            "{}: chunk {}, bytes {}", store().Describe(chunks[n].object->name),
+            ids[found[n]], ToString(chunks[n].range)));
       }
       values[found[n]] = *std::move(value);
       return {};
@@ -330,7 +360,7 @@ Result<ObjectInfo> ShardReader::ReadShardIndex(const ShardObjects& objects,
     ReadOptions options;
     if (first != 0) options.if_generation = info.generation;
     auto read = store().ReadRanges(objects.index, std::span(&range, 1), options);
-    if (!read) return std::move(read).error().Within("shard index");
+    if (!read) return std::move(read).error();
     info = std::move(read->info);
     const std::vector<ShardIndexRow> rows = DecodeShardIndex(read->parts.front());
     for (uint64_t i = 0; i < rows.size(); ++i) {
@@ -338,6 +368,35 @@ Result<ObjectInfo> ShardReader::ReadShardIndex(const ShardObjects& objects,
     }
   }
   return info;
+}
+
+Result<ObjectInfo> ScanMinishards(const ShardReader& reader, const ShardObjects& objects,
+                                  const MinishardVisitor& visit) {
+  std::vector<ShardReader::MinishardRow> rows;
+  DOLIUM_TRY(
+      const ObjectInfo index,
+      reader.ReadShardIndex(objects, [&](uint64_t minishard, const ShardIndexRow& row) {
+        if (!row.empty()) rows.push_back({minishard, row});
+        return true;
+      }));
+  size_t begin = 0;
+  while (begin < rows.size()) {
+    size_t end = begin;
+    uint64_t bytes = 0;
+    while (end < rows.size() && end - begin < kMinishardsAtOnce &&
+           bytes < kMinishardBytesAtOnce) {
+      bytes += rows[end].row.end - rows[end].row.begin;
+      ++end;
+    }
+    const auto batch = std::span(rows).subspan(begin, end - begin);
+    std::vector<Result<Minishard>> minishards =
+        reader.ReadMinishards(objects, index, batch);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (!visit(batch[i], std::move(minishards[i]))) return index;
+    }
+    begin = end;
+  }
+  return index;
 }
 
 }  // namespace dolium::neuroglancer

@@ -2,8 +2,8 @@
 //
 // ShardReader finds chunks by id. Index blocks are read once and kept in a bounded cache,
 // each with the generation of its object; a chunk is read only from that generation, so a
-// shard that is replaced meanwhile never gives wrong bytes. All methods may be called from
-// many threads.
+// shard that is replaced meanwhile never gives wrong bytes. All methods may be called
+// from many threads.
 #pragma once
 
 #include <atomic>
@@ -31,6 +31,14 @@ struct ShardObjects {
   uint64_t body_base = 0;  // where offset 0 of the index lies in `body`
 
   bool is_pair() const { return index != body; }
+
+  // Where a row says that its minishard index lies in the body; nullopt if that is
+  // nowhere.
+  std::optional<ByteRange> RangeOf(const ShardIndexRow& row) const {
+    const auto begin = CheckedAdd(body_base, row.begin);
+    if (row.end < row.begin || !begin) return std::nullopt;
+    return ByteRange::Make(*begin, row.end - row.begin);
+  }
 };
 
 // One decoded minishard index, ids ascending.
@@ -60,7 +68,8 @@ class ShardReader {
   Result<std::optional<ChunkRef>> Locate(uint64_t id) const;
 
   // The same in given objects, whatever they are named. kNotFound if they are not there.
-  Result<std::optional<ChunkRef>> LocateIn(const ShardObjects& objects, uint64_t id) const;
+  Result<std::optional<ChunkRef>> LocateIn(const ShardObjects& objects,
+                                           uint64_t id) const;
 
   // Reads a chunk's stored bytes. kConflict if the shard was replaced since Locate.
   // Precondition: into.size() == chunk.range.length.
@@ -86,15 +95,16 @@ class ShardReader {
   // Reads a whole shard index, in blocks; `visit` gets each row with its number, and ends
   // the reading by returning false. Not cached.
   using RowVisitor = std::function<bool(uint64_t minishard, const ShardIndexRow& row)>;
-  Result<ObjectInfo> ReadShardIndex(const ShardObjects& objects, const RowVisitor& visit) const;
+  Result<ObjectInfo> ReadShardIndex(const ShardObjects& objects,
+                                    const RowVisitor& visit) const;
 
   // Reads and decodes one minishard index, in stored order. Not cached. `index` is what
   // ReadShardIndex returned.
   Result<Minishard> ReadMinishard(const ShardObjects& objects, const ObjectInfo& index,
                                   uint64_t minishard, const ShardIndexRow& row) const;
 
-  // The same for many rows at once, with as few requests as the store can make of them. Each
-  // has its own result.
+  // The same for many rows at once, with as few requests as the store can make of them.
+  // Each has its own result.
   struct MinishardRow {
     uint64_t minishard = 0;
     ShardIndexRow row;
@@ -109,20 +119,31 @@ class ShardReader {
     std::vector<ShardIndexRow> rows;
   };
 
+  // Whether it is worth asking for the obsolete pair of an absent `.shard`.
+  bool MayHavePairs() const;
   Result<std::shared_ptr<const Minishard>> CachedMinishard(const ShardObjects& objects,
                                                            uint64_t minishard) const;
   Result<std::shared_ptr<const IndexBlock>> CachedIndexBlock(const ShardObjects& objects,
                                                              uint64_t block) const;
   void ForgetBlocks(const ShardObjects& objects, uint64_t minishard) const;
   Result<Minishard> DecodeMinishard(const ShardObjects& objects, uint64_t minishard,
-                                    ByteRange range, const Bytes& stored, ObjectInfo body) const;
+                                    ByteRange range, const Bytes& stored,
+                                    ObjectInfo body) const;
 
   const Location folder_;
   const ShardingSpec spec_;
   const bool local_;  // reads are cheap calls, not requests
   mutable GenerationCache<IndexBlock> index_blocks_;
   mutable GenerationCache<Minishard> minishards_;
-  mutable std::atomic<bool> seen_single_{false};  // a `.shard` was met: no pairs here
+  mutable std::atomic<bool> no_pairs_{false};  // a listing showed that there are none
 };
+
+// Reads every minishard index of a shard, many at a time; `visit` gets each that is not
+// empty, in order, and ends the reading by returning false. The answer tells the size and
+// generation of the object with the shard index.
+using MinishardVisitor = std::function<bool(const ShardReader::MinishardRow& row,
+                                            Result<Minishard> minishard)>;
+Result<ObjectInfo> ScanMinishards(const ShardReader& reader, const ShardObjects& objects,
+                                  const MinishardVisitor& visit);
 
 }  // namespace dolium::neuroglancer

@@ -73,10 +73,13 @@ TEST(ShardReader, ReadsTheObsoletePair) {
 
 TEST(ShardReader, ReadsTheLayoutOfCloudVolume) {
   TestFolder folder;
-  folder.Put("0.shard",
-             FromHex("09000000000000003900000000000000390000000000000051000000000000000102030406"
-                     "0708090a02000000000000000600000000000000000000000000000000000000000000000400"
-                     "0000000000000300000000000000030000000000000007000000000000000200000000000000"));
+  folder.Put(
+      "0.shard",
+      FromHex(
+          "09000000000000003900000000000000390000000000000051000000000000000102030406"
+          "0708090a02000000000000000600000000000000000000000000000000000000000000000400"
+          "000000000000030000000000000003000000000000000700000000000000020000000000000"
+          "0"));
   const ShardReader reader(folder.location, {.minishard_bits = 1}, kCache);
   EXPECT_EQ(ReadChunks(reader, {2, 8, 3}),
             (Chunks{{2, "\1\2\3\4"}, {8, "\6\7\10"}, {3, "\11\12"}}));
@@ -110,7 +113,8 @@ TEST(ShardReader, GivesNoWrongBytesWhileShardsAreReplaced) {
   TestFolder folder;
   const auto write = [&](char letter) {
     Chunks chunks;
-    for (uint64_t id = 0; id < 20; ++id) chunks[id] = std::string(50 + id * (letter % 7), letter);
+    for (uint64_t id = 0; id < 20; ++id)
+      chunks[id] = std::string(50 + id * (letter % 7), letter);
     WriteChunks(folder.location, spec, chunks);
   };
   write('a');
@@ -151,17 +155,20 @@ class DamagedShard : public testing::Test {
 };
 
 TEST_F(DamagedShard, IsShorterThanItsIndex) {
-  EXPECT_THAT(ErrorOfGet("010203"), HasSubstr("bytes [0, 16) end past the object (3 bytes)"));
+  EXPECT_THAT(ErrorOfGet("010203"),
+              HasSubstr("bytes [0, 16) end past the object (3 bytes)"));
 }
 
 TEST_F(DamagedShard, HasAMinishardThatEndsBeforeItBegins) {
-  EXPECT_EQ(ErrorOfGet("0a000000000000000200000000000000"),
-            "memory://test/set/0.shard: minishard 0: index ends at 2, before it begins at 10");
+  EXPECT_EQ(
+      ErrorOfGet("0a000000000000000200000000000000"),
+      "memory://test/set/0.shard: minishard 0: index ends at 2, before it begins at 10");
 }
 
 TEST_F(DamagedShard, HasAMinishardPastItsEnd) {
-  EXPECT_THAT(ErrorOfGet("00000000000000003000000000000000"),
-              HasSubstr("minishard 0: index bytes [16, 64) end past the object (16 bytes)"));
+  EXPECT_THAT(
+      ErrorOfGet("00000000000000003000000000000000"),
+      HasSubstr("minishard 0: index bytes [16, 64) end past the object (16 bytes)"));
 }
 
 TEST_F(DamagedShard, HasAMinishardPastTheEndOfNumbers) {
@@ -175,16 +182,18 @@ TEST_F(DamagedShard, HasAMinishardIndexThatIsNoGzip) {
 }
 
 TEST_F(DamagedShard, HasAChunkOfAbsurdLength) {
-  EXPECT_THAT(ErrorOfGet("00000000000000001800000000000000"
-                         "010000000000000000000000000000000000000000000080"),
-              HasSubstr("chunk 1: bytes at 16, 9223372036854775808 long, do not lie within the "
-                        "object (40 bytes); is the upload complete?"));
+  EXPECT_THAT(
+      ErrorOfGet("00000000000000001800000000000000"
+                 "010000000000000000000000000000000000000000000080"),
+      HasSubstr("chunk 1: bytes at 16, 9223372036854775808 long, do not lie within the "
+                "object (40 bytes); is the upload complete?"));
 }
 
 TEST(ShardReader, TakesAbsurdBitCountsWithoutAllocating) {
   TestFolder folder;
   folder.Put("0000000.shard", ByteVector(100));
-  const ShardReader reader(folder.location, {.minishard_bits = 32, .shard_bits = 28}, kCache);
+  const ShardReader reader(folder.location, {.minishard_bits = 32, .shard_bits = 28},
+                           kCache);
   const auto value = reader.Get(0);
   ASSERT_FALSE(value);
   EXPECT_EQ(value.error().code, ErrorCode::kCorrupt);

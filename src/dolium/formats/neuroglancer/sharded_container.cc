@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/parallel.h"
+#include "dolium/container/entry_error.h"
 #include "dolium/formats/neuroglancer/piece_sources.h"
 #include "dolium/formats/neuroglancer/sharded_writer.h"
 
@@ -14,10 +15,6 @@ namespace {
 // Without a listing, every shard that may be there is asked for: up to this many.
 constexpr unsigned kMaxProbedShardBits = 16;
 constexpr size_t kProbesAtOnce = 16;
-
-// Minishard indexes read by one call during a scan.
-constexpr size_t kMinishardsAtOnce = 256;
-constexpr uint64_t kMinishardBytesAtOnce = uint64_t{8} << 20;
 
 bool IsShardName(std::string_view name) {
   return name.ends_with(".shard") || name.ends_with(".index");
@@ -31,7 +28,8 @@ std::string_view Stem(std::string_view path) {
 }  // namespace
 
 ShardedContainer::ShardedContainer(Location location, Location folder, ShardingInfo info,
-                                   std::optional<std::string> only_shard, uint64_t cache_bytes)
+                                   std::optional<std::string> only_shard,
+                                   uint64_t cache_bytes)
     : location_(std::move(location)),
       folder_(std::move(folder)),
       info_(std::move(info)),
@@ -41,14 +39,15 @@ ShardedContainer::ShardedContainer(Location location, Location folder, ShardingI
 
 Properties ShardedContainer::properties() const {
   const ShardingSpec& spec = info_.spec;
-  return {{"contents", std::string(ToString(info_.kind))},
-          {"spec from", info_.source},
-          {"hash", std::string(ToString(spec.hash))},
-          {"preshift_bits", std::to_string(spec.preshift_bits)},
-          {"minishard_bits", std::to_string(spec.minishard_bits)},
-          {"shard_bits", std::to_string(spec.shard_bits)},
-          {"minishard_index_encoding", std::string(ToString(spec.minishard_index_encoding))},
-          {"data_encoding", std::string(ToString(spec.data_encoding))}};
+  return {
+      {"contents", std::string(ToString(info_.kind))},
+      {"spec from", info_.source},
+      {"hash", std::string(ToString(spec.hash))},
+      {"preshift_bits", std::to_string(spec.preshift_bits)},
+      {"minishard_bits", std::to_string(spec.minishard_bits)},
+      {"shard_bits", std::to_string(spec.shard_bits)},
+      {"minishard_index_encoding", std::string(ToString(spec.minishard_index_encoding))},
+      {"data_encoding", std::string(ToString(spec.data_encoding))}};
 }
 
 Result<std::optional<Entry>> ShardedContainer::Find(std::string_view key) const {
@@ -61,9 +60,9 @@ Result<std::optional<Entry>> ShardedContainer::Find(std::string_view key) const 
   entry.key = std::string(key);
   if (info_.kind == Kind::kMesh) {
     const ChunkLocation location{id, chunk->range.offset, chunk->range.length};
-    DOLIUM_TRY(const auto fragments,
-               ReadFragmentBytes(reader_, *chunk->object, std::span(&location, 1)));
-    entry.preceding = fragments.front();
+    DOLIUM_TRY(
+        entry.preceding,
+        ReadFragmentBytes(reader_, *chunk->object, std::span(&location, 1)).front());
   }
   if (codecs_.empty()) entry.size = chunk->range.length;
   entry.extents.push_back({std::move(chunk->object), chunk->range, codecs_});
@@ -104,7 +103,8 @@ Result<std::vector<std::string>> ShardedContainer::ProbeShards() const {
   return objects;
 }
 
-ShardedContainer::NamedShard ShardedContainer::ShardOfObject(std::string_view object) const {
+ShardedContainer::NamedShard ShardedContainer::ShardOfObject(
+    std::string_view object) const {
   NamedShard shard;
   shard.number = info_.spec.ParseShardStem(Stem(object));
   shard.objects.index = std::string(object);
@@ -118,7 +118,9 @@ ShardedContainer::NamedShard ShardedContainer::ShardOfObject(std::string_view ob
 }
 
 // Visits the entries of one minishard; false ends the scan.
-bool ShardedContainer::VisitMinishard(const Minishard& minishard, const ScanVisitor& visitor,
+bool ShardedContainer::VisitMinishard(const Minishard& minishard,
+                                      const UnindexedBytes& unindexed,
+                                      const ScanVisitor& visitor,
                                       Result<void>& result) const {
   std::vector<ChunkLocation> chunks;
   for (const ChunkLocation& chunk : minishard.chunks) {
@@ -131,36 +133,41 @@ bool ShardedContainer::VisitMinishard(const Minishard& minishard, const ScanVisi
         .object = store().Describe(minishard.object->name),
         .key = std::to_string(chunk.id),
         .range = ByteRange::Make(chunk.offset, chunk.length),
-        .message = fmt::format("bytes at {}, {} long, do not lie within the object ({} bytes); "
-                               "is the upload complete?",
-                               chunk.offset, chunk.length, minishard.object_size)};
+        .message =
+            fmt::format("bytes at {}, {} long, do not lie within the object ({} bytes); "
+                        "is the upload complete?",
+                        chunk.offset, chunk.length, minishard.object_size)};
     if (!visitor.damage) {
-      result = Corrupt(fmt::format("{}: chunk {}: {}", finding.object, chunk.id, finding.message));
+      result = Corrupt(
+          fmt::format("{}: chunk {}: {}", finding.object, chunk.id, finding.message));
       return false;
     }
     if (!visitor.damage(finding)) return false;
   }
-  for (const ChunkLocation& chunk : chunks) {
+  std::vector<Result<uint64_t>> fragments;
+  if (info_.kind == Kind::kMesh)
+    fragments = ReadFragmentBytes(reader_, *minishard.object, chunks);
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    const ChunkLocation& chunk = chunks[i];
     Entry entry;
     entry.key = std::to_string(chunk.id);
-    if (info_.kind == Kind::kMesh) {
-      const auto fragments =
-          ReadFragmentBytes(reader_, *minishard.object, std::span(&chunk, 1));
-      if (!fragments) {
+    if (info_.kind == Kind::kUnknown && chunk.length != 0) {
+      entry.preceding = unindexed.Before(chunk.offset);
+    }
+    if (!fragments.empty()) {
+      if (!fragments[i]) {
         if (!visitor.damage) {
-          result = fragments.error();
+          result = fragments[i].error();
           return false;
         }
-        if (!visitor.damage({.kind = "manifest",
-                             .object = store().Describe(minishard.object->name),
-                             .key = entry.key,
-                             .range = chunk.range(),
-                             .message = fragments.error().message})) {
+        if (!visitor.damage(
+                ErrorFinding("manifest", store().Describe(minishard.object->name),
+                             entry.key, chunk.range(), fragments[i].error()))) {
           return false;
         }
         continue;
       }
-      entry.preceding = fragments->front();
+      entry.preceding = *fragments[i];
     }
     if (codecs_.empty()) entry.size = chunk.length;
     entry.extents.push_back({minishard.object, chunk.range(), codecs_});
@@ -172,49 +179,36 @@ bool ShardedContainer::VisitMinishard(const Minishard& minishard, const ScanVisi
 Result<void> ShardedContainer::ScanObject(std::string_view object,
                                           const ScanVisitor& visitor) const {
   const NamedShard shard = ShardOfObject(object);
-  const auto damage = [&](const Error& error) {
-    return visitor.damage && visitor.damage({.kind = "index",
-                                             .object = store().Describe(object),
-                                             .key = "",
-                                             .range = std::nullopt,
-                                             .message = error.message});
+  const auto tell = [&](const Error& error, std::optional<ByteRange> range) {
+    return visitor.damage(
+        ErrorFinding("index", store().Describe(object), "", range, error));
   };
-  std::vector<ShardReader::MinishardRow> rows;
-  const auto index =
-      reader_.ReadShardIndex(shard.objects, [&](uint64_t minishard, const ShardIndexRow& row) {
-        if (!row.empty()) rows.push_back({minishard, row});
-        return true;
-      });
-  if (!index) {
-    if (index.error().code != ErrorCode::kCorrupt || !visitor.damage) return index.error();
-    damage(index.error());
-    return {};
+  const auto is_damage = [&](const Error& error) {
+    return error.code == ErrorCode::kCorrupt && visitor.damage;
+  };
+  Result<UnindexedBytes> unindexed = UnindexedBytes();
+  if (info_.kind == Kind::kUnknown)
+    unindexed = UnindexedBytes::Find(reader_, shard.objects);
+  Result<void> result;
+  const auto scanned =
+      !unindexed
+          ? Result<ObjectInfo>(unindexed.error())
+          : ScanMinishards(
+                reader_, shard.objects,
+                [&](const ShardReader::MinishardRow& row, Result<Minishard> minishard) {
+                  if (minishard)
+                    return VisitMinishard(*minishard, *unindexed, visitor, result);
+                  if (is_damage(minishard.error())) {
+                    return tell(minishard.error(), shard.objects.RangeOf(row.row));
+                  }
+                  result = minishard.error();
+                  return false;
+                });
+  if (!scanned) {
+    if (!is_damage(scanned.error())) return scanned.error();
+    tell(scanned.error(), ByteRange{0, info_.spec.shard_index_bytes()});
   }
-  size_t begin = 0;
-  while (begin < rows.size()) {
-    size_t end = begin;
-    uint64_t bytes = 0;
-    while (end < rows.size() && end - begin < kMinishardsAtOnce &&
-           (end == begin || bytes < kMinishardBytesAtOnce)) {
-      bytes += rows[end].row.end - rows[end].row.begin;
-      ++end;
-    }
-    const auto minishards = reader_.ReadMinishards(
-        shard.objects, *index, std::span(rows).subspan(begin, end - begin));
-    for (const Result<Minishard>& minishard : minishards) {
-      if (!minishard) {
-        if (minishard.error().code != ErrorCode::kCorrupt || !visitor.damage) {
-          return minishard.error();
-        }
-        if (!damage(minishard.error())) return {};
-        continue;
-      }
-      Result<void> result;
-      if (!VisitMinishard(*minishard, visitor, result)) return result;
-    }
-    begin = end;
-  }
-  return {};
+  return result;
 }
 
 Result<void> ShardedContainer::CheckObject(std::string_view object,

@@ -12,6 +12,7 @@
 #include "dolium/container/format.h"
 #include "dolium/formats/neuroglancer/info.h"
 #include "dolium/formats/neuroglancer/shard_reader.h"
+#include "dolium/formats/neuroglancer/unindexed_bytes.h"
 
 namespace dolium::neuroglancer {
 
@@ -22,12 +23,15 @@ class ShardedContainer : public Container {
                    std::optional<std::string> only_shard, uint64_t cache_bytes);
 
   const Location& location() const override { return location_; }
+  const Location& folder() const override { return folder_; }
   std::string_view format_name() const override { return "neuroglancer"; }
   Properties properties() const override;
   Result<std::optional<Entry>> Find(std::string_view key) const override;
   Result<std::vector<std::string>> Objects() const override;
-  Result<void> ScanObject(std::string_view object, const ScanVisitor& visitor) const override;
-  Result<void> CheckObject(std::string_view object, const FindingVisitor& visitor) const override;
+  Result<void> ScanObject(std::string_view object,
+                          const ScanVisitor& visitor) const override;
+  Result<void> CheckObject(std::string_view object,
+                           const FindingVisitor& visitor) const override;
   Result<void> Apply(std::span<const Change> changes) override;
 
   // For hot paths.
@@ -44,8 +48,8 @@ class ShardedContainer : public Container {
 
   Result<std::vector<std::string>> ListShards() const;
   Result<std::vector<std::string>> ProbeShards() const;
-  bool VisitMinishard(const Minishard& minishard, const ScanVisitor& visitor,
-                      Result<void>& result) const;
+  bool VisitMinishard(const Minishard& minishard, const UnindexedBytes& unindexed,
+                      const ScanVisitor& visitor, Result<void>& result) const;
 
   const Location location_;
   const Location folder_;
@@ -57,7 +61,8 @@ class ShardedContainer : public Container {
 
 // Checks one shard's index; what CheckObject does.
 Result<void> CheckShard(const ShardReader& reader, const ShardObjects& objects,
-                        std::optional<uint64_t> shard, Kind kind, const FindingVisitor& visitor);
+                        std::optional<uint64_t> shard, Kind kind,
+                        const FindingVisitor& visitor);
 
 // Rewrites the shards that `changes` touch; what Apply does.
 Result<void> ApplyChanges(const ShardReader& reader, Store& store, Kind kind,

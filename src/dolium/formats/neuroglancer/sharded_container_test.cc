@@ -30,7 +30,8 @@ std::string Manifest(uint32_t bytes) {
 // A set in memory with an info of its own.
 class ContainerTest : public testing::Test {
  protected:
-  void PutInfo(const ShardingSpec& spec, std::string_view type = "neuroglancer_skeletons") {
+  void PutInfo(const ShardingSpec& spec,
+               std::string_view type = "neuroglancer_skeletons") {
     const nlohmann::json info{{"@type", type}, {"sharding", ToJson(spec)}};
     folder_.Put("info", AsBytes(info.dump()));
   }
@@ -87,8 +88,9 @@ TEST_F(ContainerTest, FindsAChunkThatRunsIntoTheIndex) {
   Poke("0.shard", 16 + 4 + 16, 5);
   const auto findings = CheckAll(*OpenSet());
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].message,
-            "the index of minishard 0, bytes [20, 44) overlap the bytes [16, 21) of chunk 1");
+  EXPECT_EQ(
+      findings[0].message,
+      "the index of minishard 0, bytes [20, 44) overlap the bytes [16, 21) of chunk 1");
 }
 
 TEST_F(ContainerTest, FindsAChunkBeyondTheEnd) {
@@ -112,9 +114,9 @@ TEST_F(ContainerTest, FindsAnIdThatHashesElsewhere) {
 
 TEST_F(ContainerTest, FindsDuplicatesAndDisorder) {
   Write({}, {{1, "a"}, {2, "b"}, {3, "c"}});
-  Poke("0.shard", 16 + 3 + 8, 0);                // 1, 1, 2
+  Poke("0.shard", 16 + 3 + 8, 0);  // 1, 1, 2
   EXPECT_THAT(Kinds(), ElementsAre("error duplicate"));
-  Poke("0.shard", 16 + 3 + 8, ~uint64_t{0});     // 1, 0, 1
+  Poke("0.shard", 16 + 3 + 8, ~uint64_t{0});  // 1, 0, 1
   EXPECT_THAT(Kinds(), ElementsAre("warning order", "error duplicate"));
 }
 
@@ -131,7 +133,8 @@ TEST_F(ContainerTest, FindsANameThatReadersNeverLookFor) {
 }
 
 TEST_F(ContainerTest, ScansPastADamagedMinishard) {
-  const ShardingSpec spec{.minishard_bits = 2, .minishard_index_encoding = Encoding::kGzip};
+  const ShardingSpec spec{.minishard_bits = 2,
+                          .minishard_index_encoding = Encoding::kGzip};
   Write(spec, {{0, "zero"}, {1, "one"}, {2, "two"}, {3, "three"}});
   Poke("0.shard", 16, uint64_t{1} << 40);  // the index of minishard 1 begins past its end
   std::vector<std::string> keys;
@@ -162,10 +165,10 @@ TEST_F(ContainerTest, ChangesSingleChunks) {
     const uint64_t removed = chunks.begin()->first;
     const uint64_t replaced = std::next(chunks.begin())->first;
     const uint64_t added = 123456789;
-    ASSERT_TRUE(container->Apply(std::vector<Change>{
-        {std::to_string(removed), std::nullopt, {}},
-        {std::to_string(replaced), Bytes::Copy(AsBytes("new")), {}},
-        {std::to_string(added), Bytes::Copy(AsBytes("added")), {}}}));
+    ASSERT_TRUE(container->Apply(
+        std::vector<Change>{{std::to_string(removed), std::nullopt, {}},
+                            {std::to_string(replaced), Bytes::Copy(AsBytes("new")), {}},
+                            {std::to_string(added), Bytes::Copy(AsBytes("added")), {}}}));
     chunks.erase(removed);
     chunks[replaced] = "new";
     chunks[added] = "added";
@@ -177,7 +180,8 @@ TEST_F(ContainerTest, ChangesSingleChunks) {
     // The result is what writing it anew would give.
     TestFolder fresh;
     WriteChunks(fresh.location, spec, chunks);
-    for (const std::string& name : fresh.Names()) EXPECT_EQ(folder_.Get(name), fresh.Get(name));
+    for (const std::string& name : fresh.Names())
+      EXPECT_EQ(folder_.Get(name), fresh.Get(name));
   }
 }
 
@@ -203,10 +207,22 @@ TEST_F(ContainerTest, TurnsAnObsoletePairIntoAShardWhenItChanges) {
   folder_.Put("0.index", AsBytes(shard.substr(0, 32)));
   folder_.Put("0.data", AsBytes(shard.substr(32)));
   ASSERT_TRUE(folder_.store->Remove("set/0.shard", Precondition::None()));
-  ASSERT_TRUE(OpenSet()->Apply(std::vector<Change>{{"1", Bytes::Copy(AsBytes("c")), {}}}));
+  ASSERT_TRUE(
+      OpenSet()->Apply(std::vector<Change>{{"1", Bytes::Copy(AsBytes("c")), {}}}));
   EXPECT_THAT(folder_.Names(), ElementsAre("0.shard", "info"));
   EXPECT_EQ(Value(*OpenSet(), "0"), "a");
   EXPECT_EQ(Value(*OpenSet(), "1"), "c");
+}
+
+TEST_F(ContainerTest, FindsPairsBesideShards) {
+  Write({.minishard_bits = 1, .shard_bits = 1}, {{0, "a"}, {2, "b"}});
+  const std::string shard = folder_.Get("1.shard");
+  folder_.Put("1.index", AsBytes(shard.substr(0, 32)));
+  folder_.Put("1.data", AsBytes(shard.substr(32)));
+  ASSERT_TRUE(folder_.store->Remove("set/1.shard", Precondition::None()));
+  const auto container = OpenSet();
+  EXPECT_EQ(Value(*container, "0"), "a");
+  EXPECT_EQ(Value(*container, "2"), "b");
 }
 
 TEST_F(ContainerTest, LosesNoneOfTheChangesThatThreadsMakeAtOnce) {
@@ -217,8 +233,8 @@ TEST_F(ContainerTest, LosesNoneOfTheChangesThatThreadsMakeAtOnce) {
       const auto container = OpenSet();
       for (uint64_t i = 0; i < 10; ++i) {
         const std::string key = std::to_string(1 + t * 10 + i);
-        const auto applied =
-            container->Apply(std::vector<Change>{{key, Bytes::Copy(AsBytes("v" + key)), {}}});
+        const auto applied = container->Apply(
+            std::vector<Change>{{key, Bytes::Copy(AsBytes("v" + key)), {}}});
         EXPECT_TRUE(applied) << applied.error().message;
       }
     });
@@ -232,14 +248,16 @@ TEST_F(ContainerTest, LosesNoneOfTheChangesThatThreadsMakeAtOnce) {
 
 class MeshTest : public ContainerTest {
  protected:
-  static constexpr ShardingSpec kSpec{.minishard_bits = 1, .data_encoding = Encoding::kGzip};
+  static constexpr ShardingSpec kSpec{.minishard_bits = 1,
+                                      .data_encoding = Encoding::kGzip};
 
   void SetUp() override {
     PutInfo(kSpec, "neuroglancer_multilod_draco");
     ShardedWriter writer(folder_.location, kSpec, {});
     for (uint32_t id = 1; id <= 6; ++id) {
       const std::string fragments(id * 10, static_cast<char>('a' + id));
-      ASSERT_TRUE(writer.AddChunk(id, AsBytes(Manifest(id * 10)), AsBytes(fragments), false));
+      ASSERT_TRUE(
+          writer.AddChunk(id, AsBytes(Manifest(id * 10)), AsBytes(fragments), false));
     }
     ASSERT_TRUE(writer.Finish());
   }
@@ -275,18 +293,26 @@ TEST_F(MeshTest, RefusesFragmentsThatTheManifestDoesNotList) {
       {"4", Bytes::Copy(AsBytes(Manifest(5))), Bytes::Copy(AsBytes("123"))}});
   ASSERT_FALSE(applied);
   EXPECT_EQ(applied.error().message,
-            "chunk 4: the manifest lists 5 bytes of fragments, 3 bytes are given to precede it");
+            "chunk 4: the manifest lists 5 bytes of fragments, 3 bytes are given to "
+            "precede it");
 }
 
-TEST_F(MeshTest, IsNotChangedBySomebodyWhoDoesNotKnowThatItIsOne) {
+TEST_F(MeshTest, LosesNothingToSomebodyWhoDoesNotKnowThatItIsOne) {
+  const std::string mesh_info = folder_.Get("info");
   folder_.Put("info", AsBytes(nlohmann::json{{"sharding", ToJson(kSpec)}}.dump()));
-  const std::string before = folder_.Get("0.shard");
-  const auto applied =
-      OpenSet()->Apply(std::vector<Change>{{"4", Bytes::Copy(AsBytes("x")), {}}});
-  ASSERT_FALSE(applied);
-  EXPECT_EQ(applied.error().code, ErrorCode::kUnsupported);
-  EXPECT_THAT(applied.error().message, HasSubstr("unindexed bytes lie before its chunks"));
-  EXPECT_EQ(folder_.Get("0.shard"), before);
+  ASSERT_TRUE(OpenSet()->Apply(std::vector<Change>{{"4", std::nullopt, {}}}));
+  std::map<std::string, uint64_t> preceding;
+  ASSERT_TRUE(Scan(*OpenSet(), {.entry =
+                                    [&](const Entry& entry) {
+                                      preceding[entry.key] = entry.preceding;
+                                      return true;
+                                    },
+                                .damage = {}}));
+  EXPECT_EQ(preceding, (std::map<std::string, uint64_t>{
+                           {"1", 10}, {"2", 20}, {"3", 30}, {"5", 50}, {"6", 60}}));
+  folder_.Put("info", AsBytes(mesh_info));
+  EXPECT_EQ(Fragments(*OpenSet(), "6"), std::string(60, 'g'));
+  EXPECT_THAT(CheckAll(*OpenSet()), IsEmpty());
 }
 
 TEST_F(MeshTest, FindsAManifestThatLies) {

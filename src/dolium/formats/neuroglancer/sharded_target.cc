@@ -18,7 +18,8 @@ constexpr uint64_t kBytesAtOnce = uint64_t{8} << 20;
 
 }  // namespace
 
-ShardedTarget::ShardedTarget(Location location, const ShardingSpec& spec, std::string own_info)
+ShardedTarget::ShardedTarget(Location location, const ShardingSpec& spec,
+                             std::string own_info)
     : location_(std::move(location)),
       spec_(spec),
       own_info_(std::move(own_info)),
@@ -73,9 +74,10 @@ Result<WriteSummary> ShardedTarget::CopyPart(uint64_t part, const PartSource& so
   const std::string object = PartObject(part);
   ListSource list(spec_, std::move(pieces), std::move(inputs));
   DOLIUM_TRY(const auto out, location_.store->Begin(object));
-  auto written =
-      AssembleShard(spec_, list, *out, {.memory = options.memory / 4, .stop = options.stop});
-  if (!written) return std::move(written).error().Within(location_.store->Describe(object));
+  auto written = AssembleShard(spec_, list, *out,
+                               {.memory = options.memory / 4, .stop = options.stop});
+  if (!written)
+    return std::move(written).error().Within(location_.store->Describe(object));
   if (written->entries != 0) DOLIUM_TRY_VOID(out->Commit(Precondition::None()));
   return written;
 }
@@ -97,15 +99,16 @@ Result<WriteSummary> ShardedTarget::EncodePart(const PartSource& source,
     std::vector<Result<EntryData>> stored = ReadManyStored(*source.store, batch);
     for (size_t i = 0; i < batch.size(); ++i) {
       const Entry& entry = batch[i];
-      auto decoded = stored[i]
-                         ? DecodeStored(*source.store, entry, *stored[i])
-                         : Result<EntryData>(stored[i].error());
+      auto decoded = stored[i] ? DecodeStored(*source.store, entry, *stored[i])
+                               : Result<EntryData>(stored[i].error());
       if (!decoded) {
         if (source.skip_damaged && source.skip_damaged(entry, decoded.error())) continue;
         return std::move(decoded).error();
       }
-      // What was decoded without error is copied as it was, if it is stored in the same way.
-      const bool same = entry.extents.size() == 1 && entry.extents.front().codecs == codecs_;
+      // What was decoded without error is copied as it was, if it is stored in the same
+      // way.
+      const bool same =
+          entry.extents.size() == 1 && entry.extents.front().codecs == codecs_;
       DOLIUM_TRY_VOID(writer.Add({.key = entry.key,
                                   .value = same ? stored[i]->value : decoded->value,
                                   .preceding = decoded->preceding,

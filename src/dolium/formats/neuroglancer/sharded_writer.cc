@@ -132,7 +132,8 @@ Result<void> ShardedWriter::MakeRoom() {
   const uint64_t oldest = turns_.front();
   ShardState& state = shards_.find(oldest)->second;
   if (state.buffer->memory() >= buffer_limit_ / kLargePart) {
-    bool first = appear_ == Appear::kEarly && !state.laid_out && !state.buffer->has_preceding();
+    bool first =
+        appear_ == Appear::kEarly && !state.laid_out && !state.buffer->has_preceding();
     {
       const std::lock_guard lock(mutex_);
       first = first && state.spills.empty();
@@ -173,14 +174,16 @@ void ShardedWriter::Start(uint64_t memory, WorkerPool::Work work) {
     in_flight_ -= memory;
     memory_freed_.notify_all();
   });
-  workers_.Submit([taken = std::move(taken), work = std::move(work)]() { return work(); });
+  workers_.Submit(
+      [taken = std::move(taken), work = std::move(work)]() { return work(); });
 }
 
 Result<void> ShardedWriter::WaitForMemory() {
   const uint64_t budget = std::max(options_.memory, kMinMemory);
   {
     std::unique_lock lock(mutex_);
-    memory_freed_.wait(lock, [&] { return in_flight_ == 0 || in_flight_ + buffered_ <= budget; });
+    memory_freed_.wait(
+        lock, [&] { return in_flight_ == 0 || in_flight_ + buffered_ <= budget; });
   }
   return workers_.status();
 }
@@ -219,7 +222,8 @@ Result<WriteSummary> ShardedWriter::Finish() {
   DOLIUM_TRY_VOID(workers_.Wait());
   std::vector<std::pair<uint64_t, ShardState*>> rest;
   for (auto& [shard, state] : shards_) {
-    if (state.buffer != nullptr || !state.spills.empty()) rest.emplace_back(shard, &state);
+    if (state.buffer != nullptr || !state.spills.empty())
+      rest.emplace_back(shard, &state);
   }
   const size_t writers = ThreadCount(jobs_, rest.size());
   DOLIUM_TRY_VOID(ParallelFor(
@@ -235,13 +239,15 @@ Result<WriteSummary> ShardedWriter::Finish() {
   return summary;
 }
 
-Result<void> ShardedWriter::FinishShard(uint64_t shard, ShardState& state, size_t writers) {
+Result<void> ShardedWriter::FinishShard(uint64_t shard, ShardState& state,
+                                        size_t writers) {
   JoinedSource source;
   const ShardReader reader(folder_, spec_, 0);
   if (state.laid_out) {
-    // Nothing with preceding bytes is laid out early, so the kind does not matter.
-    DOLIUM_TRY(auto there, ShardSource::Open(reader, reader.ObjectsOf(shard, /*pair=*/false),
-                                             Kind::kUnknown));
+    // Nothing with preceding bytes is laid out early.
+    DOLIUM_TRY(auto there,
+               ShardSource::Open(reader, reader.ObjectsOf(shard, /*pair=*/false),
+                                 Kind::kSkeletons));
     source.Add(std::move(there));
   }
   for (const SpillSegment& segment : state.spills) {
@@ -249,7 +255,8 @@ Result<void> ShardedWriter::FinishShard(uint64_t shard, ShardState& state, size_
   }
   EncodedPieces encoded;
   if (state.buffer != nullptr) {
-    DOLIUM_TRY(encoded, EncodePieces(spec_, *state.buffer, std::max<size_t>(1, jobs_ / writers)));
+    DOLIUM_TRY(encoded,
+               EncodePieces(spec_, *state.buffer, std::max<size_t>(1, jobs_ / writers)));
     source.Add(std::make_unique<ListSource>(spec_, std::move(encoded.pieces),
                                             std::vector<PieceInput>()));
   }
@@ -258,13 +265,15 @@ Result<void> ShardedWriter::FinishShard(uint64_t shard, ShardState& state, size_
   return {};
 }
 
-Result<void> ShardedWriter::WriteShard(uint64_t shard, PieceSource& source, size_t writers) {
+Result<void> ShardedWriter::WriteShard(uint64_t shard, PieceSource& source,
+                                       size_t writers) {
   const std::string object = JoinPath(folder_.path, spec_.ShardStem(shard) + ".shard");
   const auto write = [&]() -> Result<WriteSummary> {
     DOLIUM_TRY(const auto out, folder_.store->Begin(object));
     DOLIUM_TRY(const WriteSummary written,
-               AssembleShard(spec_, source, *out,
-                             {.memory = options_.memory / (4 * writers), .stop = options_.stop}));
+               AssembleShard(
+                   spec_, source, *out,
+                   {.memory = options_.memory / (4 * writers), .stop = options_.stop}));
     DOLIUM_TRY_VOID(out->Commit(Precondition::None()));
     return written;
   };

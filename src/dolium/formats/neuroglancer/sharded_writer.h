@@ -1,10 +1,10 @@
 // Writing a whole sharded set from chunks in any order, in bounded memory.
 //
-// Chunks gather in one buffer per shard. When memory is full, the shard that was not touched
-// for longest leaves it: laid out right away if this may be all of it (chunks that come in
-// shard order are thus written once), or spilled together with the others if the buffers are
-// small. Finish() lays out the rest, merging what spilled. The files depend on the chunks
-// alone: not on their order, the memory or the number of threads.
+// Chunks gather in one buffer per shard. When memory is full, the shard that was not
+// touched for longest leaves it: laid out right away if this may be all of it (chunks
+// that come in shard order are thus written once), or spilled together with the others if
+// the buffers are small. Finish() lays out the rest, merging what spilled. The files
+// depend on the chunks alone: not on their order, the memory or the number of threads.
 #pragma once
 
 #include <condition_variable>

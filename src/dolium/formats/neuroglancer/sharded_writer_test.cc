@@ -28,8 +28,10 @@ TEST(ShardedWriter, WritesTheFileThatTensorStoreWrites) {
               {{2, "\1\2\3\4"}, {8, "\6\7\10"}, {3, "\11\12"}});
   EXPECT_THAT(folder.Names(), ElementsAre("0.shard"));
   EXPECT_EQ(ToHex(AsBytes(folder.Get("0.shard"))),
-            "070000000000000037000000000000003900000000000000510000000000000001020304060708020000"
-            "000000000006000000000000000000000000000000000000000000000004000000000000000300000000"
+            "0700000000000000370000000000000039000000000000005100000000000000010203040607"
+            "08020000"
+            "0000000000060000000000000000000000000000000000000000000000040000000000000003"
+            "00000000"
             "000000090a030000000000000037000000000000000200000000000000");
 }
 
@@ -113,7 +115,8 @@ TEST(ShardedWriter, RejectsAKeyGivenTwice) {
     const auto finished = writer.Finish();
     ASSERT_FALSE(finished);
     EXPECT_EQ(finished.error().code, ErrorCode::kInvalidArgument);
-    EXPECT_EQ(finished.error().message, "memory://test/set/0.shard: chunk 5 is given twice");
+    EXPECT_EQ(finished.error().message,
+              "memory://test/set/0.shard: chunk 5 is given twice");
   }
 }
 
@@ -127,7 +130,8 @@ TEST(ShardedWriter, RefusesAnIndexBeyondReason) {
   TestFolder folder;
   ShardedWriter writer(folder.location, {.minishard_bits = 32}, {});
   ASSERT_TRUE(writer.AddChunk(1, AsBytes("x"), {}, false));
-  EXPECT_THAT(writer.Finish().error().message, HasSubstr("2^32 minishards cannot be written"));
+  EXPECT_THAT(writer.Finish().error().message,
+              HasSubstr("2^32 minishards cannot be written"));
 }
 
 TEST(ShardedWriter, StopsOnRequest) {
@@ -136,13 +140,15 @@ TEST(ShardedWriter, StopsOnRequest) {
   ShardedWriter writer(folder.location, {}, {.memory = 1, .stop = stop.get_token()});
   stop.request_stop();
   const std::string value(100000, 'x');
-  EXPECT_EQ(writer.AddChunk(1, AsBytes(value), {}, false).error().code, ErrorCode::kCancelled);
+  EXPECT_EQ(writer.AddChunk(1, AsBytes(value), {}, false).error().code,
+            ErrorCode::kCancelled);
 }
 
 TEST(ParseKey, TakesDecimalNumbersOnly) {
   EXPECT_EQ(*ParseKey("0"), 0U);
   EXPECT_EQ(*ParseKey("18446744073709551615"), ~uint64_t{0});
-  for (const char* key : {"", " 1", "1 ", "-1", "+1", "0x1", "1.0", "18446744073709551616", "a"}) {
+  for (const char* key :
+       {"", " 1", "1 ", "-1", "+1", "0x1", "1.0", "18446744073709551616", "a"}) {
     const auto parsed = ParseKey(key);
     ASSERT_FALSE(parsed) << key;
     EXPECT_EQ(parsed.error().code, ErrorCode::kInvalidArgument);

@@ -13,7 +13,8 @@ namespace dolium::neuroglancer {
 namespace {
 
 constexpr unsigned kMaxPreshiftBits = 64;
-constexpr unsigned kMaxMinishardBits = 32;  // As TensorStore; the index alone is 64 GiB then.
+constexpr unsigned kMaxMinishardBits =
+    32;  // As TensorStore; the index alone is 64 GiB then.
 constexpr unsigned kKeyBits = 64;
 
 bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
@@ -23,14 +24,16 @@ bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
   });
 }
 
-Result<unsigned> ParseBits(const nlohmann::json& object, const char* member, unsigned max) {
+Result<unsigned> ParseBits(const nlohmann::json& object, const char* member,
+                           unsigned max) {
   const auto found = object.find(member);
   if (found == object.end()) {
     return InvalidArgument(fmt::format("sharding: \"{}\" is missing", member));
   }
   if (!found->is_number_integer() || *found < 0 || *found > max) {
-    return InvalidArgument(fmt::format("sharding: \"{}\" is {}, expected an integer from 0 to {}",
-                                       member, found->dump(), max));
+    return InvalidArgument(
+        fmt::format("sharding: \"{}\" is {}, expected an integer from 0 to {}", member,
+                    found->dump(), max));
   }
   return found->get<unsigned>();
 }
@@ -63,8 +66,9 @@ Result<ShardHash> ParseHash(std::string_view member, std::string_view text) {
   for (const ShardHash hash : {ShardHash::kIdentity, ShardHash::kMurmur3}) {
     if (EqualsIgnoringCase(text, ToString(hash))) return hash;
   }
-  return InvalidArgument(fmt::format(
-      "\"{}\" is \"{}\", expected \"identity\" or \"murmurhash3_x86_128\"", member, text));
+  return InvalidArgument(
+      fmt::format("\"{}\" is \"{}\", expected \"identity\" or \"murmurhash3_x86_128\"",
+                  member, text));
 }
 
 Result<Encoding> ParseEncoding(std::string_view member, std::string_view text) {
@@ -109,12 +113,12 @@ std::optional<uint64_t> ShardingSpec::ParseShardStem(std::string_view stem) cons
 
 Result<void> ShardingSpec::Validate() const {
   if (preshift_bits > kMaxPreshiftBits) {
-    return InvalidArgument(
-        fmt::format("sharding: \"preshift_bits\" is {}, expected at most 64", preshift_bits));
+    return InvalidArgument(fmt::format(
+        "sharding: \"preshift_bits\" is {}, expected at most 64", preshift_bits));
   }
   if (minishard_bits > kMaxMinishardBits) {
-    return InvalidArgument(
-        fmt::format("sharding: \"minishard_bits\" is {}, expected at most 32", minishard_bits));
+    return InvalidArgument(fmt::format(
+        "sharding: \"minishard_bits\" is {}, expected at most 32", minishard_bits));
   }
   if (minishard_bits + shard_bits > kKeyBits) {
     return InvalidArgument(fmt::format(
@@ -131,8 +135,8 @@ Result<ShardingSpec> ParseSharding(const nlohmann::json& object) {
   }
   DOLIUM_TRY(const std::string type, ParseWord(object, "@type", nullptr));
   if (type != kShardingType) {
-    return InvalidArgument(
-        fmt::format("sharding: \"@type\" is \"{}\", expected \"{}\"", type, kShardingType));
+    return InvalidArgument(fmt::format("sharding: \"@type\" is \"{}\", expected \"{}\"",
+                                       type, kShardingType));
   }
   ShardingSpec spec;
   DOLIUM_TRY(spec.preshift_bits, ParseBits(object, "preshift_bits", kMaxPreshiftBits));
@@ -140,7 +144,8 @@ Result<ShardingSpec> ParseSharding(const nlohmann::json& object) {
   DOLIUM_TRY(spec.shard_bits, ParseBits(object, "shard_bits", kKeyBits));
   DOLIUM_TRY(const std::string hash, ParseWord(object, "hash", nullptr));
   DOLIUM_TRY(spec.hash, ParseHash("hash", hash).Within("sharding"));
-  DOLIUM_TRY(const std::string index, ParseWord(object, "minishard_index_encoding", "raw"));
+  DOLIUM_TRY(const std::string index,
+             ParseWord(object, "minishard_index_encoding", "raw"));
   DOLIUM_TRY(spec.minishard_index_encoding,
              ParseEncoding("minishard_index_encoding", index).Within("sharding"));
   DOLIUM_TRY(const std::string data, ParseWord(object, "data_encoding", "raw"));

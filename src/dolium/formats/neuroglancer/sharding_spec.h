@@ -57,7 +57,8 @@ struct ShardingSpec {
   // The shard that a stem names; nullopt if no shard of this spec has that name.
   std::optional<uint64_t> ParseShardStem(std::string_view stem) const;
 
-  // kInvalidArgument unless 0 <= preshift <= 64, minishard <= 32, minishard + shard <= 64.
+  // kInvalidArgument unless 0 <= preshift <= 64, minishard <= 32, minishard + shard
+  // <= 64.
   Result<void> Validate() const;
 
   friend bool operator==(const ShardingSpec&, const ShardingSpec&) = default;

@@ -88,7 +88,8 @@ TEST(ShardingSpec, ReadsBackOnlyItsOwnNames) {
 TEST(ParseSharding, TakesAbsentEncodingsAsRaw) {
   const auto spec = ParseSharding(ValidSpec());
   ASSERT_TRUE(spec) << spec.error().message;
-  EXPECT_EQ(*spec, (ShardingSpec{.preshift_bits = 1, .minishard_bits = 7, .shard_bits = 3}));
+  EXPECT_EQ(*spec,
+            (ShardingSpec{.preshift_bits = 1, .minishard_bits = 7, .shard_bits = 3}));
 }
 
 TEST(ParseSharding, IgnoresTheCaseOfWords) {
@@ -125,22 +126,28 @@ TEST(ParseSharding, NamesTheMemberThatIsWrong) {
   EXPECT_THAT(ErrorWith("preshift_bits", -1), HasSubstr("\"preshift_bits\" is -1"));
   EXPECT_THAT(ErrorWith("minishard_bits", 33), HasSubstr("\"minishard_bits\" is 33"));
   EXPECT_THAT(ErrorWith("minishard_bits", 1.5), HasSubstr("\"minishard_bits\" is 1.5"));
-  EXPECT_THAT(ErrorWith("minishard_bits", nullptr), HasSubstr("\"minishard_bits\" is null"));
+  EXPECT_THAT(ErrorWith("minishard_bits", nullptr),
+              HasSubstr("\"minishard_bits\" is null"));
   EXPECT_THAT(ErrorWith("shard_bits", 58), HasSubstr("add up to more than 64"));
   EXPECT_THAT(ErrorWith("shard_bits", 1e30), HasSubstr("\"shard_bits\" is 1e+30"));
-  EXPECT_THAT(ErrorWith("@type", "neuroglancer_uint64_sharded_v2"), HasSubstr("\"@type\" is"));
-  EXPECT_THAT(ErrorWith("hash", "invalid_hash"), HasSubstr("\"hash\" is \"invalid_hash\""));
+  EXPECT_THAT(ErrorWith("@type", "neuroglancer_uint64_sharded_v2"),
+              HasSubstr("\"@type\" is"));
+  EXPECT_THAT(ErrorWith("hash", "invalid_hash"),
+              HasSubstr("\"hash\" is \"invalid_hash\""));
   EXPECT_THAT(ErrorWith("data_encoding", 1234), HasSubstr("\"data_encoding\" is 1234"));
-  EXPECT_THAT(ErrorWith("data_encoding", "zip"), HasSubstr("expected \"raw\" or \"gzip\""));
+  EXPECT_THAT(ErrorWith("data_encoding", "zip"),
+              HasSubstr("expected \"raw\" or \"gzip\""));
 }
 
 TEST(ParseSharding, NamesTheMemberThatIsMissing) {
-  for (const char* member : {"@type", "hash", "preshift_bits", "minishard_bits", "shard_bits"}) {
+  for (const char* member :
+       {"@type", "hash", "preshift_bits", "minishard_bits", "shard_bits"}) {
     json spec = ValidSpec();
     spec.erase(member);
     const auto parsed = ParseSharding(spec);
     ASSERT_FALSE(parsed);
-    EXPECT_THAT(parsed.error().message, HasSubstr(std::string("\"") + member + "\" is missing"));
+    EXPECT_THAT(parsed.error().message,
+                HasSubstr(std::string("\"") + member + "\" is missing"));
   }
 }
 

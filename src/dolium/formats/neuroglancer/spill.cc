@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dolium/base/endian.h"
+#include "dolium/formats/neuroglancer/piece_sources.h"
 
 namespace dolium::neuroglancer {
 namespace {
@@ -18,11 +19,7 @@ Result<std::vector<SpillSegment>> WriteSpill(Store& store, const std::string& ob
                                              std::span<ShardPieces> shards) {
   DOLIUM_TRY(const auto out, store.Begin(object));
   for (ShardPieces& shard : shards) {
-    std::ranges::sort(shard.pieces, [&](const Piece& a, const Piece& b) {
-      const uint64_t in_a = spec.PlaceOf(a.id).minishard;
-      const uint64_t in_b = spec.PlaceOf(b.id).minishard;
-      return in_a != in_b ? in_a < in_b : a.id < b.id;
-    });
+    SortPieces(spec, shard.pieces);
     for (Piece& piece : shard.pieces) {
       piece.offset = out->size();
       DOLIUM_TRY_VOID(out->Append({piece.memory, piece.total()}));
@@ -41,7 +38,8 @@ Result<std::vector<SpillSegment>> WriteSpill(Store& store, const std::string& ob
     }
   }
   DOLIUM_TRY(Generation generation, out->Commit(Precondition::Absent()));
-  const auto version = std::make_shared<const ObjectVersion>(object, std::move(generation));
+  const auto version =
+      std::make_shared<const ObjectVersion>(object, std::move(generation));
   for (SpillSegment& segment : segments) segment.object = version;
   return segments;
 }
@@ -65,8 +63,7 @@ Result<void> SpillSource::Refill() {
                        .length = LoadLE<uint64_t>(row + 2 * kWord),
                        .preceding = LoadLE<uint64_t>(row + 3 * kWord),
                        .memory = nullptr,
-                       .offset = LoadLE<uint64_t>(row + kWord),
-                       .input = 0});
+                       .offset = LoadLE<uint64_t>(row + kWord)});
   }
   next_row_ += count;
   return {};

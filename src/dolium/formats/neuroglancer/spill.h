@@ -1,8 +1,8 @@
 // Spill files: chunks that had to leave memory before their shards could be laid out.
 //
-// A spill is one object: the stored bytes of chunks sorted by shard, minishard and id, then
-// one row for each chunk in the same order. What is kept in memory is one SpillSegment per
-// shard in it, however many chunks there are.
+// A spill is one object: the stored bytes of chunks sorted by shard, minishard and id,
+// then one row for each chunk in the same order. What is kept in memory is one
+// SpillSegment per shard in it, however many chunks there are.
 #pragma once
 
 #include <cstdint>

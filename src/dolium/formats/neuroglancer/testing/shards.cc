@@ -11,15 +11,16 @@ namespace dolium::neuroglancer {
 ByteVector FromHex(std::string_view digits) {
   ByteVector bytes;
   for (size_t i = 0; i + 1 < digits.size(); i += 2) {
-    bytes.push_back(
-        static_cast<std::byte>(std::stoul(std::string(digits.substr(i, 2)), nullptr, 16)));
+    bytes.push_back(static_cast<std::byte>(
+        std::stoul(std::string(digits.substr(i, 2)), nullptr, 16)));
   }
   return bytes;
 }
 
 std::string ToHex(BytesView bytes) {
   std::string digits;
-  for (const std::byte b : bytes) digits += fmt::format("{:02x}", std::to_integer<unsigned>(b));
+  for (const std::byte b : bytes)
+    digits += fmt::format("{:02x}", std::to_integer<unsigned>(b));
   return digits;
 }
 

@@ -36,7 +36,8 @@ struct TestFolder {
 void WriteChunks(const Location& folder, const ShardingSpec& spec, const Chunks& chunks,
                  const WriterOptions& options = {});
 
-// Everything that a reader finds for `ids`; EXPECTs that it works. Absent ones are left out.
+// Everything that a reader finds for `ids`; EXPECTs that it works. Absent ones are left
+// out.
 Chunks ReadChunks(const ShardReader& reader, const std::vector<uint64_t>& ids);
 
 // Values of 0 to 3,000 bytes under ids of every magnitude, the same for the same seed.

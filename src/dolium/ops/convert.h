@@ -1,0 +1,84 @@
+// convert: one set into another, as a plan of independent tasks.
+//
+// A plan scans the source's index once and writes, beside the target's parts, work lists
+// that say which entries make up which part. A task is plain text (JSON) and makes one
+// part: it reads its inputs itself, its output appears atomically, and doing it twice
+// does no harm. So tasks may run on threads (Convert), or on other machines that see the
+// same locations. While the plan is under way the target carries a marker (unfinished.h);
+// a rerun of the same conversion resumes it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/container/format.h"
+#include "dolium/container/writer.h"
+#include "dolium/ops/progress.h"
+
+namespace dolium {
+
+struct ConvertRequest {
+  std::string source;         // location
+  std::string source_format;  // empty: detect
+  std::optional<std::string> source_spec;
+  std::string target;         // location
+  std::string target_format;  // empty: the source's
+  std::optional<std::string> target_spec;
+  std::map<std::string, std::string> parameters;  // for the target's format
+  bool force = false;             // replace a finished set: build beside, then swap
+  bool skip_damaged = false;      // leave out what cannot be read
+  bool allow_unfinished = false;  // of the source
+};
+
+struct Plan {
+  std::string target;              // location that tasks write to
+  std::vector<std::string> tasks;  // not yet done
+  uint64_t entries = 0;            // of all tasks, done or not
+  uint64_t bytes = 0;              // stored, in the source
+  uint64_t parts = 0;
+  uint64_t parts_done = 0;    // by an earlier run
+  uint64_t entries_done = 0;  // in those parts
+};
+
+struct TaskReport {
+  WriteSummary written;
+  std::vector<Finding> skipped;  // damaged entries that were left out
+};
+
+struct RunOptions {
+  WriterOptions writer;
+  ProgressFunction progress;
+};
+
+// Scans the source, chooses the target's parameters, writes work lists and marker; or
+// resumes the plan that is there. kExists if the target is a finished set and not
+// `force`, or holds an unfinished set that another request began.
+Result<Plan> PlanConvert(Formats formats, const ConvertRequest& request,
+                         const RunOptions& options = {});
+
+// Does one task. Any process, any order, any number of times.
+Result<TaskReport> RunTask(Formats formats, std::string_view task,
+                           const RunOptions& options);
+
+// After all tasks: checks that every part is there, writes what describes the set,
+// removes work lists and marker, and (force) swaps it into place. Tells what was skipped
+// by all.
+struct ConvertReport {
+  WriteSummary written;
+  uint64_t parts = 0;
+  uint64_t parts_done_before = 0;
+  std::vector<Finding> skipped;  // in order of part and key
+};
+Result<ConvertReport> FinishPlan(Formats formats, const Plan& plan);
+
+// Plan, tasks on `options.writer.jobs` threads, finish.
+Result<ConvertReport> Convert(Formats formats, const ConvertRequest& request,
+                              const RunOptions& options);
+
+}  // namespace dolium

@@ -1,0 +1,270 @@
+#include "dolium/ops/verify.h"
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <deque>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "dolium/base/checked_math.h"
+#include "dolium/base/parallel.h"
+#include "dolium/base/stable_hash.h"
+#include "dolium/container/entry_error.h"
+#include "dolium/container/unfinished.h"
+
+namespace dolium {
+namespace {
+
+// What one thread reads at a time.
+constexpr size_t kBatchEntries = 256;
+constexpr uint64_t kBatchBytes = uint64_t{8} << 20;
+constexpr size_t kQueuedBatchesPerThread = 2;
+
+using Batch = std::vector<Entry>;
+
+uint64_t FindingHash(const Finding& finding) {
+  const ByteRange range = finding.range.value_or(ByteRange{});
+  return StableHash(fmt::format("{}\n{}\n{}\n{}\n{}", finding.kind, finding.key,
+                                range.offset, range.length, finding.message));
+}
+
+// "gzip" for a chain of gzip alone; "decode" where more than one codec may be to blame.
+std::string DecodeKind(const Entry& entry) {
+  std::optional<CodecId> codec;
+  for (const Extent& extent : entry.extents) {
+    for (const CodecStep& step : extent.codecs) {
+      if (codec && *codec != step.codec) return "decode";
+      codec = step.codec;
+    }
+  }
+  return codec ? std::string(CodecName(*codec)) : "decode";
+}
+
+// Every thread does what there is to do: batches of payload first, then objects to scan.
+// A scan hands its batches to the others through a queue, or reads them itself when the
+// queue is full; so one large object keeps all threads busy, and memory stays bounded.
+class Verifier {
+ public:
+  Verifier(const Container& container, const VerifyOptions& options,
+           const FindingVisitor& visitor)
+      : container_(container),
+        options_(options),
+        visitor_(visitor),
+        threads_(ThreadCount(options.jobs, std::numeric_limits<size_t>::max())) {}
+
+  Result<VerifyReport> Run() {
+    DOLIUM_TRY_VOID(LookForMarker());
+    DOLIUM_TRY(objects_, container_.Objects());
+    report_.objects = objects_.size();
+    DOLIUM_TRY_VOID(ParallelFor(
+        threads_, threads_, [this](size_t) { return Work(); }, options_.stop));
+    if (options_.stop.stop_requested()) return Cancelled();
+    return report_;
+  }
+
+ private:
+  Result<void> LookForMarker() {
+    const Location& folder = container_.folder();
+    const auto marker = ReadMarker(folder);
+    if (!marker) return marker.error();
+    if (*marker) {
+      Report(
+          ErrorFinding("unfinished", folder.Describe(), {}, {}, UnfinishedError(folder)));
+    }
+    return {};
+  }
+
+  // One thread's part of the work, until all is done.
+  Result<void> Work() {
+    std::unique_lock lock(work_mutex_);
+    while (!options_.stop.stop_requested()) {
+      if (!queue_.empty()) {
+        const Batch batch = std::move(queue_.front());
+        queue_.pop_front();
+        lock.unlock();
+        ReadBatch(batch);
+        lock.lock();
+      } else if (next_object_ < objects_.size()) {
+        const std::string& object = objects_[next_object_++];
+        ++scanning_;
+        lock.unlock();
+        CheckOne(object);
+        lock.lock();
+        --scanning_;
+        wake_.notify_all();
+      } else if (scanning_ > 0) {
+        wake_.wait(lock);
+      } else {
+        return {};
+      }
+    }
+    wake_.notify_all();
+    return Cancelled();
+  }
+
+  void CheckOne(const std::string& object) {
+    // A scan meets some of the damage that the check has told already.
+    std::unordered_set<uint64_t> told;
+    const auto checked = container_.CheckObject(object, [&](const Finding& finding) {
+      told.insert(FindingHash(finding));
+      Report(finding);
+    });
+    if (!checked) ReportObject(object, checked.error());
+    const auto scanned = ScanOne(object, told);
+    if (!scanned && (checked || checked.error().message != scanned.error().message)) {
+      ReportObject(object, scanned.error());
+    }
+  }
+
+  Result<void> ScanOne(const std::string& object,
+                       const std::unordered_set<uint64_t>& told) {
+    Batch batch;
+    uint64_t bytes = 0;
+    uint64_t passed_by = 0;  // entries that are not read, since the last hand-over
+    const auto hand_over = [&] {
+      CountScanned(batch.size() + passed_by, passed_by);
+      if (!batch.empty()) HandOver(std::exchange(batch, {}));
+      bytes = 0;
+      passed_by = 0;
+    };
+    ScanVisitor visitor;
+    visitor.entry = [&](const Entry& entry) {
+      if (IsSampled(entry.key)) {
+        const uint64_t size = CheckedAdd(entry.stored_size(), entry.preceding_size())
+                                  .value_or(~uint64_t{0});
+        const auto sum = CheckedAdd(bytes, size);
+        if (!batch.empty() && (!sum || *sum > kBatchBytes)) hand_over();
+        batch.push_back(entry);
+        bytes = CheckedAdd(bytes, size).value_or(~uint64_t{0});
+      } else {
+        ++passed_by;
+      }
+      if (batch.size() + passed_by >= kBatchEntries) hand_over();
+      return !options_.stop.stop_requested();
+    };
+    visitor.damage = [&](const Finding& finding) {
+      if (!told.contains(FindingHash(finding))) Report(finding);
+      return !options_.stop.stop_requested();
+    };
+    auto scanned = container_.ScanObject(object, visitor);
+    hand_over();
+    return scanned;
+  }
+
+  bool IsSampled(std::string_view key) const {
+    if (options_.quick) return false;
+    if (options_.sample >= 1.0) return true;
+    const auto hash = static_cast<double>(StableHash(key, options_.seed));
+    return hash < std::ldexp(options_.sample, 64);
+  }
+
+  void HandOver(Batch batch) {
+    {
+      const std::lock_guard lock(work_mutex_);
+      if (threads_ > 1 && queue_.size() < threads_ * kQueuedBatchesPerThread) {
+        queue_.push_back(std::move(batch));
+        wake_.notify_one();
+        return;
+      }
+    }
+    ReadBatch(batch);
+  }
+
+  void ReadBatch(const Batch& batch) {
+    if (options_.stop.stop_requested()) return;
+    const Store& store = container_.store();
+    std::vector<Result<EntryData>> read = ReadManyStored(store, batch, options_.limits);
+    uint64_t bytes_read = 0;
+    uint64_t bytes_decoded = 0;
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (!read[i]) {
+        ReportEntry("read", batch[i], read[i].error());
+        continue;
+      }
+      bytes_read += read[i]->value.size() + read[i]->preceding.size();
+      const auto data = DecodeStored(
+          store, batch[i], *std::exchange(read[i], EntryData{}), options_.limits);
+      if (data) {
+        bytes_decoded += data->value.size();
+      } else {
+        ReportEntry(DecodeKind(batch[i]), batch[i], data.error());
+      }
+    }
+    const std::lock_guard lock(report_mutex_);
+    report_.entries_read += batch.size();
+    report_.bytes_read += bytes_read;
+    report_.bytes_decoded += bytes_decoded;
+    Advance(batch.size(), bytes_read);
+  }
+
+  void CountScanned(uint64_t entries, uint64_t passed_by) {
+    const std::lock_guard lock(report_mutex_);
+    report_.entries += entries;
+    if (passed_by > 0) Advance(passed_by, 0);
+  }
+
+  // Under report_mutex_.
+  void Advance(uint64_t entries, uint64_t bytes) {
+    progress_.entries += entries;
+    progress_.bytes += bytes;
+    if (options_.progress) options_.progress(progress_);
+  }
+
+  void ReportEntry(std::string kind, const Entry& entry, const Error& error) {
+    std::string object;
+    std::optional<ByteRange> range;
+    if (!entry.extents.empty()) {
+      object = container_.store().Describe(entry.extents.front().object->name);
+      range = entry.extents.front().range;
+    }
+    Report(ErrorFinding(std::move(kind), std::move(object), entry.key, range, error));
+  }
+
+  void ReportObject(const std::string& object, const Error& error) {
+    const bool damaged = error.code == ErrorCode::kCorrupt;
+    Report(ErrorFinding(damaged ? "index" : "read", container_.store().Describe(object),
+                        {}, {}, error));
+  }
+
+  void Report(const Finding& finding) {
+    const std::lock_guard lock(report_mutex_);
+    ++(finding.severity == Severity::kError ? report_.errors : report_.warnings);
+    if (visitor_) visitor_(finding);
+  }
+
+  const Container& container_;
+  const VerifyOptions& options_;
+  const FindingVisitor& visitor_;
+  const size_t threads_;
+  std::vector<std::string> objects_;
+
+  std::mutex work_mutex_;
+  std::condition_variable wake_;
+  std::deque<Batch> queue_;  // guarded by work_mutex_, like the next two
+  size_t next_object_ = 0;
+  size_t scanning_ = 0;
+
+  std::mutex report_mutex_;
+  VerifyReport report_;  // guarded by report_mutex_, like the next
+  Progress progress_;
+};
+
+}  // namespace
+
+Result<VerifyReport> Verify(const Container& container, const VerifyOptions& options,
+                            const FindingVisitor& visitor) {
+  if (!(options.sample > 0.0 && options.sample <= 1.0)) {
+    return InvalidArgument(
+        fmt::format("a sample of {} is not a part in (0, 1]", options.sample));
+  }
+  return Verifier(container, options, visitor).Run();
+}
+
+}  // namespace dolium

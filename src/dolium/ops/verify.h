@@ -1,0 +1,40 @@
+// verify: read everything, believe nothing.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+
+#include "dolium/base/result.h"
+#include "dolium/container/container.h"
+#include "dolium/container/read_entry.h"
+#include "dolium/ops/progress.h"
+
+namespace dolium {
+
+struct VerifyOptions {
+  bool quick = false;   // index and ranges only; no payload is read
+  double sample = 1.0;  // the part of the payloads to read, at random, in (0, 1]
+  uint64_t seed = 0;    // of that choice
+  size_t jobs = 0;      // threads; 0: one per core
+  ReadLimits limits;
+  ProgressFunction progress;
+  std::stop_token stop;
+};
+
+struct VerifyReport {
+  uint64_t objects = 0;
+  uint64_t entries = 0;       // in the index
+  uint64_t entries_read = 0;  // whose payload was read
+  uint64_t bytes_read = 0;    // stored
+  uint64_t bytes_decoded = 0;
+  uint64_t errors = 0;
+  uint64_t warnings = 0;
+};
+
+// Checks every object's index and reads every entry (or a sample), carrying on past
+// damage. Each finding goes to `visitor`, one call at a time. The Result's error is for
+// what kept verify from doing its work at all (or kCancelled), never for damage.
+Result<VerifyReport> Verify(const Container& container, const VerifyOptions& options,
+                            const FindingVisitor& visitor);
+
+}  // namespace dolium

@@ -1,0 +1,199 @@
+#include "dolium/ops/work_record.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace dolium {
+namespace {
+
+constexpr uint64_t kMaxCodecs = 16;
+// Real names are a few hundred bytes, and take a few bytes each as differences. Spellings
+// that each repeat the one before could blow a small list up without end.
+constexpr uint64_t kMaxSpelledPerByte = 512;
+constexpr uint64_t kMaxSpelledFree = uint64_t{1} << 20;
+
+enum RecordFlags : uint8_t {
+  kHasSize = 1,
+  kHasPreceding = 2,
+  kHasPrecedingFrom = 4,
+  kAllFlags = 7,
+};
+
+void PutText(ByteVector& to, std::string_view text) {
+  PutVarint(to, text.size());
+  Append(to, AsBytes(text));
+}
+
+Result<std::string_view> GetText(ByteReader& from, std::string_view what) {
+  DOLIUM_TRY(const uint64_t length, GetVarint(from, what));
+  DOLIUM_TRY(const BytesView bytes, from.ReadBytes(length, what));
+  return AsText(bytes);
+}
+
+// `text` as the number of first bytes that it shares with `previous`, and the rest.
+void PutDifference(ByteVector& to, std::string_view previous, std::string_view text) {
+  const auto [a, b] =
+      std::mismatch(previous.begin(), previous.end(), text.begin(), text.end());
+  const auto shared = static_cast<size_t>(b - text.begin());
+  PutVarint(to, shared);
+  PutText(to, text.substr(shared));
+}
+
+Result<std::string> GetDifference(ByteReader& from, std::string_view previous,
+                                  std::string_view what) {
+  DOLIUM_TRY(const uint64_t shared, GetVarint(from, what));
+  if (shared > previous.size()) {
+    return Corrupt(fmt::format("{} before {} shares {} bytes with one of {}", what,
+                               from.position(), shared, previous.size()));
+  }
+  DOLIUM_TRY(const std::string_view rest, GetText(from, what));
+  std::string text(previous.substr(0, static_cast<size_t>(shared)));
+  text += rest;
+  return text;
+}
+
+void PutCodecs(ByteVector& to, const CodecChain& codecs) {
+  // A codec that gains parameters must gain them here, with a new version.
+  static_assert(sizeof(CodecStep) == sizeof(CodecId));
+  PutVarint(to, codecs.size());
+  for (const CodecStep& step : codecs) to.push_back(static_cast<std::byte>(step.codec));
+}
+
+Result<CodecChain> GetCodecs(ByteReader& from) {
+  DOLIUM_TRY(const uint64_t count, GetVarint(from, "number of codecs"));
+  if (count > kMaxCodecs) {
+    return Corrupt(fmt::format("{} codecs before {}, more than {}", count,
+                               from.position(), kMaxCodecs));
+  }
+  CodecChain codecs;
+  codecs.reserve(static_cast<size_t>(count));
+  for (uint64_t i = 0; i < count; ++i) {
+    DOLIUM_TRY(const uint8_t id, from.Read<uint8_t>("codec"));
+    if (id != static_cast<uint8_t>(CodecId::kGzip)) {
+      return Corrupt(
+          fmt::format("no codec has the number {} (before {})", id, from.position()));
+    }
+    codecs.push_back({static_cast<CodecId>(id)});
+  }
+  return codecs;
+}
+
+void PutExtent(ByteVector& to, const Extent& extent,
+               const std::function<void(const ObjectPointer&)>& put_object) {
+  put_object(extent.object);
+  PutVarint(to, extent.range.offset);
+  PutVarint(to, extent.range.length);
+  PutCodecs(to, extent.codecs);
+}
+
+Result<Extent> GetExtent(ByteReader& from,
+                         const std::function<Result<ObjectPointer>()>& get_object) {
+  Extent extent;
+  DOLIUM_TRY(extent.object, get_object());
+  DOLIUM_TRY(const uint64_t offset, GetVarint(from, "offset"));
+  DOLIUM_TRY(const uint64_t length, GetVarint(from, "length"));
+  const auto range = ByteRange::Make(offset, length);
+  if (!range) {
+    return Corrupt(fmt::format("{} bytes at {} end past 2^64 (before {})", length, offset,
+                               from.position()));
+  }
+  extent.range = *range;
+  DOLIUM_TRY(extent.codecs, GetCodecs(from));
+  return extent;
+}
+
+}  // namespace
+
+void PutVarint(ByteVector& to, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) to.push_back(static_cast<std::byte>(value | 0x80));
+  to.push_back(static_cast<std::byte>(value));
+}
+
+Result<uint64_t> GetVarint(ByteReader& from, std::string_view what) {
+  uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    DOLIUM_TRY(const uint8_t byte, from.Read<uint8_t>(what));
+    const uint64_t bits = byte & 0x7f;
+    if (shift == 63 && bits > 1) break;
+    value |= bits << shift;
+    if (byte < 0x80) return value;
+  }
+  return Corrupt(fmt::format("{} before {} does not fit 64 bits", what, from.position()));
+}
+
+void PutEntry(ByteVector& to, const Entry& entry,
+              const std::function<void(const ObjectPointer&)>& put_object) {
+  PutText(to, entry.key);
+  to.push_back(static_cast<std::byte>((entry.size ? kHasSize : 0) |
+                                      (entry.preceding != 0 ? kHasPreceding : 0) |
+                                      (entry.preceding_from ? kHasPrecedingFrom : 0)));
+  if (entry.size) PutVarint(to, *entry.size);
+  if (entry.preceding != 0) PutVarint(to, entry.preceding);
+  if (entry.preceding_from) PutExtent(to, *entry.preceding_from, put_object);
+  PutVarint(to, entry.extents.size());
+  for (const Extent& extent : entry.extents) PutExtent(to, extent, put_object);
+}
+
+Result<Entry> GetEntry(ByteReader& from,
+                       const std::function<Result<ObjectPointer>()>& get_object) {
+  Entry entry;
+  DOLIUM_TRY(entry.key, GetText(from, "key"));
+  DOLIUM_TRY(const uint8_t flags, from.Read<uint8_t>("flags"));
+  if ((flags & ~kAllFlags) != 0) {
+    return Corrupt(
+        fmt::format("flags {:#x} before {} are not known", flags, from.position()));
+  }
+  if ((flags & kHasSize) != 0) {
+    DOLIUM_TRY(entry.size, GetVarint(from, "size"));
+  }
+  if ((flags & kHasPreceding) != 0) {
+    DOLIUM_TRY(entry.preceding, GetVarint(from, "preceding"));
+  }
+  if ((flags & kHasPrecedingFrom) != 0) {
+    DOLIUM_TRY(entry.preceding_from, GetExtent(from, get_object));
+  }
+  DOLIUM_TRY(const uint64_t extents, GetVarint(from, "number of extents"));
+  // Not reserved: the number is not to be believed before so many extents were read.
+  for (uint64_t i = 0; i < extents; ++i) {
+    DOLIUM_TRY(Extent extent, GetExtent(from, get_object));
+    entry.extents.push_back(std::move(extent));
+  }
+  return entry;
+}
+
+void ObjectSpeller::Put(ByteVector& to, const ObjectVersion& object) {
+  const auto [at, is_new] = numbers_.try_emplace(&object, numbers_.size() + 1);
+  if (!is_new) return PutVarint(to, at->second);
+  static const ObjectVersion kNone;
+  const ObjectVersion& previous = previous_ == nullptr ? kNone : *previous_;
+  PutVarint(to, 0);
+  PutDifference(to, previous.name, object.name);
+  PutDifference(to, previous.generation.token, object.generation.token);
+  previous_ = &object;
+}
+
+Result<ObjectPointer> ObjectReader::Get(ByteReader& from) {
+  DOLIUM_TRY(const uint64_t number, GetVarint(from, "object"));
+  if (number > objects_.size()) {
+    return Corrupt(fmt::format("object {} before {}, but only {} are known", number,
+                               from.position(), objects_.size()));
+  }
+  if (number > 0) return objects_[static_cast<size_t>(number - 1)];
+  static const ObjectVersion kNone;
+  const ObjectVersion& previous = objects_.empty() ? kNone : *objects_.back();
+  auto object = std::make_shared<ObjectVersion>();
+  DOLIUM_TRY(object->name, GetDifference(from, previous.name, "object name"));
+  DOLIUM_TRY(object->generation.token,
+             GetDifference(from, previous.generation.token, "generation"));
+  spelled_ += object->name.size() + object->generation.token.size();
+  if (spelled_ > kMaxSpelledPerByte * from.position() + kMaxSpelledFree) {
+    return Corrupt(fmt::format("object names of {} bytes before {} repeat too much",
+                               spelled_, from.position()));
+  }
+  return objects_.emplace_back(std::move(object));
+}
+
+}  // namespace dolium

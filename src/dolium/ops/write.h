@@ -1,0 +1,46 @@
+// write: a new set from entries that a program has, one by one.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "dolium/base/result.h"
+#include "dolium/container/format.h"
+#include "dolium/container/writer.h"
+#include "dolium/ops/target_folder.h"
+
+namespace dolium {
+
+struct WriteRequest {
+  std::string target;  // location
+  std::string format;  // name
+  CreateOptions create;
+  bool force = false;  // replace a finished set: build beside, then swap
+};
+
+// A set being written. It carries the marker (unfinished.h) from Begin to Finish; after a
+// crash, a rerun begins it anew. One thread at a time.
+class SetWriter {
+ public:
+  // kExists if the target is a finished set and not `force`.
+  static Result<std::unique_ptr<SetWriter>> Begin(Formats formats,
+                                                  const WriteRequest& request,
+                                                  const WriterOptions& options);
+
+  // Takes the entries. Do not call its Finish().
+  Writer& writer() { return *writer_; }
+  const Target& target() const { return *target_; }
+
+  // Completes the set and makes it appear.
+  Result<WriteSummary> Finish();
+
+ private:
+  SetWriter() = default;
+
+  std::optional<SwapFolders> swap_;  // if the set replaces another
+  std::unique_ptr<Target> target_;
+  std::unique_ptr<Writer> writer_;
+};
+
+}  // namespace dolium
