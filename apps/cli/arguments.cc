@@ -1,0 +1,171 @@
+#include "cli/arguments.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/terminal/size.h"
+
+namespace dolium::cli {
+namespace {
+
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t above = row[j + 1];
+      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0u : 1u)});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+Error UsageError(const Verb& verb, std::string_view message) {
+  return InvalidArgument(
+      fmt::format("{}: {}; try: dolium {} --help", verb.name, message, verb.name));
+}
+
+Error UnknownOption(const Verb& verb, const std::string& option) {
+  const std::string name = option.substr(0, option.find('='));
+  std::vector<std::string> names = {"--help"};
+  for (const Option& known : verb.options)
+    names.push_back(fmt::format("--{}", known.name));
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  const std::string_view nearest = Nearest(name, candidates);
+  if (nearest.empty()) return UsageError(verb, fmt::format("unknown option {}", name));
+  return InvalidArgument(
+      fmt::format("{}: unknown option {}; did you mean {}?", verb.name, name, nearest));
+}
+
+// Checks a value by its kind; the result is what Arguments keeps.
+Result<std::string> CheckValue(const Option& option, const std::string& value) {
+  switch (option.kind) {
+    case ValueKind::kNumber: {
+      DOLIUM_TRY(const uint64_t number, ParseNumber(value));
+      return std::to_string(number);
+    }
+    case ValueKind::kSize: {
+      DOLIUM_TRY(const uint64_t size, ParseSize(value));
+      return std::to_string(size);
+    }
+    case ValueKind::kChoice: {
+      const std::vector<std::string> choices =
+          CLI::detail::split(std::string(option.choices), ' ');
+      if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
+        return InvalidArgument(
+            fmt::format("\"{}\" is none of: {}", value, fmt::join(choices, ", ")));
+      }
+      return value;
+    }
+    case ValueKind::kFlag:
+    case ValueKind::kText:
+    case ValueKind::kFile:
+    case ValueKind::kFormat:
+      return value;
+  }
+  return value;
+}
+
+}  // namespace
+
+std::string_view Nearest(std::string_view word,
+                         std::span<const std::string_view> candidates) {
+  std::string_view best;
+  size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;
+  for (const std::string_view candidate : candidates) {
+    const size_t distance = EditDistance(word, candidate);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+bool Arguments::Has(std::string_view option) const {
+  return options_.find(option) != options_.end();
+}
+
+std::optional<std::string> Arguments::Get(std::string_view option) const {
+  const auto found = options_.find(option);
+  if (found == options_.end()) return std::nullopt;
+  return found->second;
+}
+
+uint64_t Arguments::Number(std::string_view option, uint64_t fallback) const {
+  const auto text = Get(option);
+  if (!text) return fallback;
+  const auto number = ParseNumber(*text);
+  return number ? *number : fallback;
+}
+
+Result<Arguments> ParseArguments(const Verb& verb,
+                                 std::span<const std::string> arguments) {
+  CLI::App app;
+  app.set_help_flag();  // None of CLI11's own: help comes from the table.
+  app.allow_extras();
+  CLI::Option* const help = app.add_flag("-h,--help");
+  std::vector<CLI::Option*> parsed;
+  std::vector<std::string> values(verb.options.size());
+  for (size_t i = 0; i < verb.options.size(); ++i) {
+    const Option& option = verb.options[i];
+    const std::string names = option.letter.empty()
+                                  ? fmt::format("--{}", option.name)
+                                  : fmt::format("-{},--{}", option.letter, option.name);
+    parsed.push_back(option.kind == ValueKind::kFlag ? app.add_flag(names)
+                                                     : app.add_option(names, values[i]));
+  }
+  try {
+    // CLI11 takes the arguments last first.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    return UsageError(verb, error.what());
+  }
+
+  Arguments out;
+  // All positionals are extras to CLI11, as are unknown options in front of "--".
+  bool only_positionals = false;
+  for (const std::string& extra : app.remaining()) {
+    const bool digit = extra.size() > 1 && extra[1] >= '0' && extra[1] <= '9';
+    if (!only_positionals && extra == "--") {
+      only_positionals = true;
+    } else if (!only_positionals && extra.size() > 1 && extra[0] == '-' && !digit) {
+      return UnknownOption(verb, extra);
+    } else {
+      out.positionals_.push_back(extra);
+    }
+  }
+  for (size_t i = 0; i < verb.options.size(); ++i) {
+    const Option& option = verb.options[i];
+    if (parsed[i]->count() == 0) continue;
+    auto value = CheckValue(option, values[i]);
+    if (!value) {
+      return UsageError(verb,
+                        fmt::format("--{}: {}", option.name, value.error().message));
+    }
+    out.options_.emplace(option.name, *std::move(value));
+  }
+  if (help->count() > 0) {
+    out.options_.emplace("help", "");
+    return out;
+  }
+  if (out.positionals_.size() < verb.least_arguments) {
+    return InvalidArgument(fmt::format("{}: too few arguments; usage: dolium {} {}",
+                                       verb.name, verb.name, verb.usage));
+  }
+  if (out.positionals_.size() > verb.most_arguments) {
+    return InvalidArgument(
+        fmt::format("{}: \"{}\" is one argument too many; usage: dolium {} {}", verb.name,
+                    out.positionals_[verb.most_arguments], verb.name, verb.usage));
+  }
+  return out;
+}
+
+}  // namespace dolium::cli

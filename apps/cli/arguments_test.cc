@@ -1,0 +1,84 @@
+#include "cli/arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace dolium::cli {
+namespace {
+
+using ::testing::ElementsAre;
+
+Result<Arguments> Parse(std::string_view verb, std::vector<std::string> words) {
+  return ParseArguments(*FindVerb(verb), words);
+}
+
+TEST(ParseArguments, TakesOptionsAnywhere) {
+  const auto arguments = Parse("verify", {"-j4", "a", "--json", "b", "--sample=5%"});
+  ASSERT_TRUE(arguments) << arguments.error().message;
+  EXPECT_THAT(arguments->positionals(), ElementsAre("a", "b"));
+  EXPECT_EQ(arguments->Number("jobs", 0), 4u);
+  EXPECT_TRUE(arguments->Has("json"));
+  EXPECT_FALSE(arguments->Has("strict"));
+  EXPECT_EQ(arguments->Get("sample"), "5%");
+}
+
+TEST(ParseArguments, TakesADashAndNumbersAndBracketsAsTheyAre) {
+  const auto arguments = Parse("put", {"set", "[1,2]", "-"});
+  ASSERT_TRUE(arguments) << arguments.error().message;
+  EXPECT_THAT(arguments->positionals(), ElementsAre("set", "[1,2]", "-"));
+  const auto negative = Parse("cat", {"set", "-5"});
+  ASSERT_TRUE(negative) << negative.error().message;
+  EXPECT_THAT(negative->positionals(), ElementsAre("set", "-5"));
+}
+
+TEST(ParseArguments, TakesEverythingAfterTwoDashesAsArguments) {
+  const auto arguments = Parse("cat", {"--raw", "--", "set", "--json"});
+  ASSERT_TRUE(arguments) << arguments.error().message;
+  EXPECT_THAT(arguments->positionals(), ElementsAre("set", "--json"));
+  EXPECT_TRUE(arguments->Has("raw"));
+  EXPECT_FALSE(arguments->Has("json"));
+}
+
+TEST(ParseArguments, TurnsSizesIntoBytes) {
+  const auto arguments = Parse("convert", {"a", "b", "--shard-size", "64MiB"});
+  ASSERT_TRUE(arguments) << arguments.error().message;
+  EXPECT_EQ(arguments->Get("shard-size"), "67108864");
+}
+
+TEST(ParseArguments, SaysWhatIsWrong) {
+  const auto message = [](std::string_view verb, std::vector<std::string> words) {
+    const auto arguments = Parse(verb, std::move(words));
+    return arguments ? "no error" : arguments.error().message;
+  };
+  EXPECT_EQ(message("verify", {"--qick", "a"}),
+            "verify: unknown option --qick; did you mean --quick?");
+  EXPECT_EQ(message("verify", {"--frobnicate=3", "a"}),
+            "verify: unknown option --frobnicate; try: dolium verify --help");
+  EXPECT_EQ(message("verify", {"-j", "x", "a"}),
+            "verify: --jobs: \"x\" is not a whole number; try: dolium verify --help");
+  EXPECT_EQ(
+      message("convert", {"a", "b", "--hash", "md5"}),
+      "convert: --hash: \"md5\" is none of: identity, murmurhash3_x86_128; try: dolium "
+      "convert --help");
+  EXPECT_EQ(message("ls", {}),
+            "ls: too few arguments; usage: dolium ls [options] <location>");
+  EXPECT_EQ(message("ls", {"a", "b"}),
+            "ls: \"b\" is one argument too many; usage: dolium ls [options] <location>");
+}
+
+TEST(ParseArguments, NeedsNoArgumentsForHelp) {
+  const auto arguments = Parse("ls", {"-h"});
+  ASSERT_TRUE(arguments) << arguments.error().message;
+  EXPECT_TRUE(arguments->Has("help"));
+}
+
+TEST(Nearest, FindsSlipsAndNothingElse) {
+  constexpr std::string_view kWords[] = {"verify", "convert", "ls"};
+  EXPECT_EQ(Nearest("verfy", kWords), "verify");
+  EXPECT_EQ(Nearest("convrt", kWords), "convert");
+  EXPECT_EQ(Nearest("l", kWords), "ls");
+  EXPECT_EQ(Nearest("serve", kWords), "");
+}
+
+}  // namespace
+}  // namespace dolium::cli

@@ -1,0 +1,42 @@
+#include <fmt/format.h>
+
+#include "cli/completion.h"
+#include "cli/context.h"
+#include "cli/help.h"
+#include "cli/man_page.h"
+#include "cli/verbs.h"
+
+namespace dolium::cli {
+
+ExitStatus RunHelp(Context& context) {
+  const Verb* verb = nullptr;
+  if (!context.arguments.positionals().empty()) {
+    verb = FindVerb(context.arguments[0]);
+    if (verb == nullptr) {
+      return context.Fail(InvalidArgument(fmt::format(
+          "help: no verb \"{}\"; `dolium help` lists them", context.arguments[0])));
+    }
+  }
+  std::string text;
+  if (context.arguments.Has("man") || context.arguments.Has("markdown")) {
+    const ManFormat format =
+        context.arguments.Has("man") ? ManFormat::kRoff : ManFormat::kMarkdown;
+    text = verb == nullptr ? OverviewManPage(format) : VerbManPage(*verb, format);
+  } else {
+    text = verb == nullptr ? OverviewHelp() : VerbHelp(*verb);
+  }
+  context.terminal.Raw(AsBytes(text));
+  return ExitStatus::kGood;
+}
+
+ExitStatus RunCompletion(Context& context) {
+  if (context.arguments[0] != "bash") {
+    return context.Fail(InvalidArgument(
+        fmt::format("completion: no script for \"{}\"; there is one for: bash",
+                    context.arguments[0])));
+  }
+  context.terminal.Raw(AsBytes(BashCompletion(context.formats)));
+  return ExitStatus::kGood;
+}
+
+}  // namespace dolium::cli

@@ -1,0 +1,111 @@
+#include <optional>
+#include <string>
+
+#include "cli/context.h"
+#include "cli/terminal/table.h"
+#include "cli/verbs.h"
+#include "dolium/ops/list.h"
+
+namespace dolium::cli {
+namespace {
+
+// Most entries share their object with the one before: its name is made once.
+class ObjectNames {
+ public:
+  explicit ObjectNames(const Store& store) : store_(store) {}
+
+  // nullopt for an entry without extents.
+  const std::optional<std::string>& Of(const Entry& entry) {
+    if (entry.extents.empty()) {
+      object_.reset();
+      name_.reset();
+    } else if (entry.extents.front().object != object_) {
+      object_ = entry.extents.front().object;
+      name_ = object_ == nullptr
+                  ? std::nullopt
+                  : std::optional<std::string>(store_.Describe(object_->name));
+    }
+    return name_;
+  }
+
+ private:
+  const Store& store_;
+  std::shared_ptr<const ObjectVersion> object_;
+  std::optional<std::string> name_;
+};
+
+template <typename T>
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+std::optional<uint64_t> OffsetOf(const Entry& entry) {
+  if (entry.extents.empty()) return std::nullopt;
+  return entry.extents.front().range.offset;
+}
+
+Json EntryJson(const Entry& entry, const std::optional<std::string>& object) {
+  Json json = {{"key", entry.key},
+               {"size", OrNull(entry.size)},
+               {"stored_size", entry.stored_size()},
+               {"object", OrNull(object)},
+               {"offset", OrNull(OffsetOf(entry))}};
+  if (entry.preceding_size() > 0) json["preceding"] = entry.preceding_size();
+  return json;
+}
+
+std::vector<std::string> EntryRow(const Entry& entry,
+                                  const std::optional<std::string>& object) {
+  const auto number = [](const std::optional<uint64_t>& value) {
+    return value ? std::to_string(*value) : "-";
+  };
+  return {entry.key, number(entry.size), std::to_string(entry.stored_size()),
+          object.value_or("-"), number(OffsetOf(entry))};
+}
+
+}  // namespace
+
+ExitStatus RunLs(Context& context) {
+  const auto container = context.Open(context.arguments[0]);
+  if (!container) return context.FailLocation(container.error());
+  Terminal& terminal = context.terminal;
+  const bool as_table = context.arguments.Has("long") && !terminal.json();
+
+  std::optional<Table> table;
+  if (as_table) {
+    using enum Table::Align;
+    table.emplace(std::vector<Table::Column>{{"key", kLeft},
+                                             {"size", kRight},
+                                             {"stored", kRight},
+                                             {"object", kLeft},
+                                             {"offset", kRight}},
+                  [&](std::string_view line) { terminal.Line(line); });
+  }
+  ObjectNames names((*container)->store());
+  const auto go_on = [&] { return terminal.ok() && !context.stop.stop_requested(); };
+  ExitStatus status = ExitStatus::kGood;
+
+  ScanVisitor visitor;
+  visitor.entry = [&](const Entry& entry) {
+    if (terminal.json()) {
+      terminal.JsonLine(EntryJson(entry, names.Of(entry)));
+    } else if (table) {
+      table->Add(EntryRow(entry, names.Of(entry)));
+    } else {
+      terminal.Line(entry.key);
+    }
+    return go_on();
+  };
+  visitor.damage = [&](const Finding& finding) {
+    terminal.Report(Corrupt(FindingLine(finding)), Context::FindingMembers(finding));
+    status = ExitStatus::kBad;
+    return go_on();
+  };
+  const auto listed = List(**container, visitor);
+  if (table) table->Finish();
+  if (context.stop.stop_requested()) return context.Fail(Cancelled());
+  if (!listed) return context.FailLocation(listed.error());
+  return status;
+}
+
+}  // namespace dolium::cli

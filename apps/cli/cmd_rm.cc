@@ -1,0 +1,25 @@
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/verbs.h"
+
+namespace dolium::cli {
+
+ExitStatus RunRm(Context& context) {
+  const auto container = context.Open(context.arguments[0]);
+  if (!container) return context.FailLocation(container.error());
+  const std::vector<std::string>& arguments = context.arguments.positionals();
+  const std::vector<std::string> keys(arguments.begin() + 1, arguments.end());
+  std::vector<Change> changes;
+  for (const std::string& key : keys) {
+    changes.push_back({.key = key, .value = std::nullopt, .preceding = {}});
+  }
+  const auto applied = (*container)->Apply(changes);
+  if (!applied) return context.Fail(applied.error());
+  if (context.terminal.json())
+    context.terminal.JsonLine({{"type", "removed"}, {"keys", keys}});
+  return ExitStatus::kGood;
+}
+
+}  // namespace dolium::cli

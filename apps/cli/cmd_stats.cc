@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/context.h"
+#include "cli/terminal/size.h"
+#include "cli/terminal/table.h"
+#include "cli/verbs.h"
+#include "dolium/ops/stats.h"
+
+namespace dolium::cli {
+namespace {
+
+constexpr size_t kBarWidth = 40;
+constexpr std::pair<const char*, double> kQuantiles[] = {
+    {"50%", 0.5}, {"90%", 0.9}, {"99%", 0.99}};
+
+// The values of class i of a histogram, both ends included.
+std::pair<uint64_t, uint64_t> ClassBounds(size_t i) {
+  if (i == 0) return {0, 0};
+  const uint64_t low = uint64_t{1} << (i - 1);
+  return {low, low + (low - 1)};
+}
+
+Json DistributionJson(const Distribution& distribution) {
+  Json json = {{"count", distribution.count}, {"sum", distribution.sum},
+               {"min", distribution.min},     {"max", distribution.max},
+               {"mean", distribution.mean()}, {"quantiles", Json::object()},
+               {"histogram", Json::array()}};
+  for (const auto& [name, q] : kQuantiles)
+    json["quantiles"][name] = distribution.Quantile(q);
+  for (size_t i = 0; i < distribution.histogram.size(); ++i) {
+    if (distribution.histogram[i] == 0) continue;
+    const auto [from, to] = ClassBounds(i);
+    json["histogram"].push_back(
+        {{"from", from}, {"to", to}, {"count", distribution.histogram[i]}});
+  }
+  return json;
+}
+
+void PrintJson(Context& context, const Location& location, const StatsReport& report) {
+  context.terminal.JsonLine(
+      {{"type", "stats"},
+       {"location", location.Describe()},
+       {"objects", report.objects},
+       {"object_bytes", report.object_bytes},
+       {"entries", report.stored_size.count},
+       {"preceding_bytes", report.preceding_bytes},
+       {"overhead_bytes", report.overhead_bytes()},
+       {"damaged", report.damaged},
+       {"stored_size", DistributionJson(report.stored_size)},
+       {"entries_per_object", DistributionJson(report.entries_per_object)}});
+}
+
+void PrintTables(Context& context, const StatsReport& report) {
+  using enum Table::Align;
+  const auto line = [&](std::string_view text) { context.terminal.Line(text); };
+
+  Table totals({{"", kLeft}, {"", kRight}, {"", kLeft}}, line);
+  const auto bytes = [&](const char* name, uint64_t size) {
+    totals.Add({name, FormatCount(size), fmt::format("bytes ({})", FormatSize(size))});
+  };
+  totals.Add({"objects", FormatCount(report.objects), ""});
+  totals.Add({"entries", FormatCount(report.stored_size.count), ""});
+  bytes("size of objects", report.object_bytes);
+  bytes("size of entries", report.stored_size.sum);
+  if (report.preceding_bytes > 0) bytes("bytes before entries", report.preceding_bytes);
+  bytes("indexes and gaps", report.overhead_bytes());
+  if (report.damaged > 0) totals.Add({"damaged parts", FormatCount(report.damaged), ""});
+  totals.Finish();
+  if (report.stored_size.count == 0) return;
+
+  line("");
+  Table spread({{"", kLeft},
+                {"smallest", kRight},
+                {"mean", kRight},
+                {"50%", kRight},
+                {"90%", kRight},
+                {"99%", kRight},
+                {"largest", kRight}},
+               line);
+  const auto add = [&](const char* name, const Distribution& values) {
+    spread.Add({name, FormatCount(values.min), fmt::format("{:.1f}", values.mean()),
+                FormatCount(values.Quantile(kQuantiles[0].second)),
+                FormatCount(values.Quantile(kQuantiles[1].second)),
+                FormatCount(values.Quantile(kQuantiles[2].second)),
+                FormatCount(values.max)});
+  };
+  add("stored size", report.stored_size);
+  add("entries per object", report.entries_per_object);
+  spread.Finish();
+
+  line("");
+  Table histogram({{"stored size", kRight}, {"entries", kRight}, {"", kLeft}}, line);
+  const auto& counts = report.stored_size.histogram;
+  const uint64_t most = *std::max_element(counts.begin(), counts.end());
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    const auto [from, to] = ClassBounds(i);
+    const double part = static_cast<double>(counts[i]) / static_cast<double>(most);
+    const auto bar = std::max<size_t>(1, static_cast<size_t>(part * kBarWidth));
+    histogram.Add({from == to
+                       ? FormatCount(from)
+                       : fmt::format("{} - {}", FormatCount(from), FormatCount(to)),
+                   FormatCount(counts[i]), std::string(bar, '#')});
+  }
+  histogram.Finish();
+}
+
+}  // namespace
+
+ExitStatus RunStats(Context& context) {
+  const auto container = context.Open(context.arguments[0]);
+  if (!container) return context.FailLocation(container.error());
+  const auto report =
+      Stats(**container, {.jobs = context.jobs(),
+                          .progress = context.terminal.StartProgress("stats"),
+                          .stop = context.stop});
+  context.terminal.EndProgress();
+  if (!report) return context.FailLocation(report.error());
+  if (context.terminal.json()) {
+    PrintJson(context, (*container)->location(), *report);
+  } else {
+    PrintTables(context, *report);
+  }
+  return report->damaged == 0 ? ExitStatus::kGood : ExitStatus::kBad;
+}
+
+}  // namespace dolium::cli

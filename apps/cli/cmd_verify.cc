@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <random>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "cli/context.h"
+#include "cli/terminal/size.h"
+#include "cli/verbs.h"
+#include "dolium/ops/stats.h"
+#include "dolium/ops/verify.h"
+
+namespace dolium::cli {
+namespace {
+
+// --sample: a number of entries, or a fraction of them.
+struct Sample {
+  std::optional<uint64_t> count;
+  double fraction = 1;
+};
+
+Result<Sample> ParseSample(const std::string& text) {
+  if (!text.ends_with('%')) {
+    const auto count = ParseNumber(text);
+    if (count && *count > 0) return Sample{.count = *count, .fraction = 1};
+  } else {
+    double percent = 0;
+    const char* const end = text.data() + text.size() - 1;
+    const auto [stop, error] = std::from_chars(text.data(), end, percent);
+    if (error == std::errc() && stop == end && percent > 0 && percent <= 100) {
+      return Sample{.count = std::nullopt, .fraction = percent / 100};
+    }
+  }
+  return InvalidArgument(fmt::format(
+      "verify: --sample: \"{}\" is neither a number of entries nor a part such as 5%",
+      text));
+}
+
+std::string SummaryLine(const Location& location, const VerifyReport& report) {
+  const auto count = [](uint64_t number, std::string_view one, std::string_view many) {
+    return fmt::format("{} {}", FormatCount(number), number == 1 ? one : many);
+  };
+  return fmt::format(
+      "{}: {}: {} in {}, {} read ({}), {}, {}", location.Describe(),
+      report.errors == 0 ? "good" : "bad", count(report.entries, "entry", "entries"),
+      count(report.objects, "object", "objects"), FormatCount(report.entries_read),
+      FormatSize(report.bytes_read), count(report.errors, "error", "errors"),
+      count(report.warnings, "warning", "warnings"));
+}
+
+Json SummaryJson(const Location& location, const VerifyReport& report) {
+  return {{"type", "summary"},
+          {"location", location.Describe()},
+          {"objects", report.objects},
+          {"entries", report.entries},
+          {"entries_read", report.entries_read},
+          {"bytes_read", report.bytes_read},
+          {"bytes_decoded", report.bytes_decoded},
+          {"errors", report.errors},
+          {"warnings", report.warnings}};
+}
+
+void ShowFinding(const Context& context, const Finding& finding) {
+  const bool warning = finding.severity == Severity::kWarning;
+  if (warning && context.arguments.Has("quiet")) return;
+  if (context.terminal.json()) {
+    Json json = {{"type", warning ? "warning" : "bad"}};
+    json.update(Context::FindingMembers(finding));
+    context.terminal.JsonLine(json);
+  } else {
+    context.terminal.Line(FindingLine(finding, warning ? "warning: " : ""));
+  }
+}
+
+ExitStatus VerifyLocation(Context& context, const std::string& text, const Sample& sample,
+                          uint64_t seed) {
+  const auto container = context.Open(text, /*allow_unfinished=*/true);
+  if (!container) return context.FailLocation(container.error());
+
+  VerifyOptions options;
+  options.quick = context.arguments.Has("quick");
+  options.sample = sample.fraction;
+  options.seed = seed;
+  options.jobs = context.jobs();
+  options.stop = context.stop;
+  if (sample.count && !options.quick) {
+    const auto stats =
+        Stats(**container, {.jobs = options.jobs,
+                            .progress = context.terminal.StartProgress("count"),
+                            .stop = context.stop});
+    if (!stats) return context.FailLocation(stats.error());
+    const uint64_t entries = std::max<uint64_t>(stats->stored_size.count, 1);
+    options.sample =
+        std::min(1.0, static_cast<double>(*sample.count) / static_cast<double>(entries));
+  }
+  options.progress = context.terminal.StartProgress("verify");
+  const auto report = Verify(**container, options, [&](const Finding& finding) {
+    ShowFinding(context, finding);
+  });
+  context.terminal.EndProgress();
+  if (!report) return context.FailLocation(report.error());
+
+  if (!context.arguments.Has("no-summary")) {
+    const Location& location = (*container)->location();
+    if (context.terminal.json()) {
+      context.terminal.JsonLine(SummaryJson(location, *report));
+    } else {
+      context.terminal.Line(SummaryLine(location, *report));
+    }
+  }
+  const bool bad =
+      report->errors > 0 || (context.arguments.Has("strict") && report->warnings > 0);
+  return bad ? ExitStatus::kBad : ExitStatus::kGood;
+}
+
+}  // namespace
+
+ExitStatus RunVerify(Context& context) {
+  Sample sample;
+  if (const auto text = context.arguments.Get("sample")) {
+    const auto parsed = ParseSample(*text);
+    if (!parsed) return context.Fail(parsed.error());
+    sample = *parsed;
+  }
+  const uint64_t seed = context.arguments.Has("seed")
+                            ? context.arguments.Number("seed", 0)
+                            : std::random_device()();
+  ExitStatus status = ExitStatus::kGood;
+  for (const std::string& location : context.arguments.positionals()) {
+    status = Worse(status, VerifyLocation(context, location, sample, seed));
+    if (status == ExitStatus::kStopped || !context.terminal.ok()) break;
+  }
+  return status;
+}
+
+}  // namespace dolium::cli

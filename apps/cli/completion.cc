@@ -1,0 +1,105 @@
+#include "cli/completion.h"
+
+#include <fmt/format.h>
+
+#include "cli/help.h"
+#include "cli/verbs.h"
+
+namespace dolium::cli {
+namespace {
+
+// The case pattern of an option: `-j|--jobs`.
+std::string Pattern(const Option& option) {
+  if (option.letter.empty()) return fmt::format("--{}", option.name);
+  return fmt::format("-{}|--{}", option.letter, option.name);
+}
+
+std::string VerbNames() {
+  std::string names;
+  for (const Verb& verb : Verbs()) {
+    if (!names.empty()) names += ' ';
+    names += verb.name;
+  }
+  return names;
+}
+
+// What bash does for the value of an option.
+std::string ValueReply(const Option& option, const std::string& format_names) {
+  switch (option.kind) {
+    case ValueKind::kFlag:
+      return "";
+    case ValueKind::kChoice:
+      return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$current\"))",
+                         option.choices);
+    case ValueKind::kFormat:
+      return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$current\"))", format_names);
+    case ValueKind::kFile:
+      return "COMPREPLY=($(compgen -f -- \"$current\"))";
+    case ValueKind::kText:
+    case ValueKind::kNumber:
+    case ValueKind::kSize:
+      return "COMPREPLY=()";
+  }
+  return "";
+}
+
+std::string VerbCase(const Verb& verb, const std::string& format_names) {
+  std::string options;
+  std::string values;
+  for (const Option& option : AllOptions(verb)) {
+    options += fmt::format("{}--{}", options.empty() ? "" : " ", option.name);
+    const std::string reply = ValueReply(option, format_names);
+    if (reply.empty()) continue;
+    values += fmt::format("        {}) {}; return ;;\n", Pattern(option), reply);
+  }
+  std::string out = fmt::format("    {})\n", verb.name);
+  if (!values.empty()) {
+    out += fmt::format("      case $previous in\n{}      esac\n", values);
+  }
+  out += fmt::format("      options='{}'\n", options);
+  if (verb.name == "help") out += fmt::format("      words='{}'\n", VerbNames());
+  if (verb.name == "completion") out += "      words='bash'\n";
+  out += "      ;;\n";
+  return out;
+}
+
+}  // namespace
+
+std::string BashCompletion(Formats formats) {
+  std::string format_names;
+  for (const Format& format : formats) {
+    if (!format_names.empty()) format_names += ' ';
+    format_names += format.name;
+  }
+  std::string cases;
+  for (const Verb& verb : Verbs()) cases += VerbCase(verb, format_names);
+
+  return fmt::format(
+      R"(# bash completion for dolium; to use it: source <(dolium completion bash)
+
+_dolium() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}}
+  local options='' words=''
+  COMPREPLY=()
+  if [[ $COMP_CWORD -eq 1 ]]; then
+    COMPREPLY=($(compgen -W '{} --help --version' -- "$current"))
+    return
+  fi
+  case ${{COMP_WORDS[1]}} in
+{}    *) return ;;
+  esac
+  if [[ $current == -* ]]; then
+    COMPREPLY=($(compgen -W "$options" -- "$current"))
+  elif [[ -n $words ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+  else
+    COMPREPLY=($(compgen -f -- "$current"))
+  fi
+}}
+
+complete -o filenames -F _dolium dolium
+)",
+      VerbNames(), cases);
+}
+
+}  // namespace dolium::cli

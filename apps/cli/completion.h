@@ -1,0 +1,14 @@
+// Shell completion, from the table of verbs.
+#pragma once
+
+#include <string>
+
+#include "dolium/container/format.h"
+
+namespace dolium::cli {
+
+// A script to source in bash. Names of verbs, options, choices and formats; files
+// otherwise.
+std::string BashCompletion(Formats formats);
+
+}  // namespace dolium::cli

@@ -1,0 +1,111 @@
+#include "cli/context.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dolium/bytes/location.h"
+
+namespace dolium::cli {
+namespace {
+
+constexpr uint64_t kSpecLimit = uint64_t{64} << 20;
+constexpr size_t kReadBytes = size_t{1} << 20;
+constexpr int kPollMilliseconds = 100;  // how soon a stop is noticed
+
+Result<Bytes> ReadStandardInput(uint64_t limit, const std::stop_token& stop) {
+  ByteVector data;
+  while (true) {
+    if (stop.stop_requested()) return Cancelled();
+    pollfd readable{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    if (poll(&readable, 1, kPollMilliseconds) <= 0) continue;
+    const size_t before = data.size();
+    data.resize(before + kReadBytes);
+    const ssize_t count = read(STDIN_FILENO, data.data() + before, kReadBytes);
+    data.resize(before + (count > 0 ? static_cast<size_t>(count) : 0));
+    if (count < 0 && errno != EINTR && errno != EAGAIN) {
+      return SystemError(errno, "read standard input");
+    }
+    if (count == 0) return Bytes::FromVector(std::move(data));
+    if (data.size() > limit) {
+      return InvalidArgument(fmt::format("standard input is more than {} bytes", limit));
+    }
+  }
+}
+
+}  // namespace
+
+Result<Bytes> Context::ReadFile(const std::string& name, uint64_t limit) const {
+  if (name == "-") return ReadStandardInput(limit, stop);
+  DOLIUM_TRY(const Location location, ParseLocation(name));
+  DOLIUM_TRY(WholeObject whole, location.store->ReadWhole(location.path, limit));
+  return std::move(whole.bytes);
+}
+
+Result<std::optional<std::string>> Context::ReadSpec(std::string_view name) const {
+  const auto file = arguments.Get(name);
+  if (!file) return std::nullopt;
+  DOLIUM_TRY(const Bytes bytes, ReadFile(*file, kSpecLimit));
+  return std::string(AsText(bytes));
+}
+
+Result<std::unique_ptr<Container>> Context::Open(const std::string& location,
+                                                 bool allow_unfinished) const {
+  OpenOptions options;
+  DOLIUM_TRY(options.spec, ReadSpec("sharding"));
+  options.allow_unfinished = allow_unfinished;
+  DOLIUM_TRY(const Location parsed, ParseLocation(location));
+  return OpenContainer(formats, parsed, arguments.Get("format").value_or(""), options);
+}
+
+WriterOptions Context::writer_options() const {
+  WriterOptions options;
+  options.memory = arguments.Number("memory", options.memory);
+  options.jobs = jobs();
+  options.stop = stop;
+  return options;
+}
+
+void Context::ReportSkipped(const Finding& finding) const {
+  terminal.Report(Corrupt(FindingLine(finding, "left out: ")), FindingMembers(finding));
+}
+
+ExitStatus Context::Fail(const Error& error, Missing missing) const {
+  terminal.EndProgress();
+  terminal.Report(error);
+  return ExitStatusOf(error.code, missing);
+}
+
+Json Context::FindingMembers(const Finding& finding) {
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? Json() : Json(text);
+  };
+  return {{"kind", finding.kind},
+          {"object", text_or_null(finding.object)},
+          {"key", text_or_null(finding.key)},
+          {"offset", finding.range ? Json(finding.range->offset) : Json()},
+          {"length", finding.range ? Json(finding.range->length) : Json()},
+          {"message", finding.message}};
+}
+
+std::string FindingLine(const Finding& finding, std::string_view label) {
+  std::string line;
+  const auto add = [&](std::string_view text) {
+    if (!text.empty()) line += fmt::format("{}: ", text);
+  };
+  add(finding.object);
+  add(finding.key);
+  if (finding.range) {
+    const std::string range = ToString(*finding.range);
+    if (finding.message.find(range) == std::string::npos) add("bytes " + range);
+  }
+  line += label;
+  line += finding.message;
+  return line;
+}
+
+}  // namespace dolium::cli

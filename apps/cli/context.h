@@ -1,0 +1,75 @@
+// Context: what every verb is given, and the steps that most of them share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "cli/arguments.h"
+#include "cli/exit_status.h"
+#include "cli/terminal/terminal.h"
+#include "dolium/base/result.h"
+#include "dolium/container/container.h"
+#include "dolium/container/format.h"
+#include "dolium/container/writer.h"
+
+namespace dolium::cli {
+
+class Context {
+ public:
+  Context(Formats formats, Terminal& terminal, std::stop_token stop, Arguments arguments)
+      : formats(formats),
+        terminal(terminal),
+        stop(std::move(stop)),
+        arguments(std::move(arguments)) {}
+
+  const Formats formats;
+  Terminal& terminal;
+  const std::stop_token stop;
+  const Arguments arguments;
+
+  // Opens a location as --format, --sharding and --unfinished say.
+  Result<std::unique_ptr<Container>> Open(const std::string& location) const {
+    return Open(location, arguments.Has("unfinished"));
+  }
+  Result<std::unique_ptr<Container>> Open(const std::string& location,
+                                          bool allow_unfinished) const;
+
+  // Text of the spec file that option `name` names, if it does.
+  Result<std::optional<std::string>> ReadSpec(std::string_view name) const;
+
+  // The bytes of a file or URL, or of standard input for "-".
+  Result<Bytes> ReadFile(const std::string& name, uint64_t limit) const;
+
+  // --jobs; 0: one per core.
+  size_t jobs() const { return static_cast<size_t>(arguments.Number("jobs", 0)); }
+
+  // --memory and --jobs, and the stop request.
+  WriterOptions writer_options() const;
+
+  // Tell on standard error that a damaged entry was left out.
+  void ReportSkipped(const Finding& finding) const;
+
+  // Report an error, and give the exit status that goes with it.
+  ExitStatus Fail(const Error& error) const { return Fail(error, Missing::kEntry); }
+  // The same, where kNotFound is about a location or a file, not about an entry.
+  ExitStatus FailLocation(const Error& error) const {
+    return Fail(error, Missing::kLocation);
+  }
+
+  // The members of a finding in JSON, from "kind" on.
+  static Json FindingMembers(const Finding& finding);
+
+ private:
+  ExitStatus Fail(const Error& error, Missing missing) const;
+};
+
+// A finding as one line: `seg/1f.shard: 4021: bytes [0, 10): <label><message>`. The range
+// is left out where the message tells it.
+std::string FindingLine(const Finding& finding, std::string_view label = "");
+
+}  // namespace dolium::cli

@@ -1,0 +1,18 @@
+// What --help prints, from the table of verbs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/verbs.h"
+
+namespace dolium::cli {
+
+// `dolium --help` and `dolium VERB --help`.
+std::string OverviewHelp();
+std::string VerbHelp(const Verb& verb);
+
+// The options of a verb, with those that every verb has.
+std::vector<Option> AllOptions(const Verb& verb);
+
+}  // namespace dolium::cli

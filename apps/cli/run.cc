@@ -1,0 +1,85 @@
+#include "cli/run.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/context.h"
+#include "cli/help.h"
+#include "cli/verbs.h"
+
+namespace dolium::cli {
+namespace {
+
+Error UnknownVerb(const std::string& word) {
+  std::vector<std::string_view> names;
+  for (const Verb& verb : Verbs()) names.push_back(verb.name);
+  const std::string_view nearest = Nearest(word, names);
+  const char* const what = word.starts_with('-') ? "option" : "verb";
+  if (!nearest.empty()) {
+    return InvalidArgument(
+        fmt::format("no {} \"{}\"; did you mean {}?", what, word, nearest));
+  }
+  return InvalidArgument(fmt::format("no {} \"{}\"; try: dolium --help", what, word));
+}
+
+ExitStatus Fail(Terminal& terminal, const Error& error) {
+  terminal.Report(error);
+  return ExitStatusOf(error.code, Missing::kLocation);
+}
+
+ExitStatus RunVerb(const Verb& verb, std::span<const std::string> rest, Formats formats,
+                   Terminal& terminal, std::stop_token stop) {
+  // Before parsing, so that even its errors are objects.
+  terminal.set_json(std::find(rest.begin(), rest.end(), "--json") != rest.end());
+  auto arguments = ParseArguments(verb, rest);
+  if (!arguments) return Fail(terminal, arguments.error());
+  if (arguments->Has("help")) {
+    terminal.Raw(AsBytes(VerbHelp(verb)));
+    return ExitStatus::kGood;
+  }
+  terminal.set_json(arguments->Has("json"));
+  const std::string when = arguments->Get("progress").value_or("auto");
+  terminal.set_progress(when == "always"  ? Terminal::ProgressWhen::kAlways
+                        : when == "never" ? Terminal::ProgressWhen::kNever
+                                          : Terminal::ProgressWhen::kAuto);
+  Context context(formats, terminal, std::move(stop), *std::move(arguments));
+  return verb.run(context);
+}
+
+ExitStatus Dispatch(const std::vector<std::string>& arguments, Formats formats,
+                    Terminal& terminal, std::stop_token stop) {
+  if (arguments.empty()) {
+    return Fail(terminal, InvalidArgument("no verb given; try: dolium --help"));
+  }
+  const std::string& first = arguments.front();
+  if (first == "--help" || first == "-h") {
+    terminal.Raw(AsBytes(OverviewHelp()));
+    return ExitStatus::kGood;
+  }
+  if (first == "--version") {
+    terminal.Line("dolium " DOLIUM_VERSION);
+    return ExitStatus::kGood;
+  }
+  const Verb* const verb = FindVerb(first);
+  if (verb == nullptr) return Fail(terminal, UnknownVerb(first));
+  return RunVerb(*verb, std::span(arguments).subspan(1), formats, terminal,
+                 std::move(stop));
+}
+
+}  // namespace
+
+ExitStatus Run(const std::vector<std::string>& arguments, Formats formats,
+               Terminal& terminal, std::stop_token stop) {
+  const ExitStatus status = Dispatch(arguments, formats, terminal, std::move(stop));
+  terminal.EndProgress();
+  const auto flushed = terminal.Flush();
+  if (!flushed && !terminal.reader_gone())
+    return Worse(status, Fail(terminal, flushed.error()));
+  return status;
+}
+
+}  // namespace dolium::cli

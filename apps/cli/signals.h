@@ -1,0 +1,25 @@
+// Signals turned into a stop request.
+#pragma once
+
+#include <stop_token>
+#include <thread>
+
+namespace dolium::cli {
+
+// While it lives, the first SIGINT or SIGTERM asks for a stop; a second one kills the
+// process as usual. SIGPIPE is ignored: writes tell. One at a time.
+class SignalStop {
+ public:
+  SignalStop();
+  ~SignalStop();
+  SignalStop(const SignalStop&) = delete;
+  SignalStop& operator=(const SignalStop&) = delete;
+
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  std::stop_source source_;
+  std::thread listener_;
+};
+
+}  // namespace dolium::cli

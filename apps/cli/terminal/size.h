@@ -1,0 +1,30 @@
+// Numbers as people write and read them: sizes, counts, durations.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "dolium/base/result.h"
+
+namespace dolium::cli {
+
+// "4096", "512k", "1.5GB" (powers of 1000), "64MiB", "2Gi" (powers of 1024); letters in
+// any case, a final B as you like. kInvalidArgument for anything else and for what
+// exceeds 64 bits.
+Result<uint64_t> ParseSize(std::string_view text);
+
+// A plain decimal number; kInvalidArgument otherwise.
+Result<uint64_t> ParseNumber(std::string_view text);
+
+// "999 B", "1.2 kB", "51.2 MB": three digits or so, powers of 1000.
+std::string FormatSize(uint64_t bytes);
+
+// "1,234,567".
+std::string FormatCount(uint64_t count);
+
+// "0:07", "12:34", "3:00:00".
+std::string FormatDuration(std::chrono::seconds duration);
+
+}  // namespace dolium::cli

@@ -1,0 +1,87 @@
+// Terminal: the one place that prints.
+//
+// Results go to standard output: text or JSON lines. All else goes to standard error:
+// errors, and a progress bar that only a terminal sees and that gives way to other
+// output. All methods may be called from many threads.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal/progress.h"
+#include "dolium/base/bytes.h"
+#include "dolium/base/result.h"
+#include "dolium/ops/progress.h"
+
+namespace dolium::cli {
+
+// Members in the order they were put in.
+using Json = nlohmann::ordered_json;
+
+// One line of JSON; bytes that are not UTF-8 are replaced, never an error.
+std::string ToLine(const Json& json);
+
+class Terminal {
+ public:
+  enum class ProgressWhen : uint8_t { kAuto, kAlways, kNever };
+
+  // Does not own the descriptors.
+  Terminal(int out, int error);
+  ~Terminal();
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  void set_json(bool json) { json_ = json; }
+  bool json() const { return json_; }
+  void set_progress(ProgressWhen when) { progress_when_ = when; }
+
+  // To standard output.
+  void Line(std::string_view text);
+  void JsonLine(const Json& json);
+  void Raw(BytesView bytes);
+
+  // To standard error: `dolium: <message>`, or {"type": "error", ...} with `details`
+  // added.
+  void Report(const Error& error, const Json& details = Json::object());
+
+  // A progress function for work called `label`; empty where none is to be shown. Must
+  // not outlive the Terminal. The next call, or EndProgress(), clears the bar.
+  ProgressFunction StartProgress(std::string label);
+  void EndProgress();
+
+  // False once standard output has failed, say because its reader is gone: no use going
+  // on.
+  bool ok() const;
+  // Whether it failed because its reader is gone.
+  bool reader_gone() const;
+
+  // Writes out what is buffered; the error is of any write so far.
+  Result<void> Flush();
+
+ private:
+  void AppendOut(std::string_view text);  // these need mutex_
+  void FlushOut();
+  void WriteError(std::string_view text);
+  void ClearBar();
+  void ShowProgress(const Progress& progress);
+
+  const int out_;
+  const int error_;
+  const bool out_is_terminal_;
+  const bool error_is_terminal_;
+  bool json_ = false;
+  ProgressWhen progress_when_ = ProgressWhen::kAuto;
+
+  mutable std::mutex mutex_;
+  std::string buffer_;
+  int write_errno_ = 0;
+  std::optional<ProgressMeter> meter_;
+  bool bar_shown_ = false;
+};
+
+}  // namespace dolium::cli

@@ -1,0 +1,312 @@
+#include "cli/verbs.h"
+
+#include <fmt/format.h>
+
+namespace dolium::cli {
+namespace {
+
+constexpr Option Flag(std::string_view letter, std::string_view name,
+                      std::string_view help) {
+  return {letter, name, ValueKind::kFlag, "", help, ""};
+}
+constexpr Option Value(ValueKind kind, std::string_view letter, std::string_view name,
+                       std::string_view value, std::string_view help) {
+  return {letter, name, kind, value, help, ""};
+}
+constexpr Option Choice(std::string_view name, std::string_view value,
+                        std::string_view help, std::string_view choices) {
+  return {"", name, ValueKind::kChoice, value, help, choices};
+}
+
+constexpr Option kFormat = Value(ValueKind::kFormat, "f", "format", "<name>",
+                                 "skip detection; `dolium formats` lists the names");
+constexpr Option kSharding = Value(ValueKind::kFile, "", "sharding", "<file>",
+                                   "the spec of the set, where no info file tells it");
+constexpr Option kUnfinished =
+    Flag("", "unfinished", "read a set whose writing has not ended");
+constexpr Option kJobs =
+    Value(ValueKind::kNumber, "j", "jobs", "<n>", "threads [one per core]");
+constexpr Option kMemory = Value(ValueKind::kSize, "", "memory", "<size>",
+                                 "most to hold before spilling to disk [256MiB]");
+constexpr Option kJson =
+    Flag("", "json", "one object per line on stdout; errors, as objects, on stderr");
+constexpr Option kProgress =
+    Choice("progress", "<when>", "auto, always or never [auto: only on a terminal]",
+           "auto always never");
+constexpr Option kNoSummary = Flag("", "no-summary", "leave out the closing line");
+
+std::vector<Verb> MakeVerbs() {
+  return {
+      {
+          .name = "formats",
+          .usage = "[options]",
+          .outline = "list the formats of this build",
+          .description = "List the formats that this build reads and writes.",
+          .details = "",
+          .options = {kJson},
+          .examples = {"dolium formats"},
+          .least_arguments = 0,
+          .most_arguments = 0,
+          .run = RunFormats,
+      },
+      {
+          .name = "info",
+          .usage = "[options] <location>",
+          .outline = "what a location holds",
+          .description =
+              "Tell what a location holds: format, parameters, whether it is finished.",
+          .details = "Reads what describes the set, not its entries; `dolium stats` "
+                     "counts those. "
+                     "The number of objects is told where the store can list them.",
+          .options = {kFormat, kSharding, kJson},
+          .examples = {"dolium info seg/s0", "dolium info --json https://host/seg/s0"},
+          .least_arguments = 1,
+          .most_arguments = 1,
+          .run = RunInfo,
+      },
+      {
+          .name = "ls",
+          .usage = "[options] <location>",
+          .outline = "list entries",
+          .description = "List the keys of all entries, one per line, in storage order.",
+          .details =
+              "Parts of the index that cannot be read are reported on standard error, "
+              "and "
+              "the listing goes on behind them; the exit status is then 1.\n"
+              "With --json, each entry has `key`, `size` (decoded bytes, null where the "
+              "index does not know), `stored_size`, `object`, `offset`, and `preceding` "
+              "where bytes before the entry belong to it.",
+          .options = {Flag("l", "long",
+                           "a table: key, size, stored size, object, offset"),
+                      kFormat, kSharding, kUnfinished, kJson},
+          .examples =
+              {"dolium ls seg/s0/1f.shard",
+               "dolium ls --json seg/s0 | jq 'select(.stored_size > 1000000).key'"},
+          .least_arguments = 1,
+          .most_arguments = 1,
+          .run = RunLs,
+      },
+      {
+          .name = "cat",
+          .usage = "[options] <location> <key>",
+          .outline = "write one entry to standard output",
+          .description = "Write the bytes of one entry, decoded.",
+          .details = "The file of --output appears whole or not at all.",
+          .options = {Flag("", "raw", "as stored: nothing is decoded"),
+                      Flag("", "preceding",
+                           "the bytes right before the entry that belong to it"),
+                      Value(ValueKind::kFile, "o", "output", "<file>",
+                            "write to a file [-: standard output]"),
+                      Flag("", "force", "replace the output file"), kFormat, kSharding,
+                      kUnfinished, kJson},
+          .examples = {"dolium cat seg/s0 4021 | hexdump -C | head",
+                       "dolium cat --raw -o chunk.gz https://host/seg/s0 4021"},
+          .least_arguments = 2,
+          .most_arguments = 2,
+          .run = RunCat,
+      },
+      {
+          .name = "verify",
+          .usage = "[options] <location>...",
+          .outline = "read everything and check it",
+          .description =
+              "Read every entry and check it: index, byte ranges, codecs, and digests "
+              "where the format has them.",
+          .details = "Carries on past damage. Each finding is one line: object, key, "
+                     "byte range, and "
+                     "what is wrong. What is unusual but legal is a warning and leaves "
+                     "the exit status "
+                     "at 0, unless --strict is given.\n"
+                     "With --json, findings have `type` (\"bad\" or \"warning\"), "
+                     "`kind`, `object`, "
+                     "`key`, `offset`, `length` and `message`; the last line of each "
+                     "location has "
+                     "`type` \"summary\".",
+          .options = {Flag("", "quick",
+                           "check the index and the ranges; read no payload"),
+                      Value(ValueKind::kText, "", "sample", "<n | p%>",
+                            "read a random part of the entries"),
+                      Value(ValueKind::kNumber, "", "seed", "<n>",
+                            "choose the same part again [at random]"),
+                      Flag("", "strict", "warnings count as errors"),
+                      Flag("q", "quiet", "leave out warnings"), kFormat, kSharding, kJobs,
+                      kJson, kNoSummary, kProgress},
+          .examples = {"dolium verify seg/s0/1f.shard",
+                       "dolium verify --json --sample 5% https://host/seg | jq -r "
+                       "'select(.type == "
+                       "\"bad\").key'"},
+          .least_arguments = 1,
+          .most_arguments = kAny,
+          .run = RunVerify,
+      },
+      {
+          .name = "convert",
+          .usage = "[options] <source> <target>",
+          .outline = "write a set anew: other shards, other format",
+          .description = "Write a set anew, with other shards or in another format.",
+          .details = "The target carries a marker until it is complete. A conversion "
+                     "that was stopped "
+                     "is resumed by the same command. With --force, a finished target is "
+                     "replaced: the "
+                     "new set is built beside it and then swapped in.\n"
+                     "Where neither a spec nor parameters are given, they are chosen by "
+                     "the number and "
+                     "sizes of the entries.\n"
+                     "With --plan, the work is only planned: each line printed is a task "
+                     "that `dolium "
+                     "task` does, on any machine that sees both locations. When all are "
+                     "done, the same "
+                     "convert without --plan completes the target.",
+          .options =
+              {Value(ValueKind::kFormat, "", "to", "<format>",
+                     "format of the target, or `files` [the source's]"),
+               Value(ValueKind::kFormat, "f", "format", "<name>",
+                     "format of the source [detect]"),
+               Value(ValueKind::kFile, "", "sharding", "<file>", "spec of the target"),
+               Value(ValueKind::kFile, "", "from-sharding", "<file>",
+                     "spec of the source, where no info file tells it"),
+               Value(ValueKind::kSize, "", "shard-size", "<size>",
+                     "about this much in each shard, as in 64MiB or 1GB"),
+               Choice("hash", "<name>", "identity or murmurhash3_x86_128",
+                      "identity murmurhash3_x86_128"),
+               Value(ValueKind::kNumber, "", "preshift-bits", "<n>",
+                     "low bits of the key that do not count"),
+               Value(ValueKind::kNumber, "", "minishard-bits", "<n>",
+                     "bits of the hash that name the minishard"),
+               Value(ValueKind::kNumber, "", "shard-bits", "<n>",
+                     "bits of the hash that name the shard"),
+               Choice("minishard-index-encoding", "<name>", "raw or gzip", "raw gzip"),
+               Choice("data-encoding", "<name>", "raw or gzip", "raw gzip"),
+               Flag("", "force", "replace a finished target"),
+               Flag("", "skip-damaged", "leave out what cannot be read; exit status 1"),
+               Flag("", "unfinished", "read a source whose writing has not ended"),
+               Flag("", "plan", "print the tasks as JSON lines and stop"),
+               kJobs,
+               kMemory,
+               kJson,
+               kNoSummary,
+               kProgress},
+          .examples = {"dolium convert --shard-size 1GB seg/s0 seg-large/s0",
+                       "dolium convert --to files seg/s0 chunks",
+                       "dolium convert --plan seg/s0 new/s0 | split -n l/8 - tasks."},
+          .least_arguments = 2,
+          .most_arguments = 2,
+          .run = RunConvert,
+      },
+      {
+          .name = "task",
+          .usage = "[options] [<task>...]",
+          .outline = "do tasks of `convert --plan`",
+          .description =
+              "Do tasks of `dolium convert --plan`, given as arguments or as lines on "
+              "standard input.",
+          .details =
+              "A task makes one object of the target. Any process may do it, in any "
+              "order, "
+              "any number of times: its output appears whole. `dolium convert` with the "
+              "arguments of the plan, but without --plan, completes the target.",
+          .options = {kJobs, kMemory, kJson, kProgress},
+          .examples = {"dolium task < tasks.aa"},
+          .least_arguments = 0,
+          .most_arguments = kAny,
+          .run = RunTask,
+      },
+      {
+          .name = "put",
+          .usage = "[options] <location> <key> <file>",
+          .outline = "add or replace one entry",
+          .description =
+              "Add one entry, or replace it, by an atomic rewrite of its object.",
+          .details = "The file may be `-`, standard input. Many processes may change one "
+                     "object at "
+                     "the same time; nothing is lost.",
+          .options = {Flag("", "force", "replace an entry that is there"),
+                      Value(ValueKind::kFile, "", "preceding", "<file>",
+                            "bytes to lie right before the entry, not indexed"),
+                      kFormat, kSharding, kJson},
+          .examples = {"dolium put seg/s0 4021 chunk.bin",
+                       "make-chunk | dolium put --force seg/s0 4021 -"},
+          .least_arguments = 3,
+          .most_arguments = 3,
+          .run = RunPut,
+      },
+      {
+          .name = "rm",
+          .usage = "[options] <location> <key>...",
+          .outline = "remove entries",
+          .description =
+              "Remove entries, by an atomic rewrite of each object that holds some.",
+          .details = "If one of the keys is not there, nothing is changed.",
+          .options = {kFormat, kSharding, kJson},
+          .examples = {"dolium rm seg/s0 4021 4022"},
+          .least_arguments = 2,
+          .most_arguments = kAny,
+          .run = RunRm,
+      },
+      {
+          .name = "stats",
+          .usage = "[options] <location>",
+          .outline = "counts and sizes",
+          .description = "Count entries and sizes, from the index alone.",
+          .details = "Quantiles are upper bounds: the histogram that they come from has "
+                     "one class "
+                     "for each power of two.",
+          .options = {kFormat, kSharding, kUnfinished, kJobs, kJson, kProgress},
+          .examples = {"dolium stats seg/s0",
+                       "dolium stats --json seg/s0 | jq .stored_size.mean"},
+          .least_arguments = 1,
+          .most_arguments = 1,
+          .run = RunStats,
+      },
+      {
+          .name = "completion",
+          .usage = "bash",
+          .outline = "print a shell's completion script",
+          .description = "Print the completion script for a shell.",
+          .details = "",
+          .options = {kJson},
+          .examples = {"source <(dolium completion bash)",
+                       "dolium completion bash > /etc/bash_completion.d/dolium"},
+          .least_arguments = 1,
+          .most_arguments = 1,
+          .run = RunCompletion,
+      },
+      {
+          .name = "help",
+          .usage = "[options] [<verb>]",
+          .outline = "explain a verb",
+          .description = "Explain a verb, or list all of them.",
+          .details = "",
+          .options = {Flag("", "man", "as a man page (roff)"),
+                      Flag("", "markdown", "as a man page in Markdown"), kJson},
+          .examples = {"dolium help verify", "dolium help --man verify | man -l -"},
+          .least_arguments = 0,
+          .most_arguments = 1,
+          .run = RunHelp,
+      },
+  };
+}
+
+}  // namespace
+
+std::span<const Verb> Verbs() {
+  static const std::vector<Verb> verbs = MakeVerbs();
+  return verbs;
+}
+
+const Verb* FindVerb(std::string_view name) {
+  for (const Verb& verb : Verbs()) {
+    if (verb.name == name) return &verb;
+  }
+  return nullptr;
+}
+
+std::string Signature(const Option& option) {
+  std::string text;
+  if (!option.letter.empty()) text = fmt::format("-{}, ", option.letter);
+  text += fmt::format("--{}", option.name);
+  if (!option.value.empty()) text += fmt::format(" {}", option.value);
+  return text;
+}
+
+}  // namespace dolium::cli

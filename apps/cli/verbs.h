@@ -1,0 +1,73 @@
+// The verbs in one visible table: parser, help, man pages and completion are made from
+// it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/exit_status.h"
+
+namespace dolium::cli {
+
+class Context;
+
+// What an option's value is: how it is checked, and completed in a shell.
+enum class ValueKind : uint8_t { kFlag, kText, kFile, kNumber, kSize, kChoice, kFormat };
+
+struct Option {
+  std::string_view letter;  // "j"; empty: none
+  std::string_view name;    // "jobs"
+  ValueKind kind;
+  std::string_view value;    // as help shows it: "<n>"
+  std::string_view help;     // defaults in []
+  std::string_view choices;  // kChoice: separated by spaces
+};
+
+struct Verb {
+  std::string_view name;
+  std::string_view usage;        // after `dolium NAME `
+  std::string_view outline;      // a few words, for the list of verbs
+  std::string_view description;  // what `--help` says
+  std::string_view details;      // what only the man page says; paragraphs
+  std::vector<Option> options;
+  std::vector<std::string_view> examples;
+  size_t least_arguments;
+  size_t most_arguments;
+  ExitStatus (*run)(Context& context);
+};
+
+// In the order that help lists them.
+std::span<const Verb> Verbs();
+
+// nullptr if there is none of that name.
+const Verb* FindVerb(std::string_view name);
+
+// "-j, --jobs <n>", "--json".
+std::string Signature(const Option& option);
+
+// What stands in front of all verbs.
+inline constexpr std::string_view kProgramSummary =
+    "One engine for sharded chunk storage: look into sets of shards, check, change and "
+    "convert "
+    "them.";
+
+// Any number of arguments.
+inline constexpr size_t kAny = 1'000'000;
+
+ExitStatus RunCat(Context& context);
+ExitStatus RunCompletion(Context& context);
+ExitStatus RunConvert(Context& context);
+ExitStatus RunFormats(Context& context);
+ExitStatus RunHelp(Context& context);
+ExitStatus RunInfo(Context& context);
+ExitStatus RunLs(Context& context);
+ExitStatus RunPut(Context& context);
+ExitStatus RunRm(Context& context);
+ExitStatus RunStats(Context& context);
+ExitStatus RunTask(Context& context);
+ExitStatus RunVerify(Context& context);
+
+}  // namespace dolium::cli

@@ -1,0 +1,161 @@
+# Targets from folders: src/dolium/<path>/**/*.cc, told apart by the ends of their names.
+#
+#   x.cc              part of the layer's library
+#   x_test.cc         GoogleTest; one program per folder
+#   x_fuzz.cc         a fuzz target; without libFuzzer, a program that replays its corpus
+#   x_benchmark.cc    a Google Benchmark program
+#   testing/x.cc      support for tests, of this layer and of those below it
+
+# dolium_layer(<path> [SHALLOW] [DEPENDS layer...] [PUBLIC_LIBS lib...] [PRIVATE_LIBS lib...])
+#
+# Makes dolium_<name> and dolium::<name>, where <name> is the last part of <path>. DEPENDS
+# names layers; their headers and libraries come with them. SHALLOW leaves subfolders other
+# than testing/ to layers of their own. A layer without sources is an INTERFACE library.
+function(dolium_layer path)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHALLOW" "" "DEPENDS;PUBLIC_LIBS;PRIVATE_LIBS")
+  get_filename_component(name "${path}" NAME)
+  set(folder "${PROJECT_SOURCE_DIR}/src/dolium/${path}")
+  if(arg_SHALLOW)
+    file(GLOB all CONFIGURE_DEPENDS "${folder}/*.cc" "${folder}/testing/*.cc")
+  else()
+    file(GLOB_RECURSE all CONFIGURE_DEPENDS "${folder}/*.cc")
+  endif()
+  _dolium_sort("${all}")
+  list(TRANSFORM arg_DEPENDS PREPEND dolium_ OUTPUT_VARIABLE depends)
+
+  _dolium_library(dolium_${name} "${sources}"
+                  "${depends};${arg_PUBLIC_LIBS}" "${arg_PRIVATE_LIBS}")
+  add_library(dolium::${name} ALIAS dolium_${name})
+  set_target_properties(dolium_${name} PROPERTIES EXPORT_NAME ${name})
+  dolium_add_tests(${name})
+endfunction()
+
+# The rest of a layer: its test support, tests, fuzz targets and benchmarks, from the lists
+# that _dolium_sort() left in the caller's scope.
+macro(dolium_add_tests name)
+  if(DOLIUM_BUILD_TESTS OR DOLIUM_BUILD_FUZZERS)
+    set(testing_depends ${depends})
+    list(TRANSFORM testing_depends APPEND _testing)
+    _dolium_library(dolium_${name}_testing "${testing_sources}"
+                    "dolium_${name};${testing_depends};GTest::gtest;GTest::gmock" "")
+    target_compile_definitions(dolium_${name}_testing INTERFACE
+                               DOLIUM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    if(testing_sources)
+      target_compile_definitions(dolium_${name}_testing PRIVATE
+                                 DOLIUM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    endif()
+    _dolium_test_programs(dolium_${name}_testing "${test_sources}")
+    _dolium_fuzz_programs(dolium_${name}_testing "${fuzz_sources}")
+  endif()
+  if(DOLIUM_BUILD_BENCHMARKS)
+    foreach(source IN LISTS benchmark_sources)
+      get_filename_component(program "${source}" NAME_WE)
+      add_executable(${program} "${source}")
+      target_link_libraries(${program} PRIVATE dolium_${name} benchmark::benchmark_main
+                                               dolium_flags)
+    endforeach()
+  endif()
+endmacro()
+
+# dolium::dolium, all layers at once.
+function(dolium_gather)
+  list(TRANSFORM ARGN PREPEND dolium_ OUTPUT_VARIABLE layers)
+  add_library(dolium_all INTERFACE)
+  target_link_libraries(dolium_all INTERFACE ${layers})
+  set_target_properties(dolium_all PROPERTIES EXPORT_NAME dolium)
+  add_library(dolium::dolium ALIAS dolium_all)
+  if(DOLIUM_BUILD_TESTS OR DOLIUM_BUILD_FUZZERS)
+    list(TRANSFORM layers APPEND _testing)
+    add_library(dolium_testing INTERFACE)
+    target_link_libraries(dolium_testing INTERFACE ${layers})
+  endif()
+  set_property(GLOBAL PROPERTY DOLIUM_LAYERS ${ARGN})
+endfunction()
+
+# Splits a list of files into sources, testing_sources, test_sources, fuzz_sources and
+# benchmark_sources.
+function(_dolium_sort all)
+  foreach(kind sources testing_sources test_sources fuzz_sources benchmark_sources)
+    set(${kind} "")
+  endforeach()
+  foreach(file IN LISTS all)
+    if(file MATCHES "_test\\.cc$")
+      list(APPEND test_sources "${file}")
+    elseif(file MATCHES "_fuzz\\.cc$")
+      list(APPEND fuzz_sources "${file}")
+    elseif(file MATCHES "_benchmark\\.cc$")
+      list(APPEND benchmark_sources "${file}")
+    elseif(file MATCHES "/fuzz_replay_main\\.cc$")
+      # A main(), linked to fuzz targets only.
+    elseif(file MATCHES "/testing/")
+      list(APPEND testing_sources "${file}")
+    else()
+      list(APPEND sources "${file}")
+    endif()
+  endforeach()
+  foreach(kind sources testing_sources test_sources fuzz_sources benchmark_sources)
+    set(${kind} "${${kind}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+function(_dolium_library target sources public_libs private_libs)
+  if(sources)
+    add_library(${target} ${sources})
+    set(scope PUBLIC)
+    target_link_libraries(${target} PRIVATE ${private_libs} $<BUILD_INTERFACE:dolium_flags>)
+    set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION})
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+                                                $<INSTALL_INTERFACE:include>)
+  target_link_libraries(${target} ${scope} ${public_libs})
+endfunction()
+
+# One program per folder: src/dolium/bytes/http/x_test.cc goes to bytes_http_test.
+function(_dolium_test_programs library sources)
+  if(NOT DOLIUM_BUILD_TESTS)
+    return()
+  endif()
+  set(programs "")
+  foreach(source IN LISTS sources)
+    get_filename_component(folder "${source}" DIRECTORY)
+    file(RELATIVE_PATH program "${PROJECT_SOURCE_DIR}" "${folder}")
+    string(REGEX REPLACE "^(src/dolium|apps)/" "" program "${program}")
+    string(REPLACE "/" "_" program "${program}_test")
+    if(NOT program IN_LIST programs)
+      list(APPEND programs ${program})
+      add_executable(${program})
+      target_link_libraries(${program} PRIVATE ${library} GTest::gmock_main dolium_flags)
+    endif()
+    target_sources(${program} PRIVATE "${source}")
+  endforeach()
+  foreach(program IN LISTS programs)
+    gtest_discover_tests(${program}
+      TEST_PREFIX ${program}.
+      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+      DISCOVERY_MODE PRE_TEST
+      DISCOVERY_TIMEOUT 120
+      PROPERTIES TIMEOUT 300)
+  endforeach()
+endfunction()
+
+function(_dolium_fuzz_programs library sources)
+  foreach(source IN LISTS sources)
+    get_filename_component(program "${source}" NAME_WE)
+    get_filename_component(folder "${source}" DIRECTORY)
+    add_executable(${program} "${source}")
+    target_link_libraries(${program} PRIVATE ${library} dolium_flags)
+    if(DOLIUM_BUILD_FUZZERS)
+      target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+    else()
+      target_sources(${program} PRIVATE
+        "${PROJECT_SOURCE_DIR}/src/dolium/base/testing/fuzz_replay_main.cc")
+      add_test(NAME ${program}.ReplaysItsCorpus
+               COMMAND ${program} "${folder}/testdata/fuzz/${program}")
+      set_tests_properties(${program}.ReplaysItsCorpus PROPERTIES TIMEOUT 300)
+    endif()
+  endforeach()
+endfunction()

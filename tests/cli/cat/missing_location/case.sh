@@ -1,0 +1,1 @@
+dolium cat missing 1

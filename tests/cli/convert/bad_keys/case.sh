@@ -1,0 +1,3 @@
+mkdir files
+echo text > files/name
+dolium convert --to neuroglancer files set

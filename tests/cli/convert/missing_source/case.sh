@@ -1,0 +1,2 @@
+status dolium convert missing set
+ls

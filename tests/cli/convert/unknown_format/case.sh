@@ -1,0 +1,2 @@
+make_files files 1
+dolium convert --to tar files set

@@ -1,0 +1,3 @@
+status dolium ls --json
+status dolium ls --json --frobnicate set
+status dolium ls --json missing

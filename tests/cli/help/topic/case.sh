@@ -1,0 +1,2 @@
+dolium help verify | cmp - <(dolium verify --help) && echo the same
+status dolium help verfy

@@ -1,0 +1,3 @@
+status dolium verify --qick set
+status dolium verify --frobnicate set
+status dolium ls -x set

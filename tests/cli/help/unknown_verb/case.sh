@@ -1,0 +1,3 @@
+status dolium verfy set
+status dolium frobnicate set
+status dolium --frobnicate

@@ -1,0 +1,2 @@
+make_files files 5
+dolium info files

@@ -1,0 +1,1 @@
+dolium info missing

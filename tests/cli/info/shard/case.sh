@@ -1,0 +1,2 @@
+make_set set 5
+dolium info set/1.shard

@@ -1,0 +1,2 @@
+make_files files 3
+dolium ls -l files

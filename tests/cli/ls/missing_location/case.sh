@@ -1,0 +1,2 @@
+status dolium ls missing
+status dolium ls --json missing

@@ -1,0 +1,2 @@
+make_set set 40
+dolium stats set

@@ -1,0 +1,3 @@
+status dolium task '{"no": "task"}'
+status dolium task 'not JSON'
+status dolium task < /dev/null

@@ -1,0 +1,4 @@
+make_files files 5
+dolium convert --plan --to neuroglancer files set > tasks
+dolium task < tasks
+dolium verify set

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Fails on an include that points the wrong way between layers.
+
+usage: check_layers.py [--self-test] [ROOT]
+
+Reads every `#include` of a dolium header under src/, apps/ and python/. A file may include
+its own layer and those above it in LAYERS; formats do not see each other; code that is not
+a test does not use testing/; installed headers do not need headers that are not installed.
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+# Data flows down this list, includes point up it.
+LAYERS = [
+    "base",
+    "bytes",
+    "codec",
+    "container",
+    "formats/*",  # each format by itself
+    "formats",  # formats/builtin.*, the one list of them
+    "domain",
+    "ops",
+    "apps",
+    "python",
+]
+LEAVES = {"apps", "python"}  # nothing may include these; they do not include each other
+APPS = ("cli", "server")  # folders of apps/, which is their include root
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+SUFFIXES = {".h", ".cc"}
+
+
+def layer_of(path):
+    """(layer, format) of `dolium/...`, `cli/...` or `python/...`; None if unknown."""
+    parts = pathlib.PurePosixPath(path).parts
+    if parts[0] in APPS:
+        return "apps", None
+    if parts[0] == "python":
+        return "python", None
+    if parts[0] != "dolium" or len(parts) < 3:
+        return None
+    if parts[1] == "formats":
+        is_one_format = len(parts) > 3 and parts[2] != "testing"
+        return ("formats/*", parts[2]) if is_one_format else ("formats", None)
+    return (parts[1], None) if parts[1] in LAYERS else None
+
+
+def is_test_code(path):
+    return "testing" in path.parts or path.stem.endswith(("_test", "_fuzz", "_benchmark"))
+
+
+def fault(source, header):
+    """Why `source` may not include `header` (both from the include root); None if it may."""
+    to = layer_of(header)
+    if to is None:
+        return f'"{header}" belongs to no known layer ({", ".join(LAYERS)})'
+    (from_layer, from_format), (to_layer, to_format) = layer_of(str(source)), to
+    if LAYERS.index(to_layer) > LAYERS.index(from_layer):
+        return f"{from_layer} is above {to_layer} and must not include it"
+    if from_layer == to_layer and from_format != to_format:
+        return f"format {from_format} must not include format {to_format}"
+    if to_layer in LEAVES and to_layer != from_layer:
+        return f"nothing outside {to_layer} may include it"
+    header = pathlib.PurePosixPath(header)
+    if "testing" in header.parts and not is_test_code(source):
+        return "only tests may include testing/"
+    if header.stem.endswith("_internal"):
+        if (from_layer, from_format) != to:
+            return "an _internal.h is for its own layer only"
+        if source.suffix == ".h" and not (is_test_code(source) or source.stem.endswith("_internal")):
+            return "an installed header must not need an _internal.h, which is not installed"
+    return None
+
+
+def sources(root):
+    """(file, its path from the include root) of every C++ file."""
+    for top, include_root in (("src", "src"), ("apps", "apps"), ("python", ".")):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in SUFFIXES and path.is_file():
+                yield path, pathlib.PurePosixPath(path.relative_to(root / include_root).as_posix())
+
+
+def check(root):
+    """The faults of a tree as `file:line: reason`, and how many includes were looked at."""
+    faults, seen = [], 0
+    for path, source in sources(root):
+        where = path.relative_to(root)
+        if layer_of(str(source)) is None:
+            faults.append(f'{where}:1: "{source}" belongs to no known layer ({", ".join(LAYERS)})')
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            bracket, header = match.groups()
+            ours = header.split("/")[0] in ("dolium", "python", *APPS)
+            reason = None
+            if ours:
+                seen += 1
+                reason = fault(source, header)
+                if bracket == "<":
+                    reason = f'our headers are included with quotes: "{header}"'
+            elif bracket == '"':
+                reason = f'"{header}" must be named from the root: "dolium/<layer>/..."'
+            if reason:
+                faults.append(f"{where}:{number}: {reason}")
+    return faults, seen
+
+
+SELF_TEST = [
+    # file, include line, words of the expected reason (None: allowed)
+    ("src/dolium/bytes/a.cc", '#include "dolium/base/x.h"', None),
+    ("src/dolium/bytes/b.cc", '#include "dolium/bytes/x.h"', None),
+    ("src/dolium/bytes/c.cc", '#include "dolium/codec/x.h"', "bytes is above codec"),
+    ("src/dolium/bytes/d.cc", '  #  include "dolium/ops/x.h"', "bytes is above ops"),
+    ("src/dolium/bytes/e.cc", "#include <dolium/base/x.h>", "with quotes"),
+    ("src/dolium/bytes/f.cc", '#include "../codec/x.h"', "from the root"),
+    ("src/dolium/bytes/g.cc", "#include <vector>", None),
+    ("src/dolium/bytes/h.cc", '#include "dolium/nowhere/x.h"', "no known layer"),
+    ("src/dolium/bytes/i.cc", '#include "dolium/bytes/testing/x.h"', "only tests"),
+    ("src/dolium/bytes/i_test.cc", '#include "dolium/bytes/testing/x.h"', None),
+    ("src/dolium/bytes/j.h", '#include "dolium/bytes/x_internal.h"', "not installed"),
+    ("src/dolium/bytes/j.cc", '#include "dolium/bytes/x_internal.h"', None),
+    ("src/dolium/codec/k.cc", '#include "dolium/bytes/x_internal.h"', "own layer only"),
+    ("src/dolium/formats/one/a.cc", '#include "dolium/formats/one/x.h"', None),
+    ("src/dolium/formats/one/b.cc", '#include "dolium/formats/two/x.h"', "must not include format two"),
+    ("src/dolium/formats/one/c.cc", '#include "dolium/formats/builtin.h"', "formats/* is above formats"),
+    ("src/dolium/formats/builtin.cc", '#include "dolium/formats/two/x.h"', None),
+    ("src/dolium/domain/volume/a.cc", '#include "dolium/formats/builtin.h"', None),
+    ("src/dolium/domain/volume/b.cc", '#include "dolium/ops/x.h"', "domain is above ops"),
+    ("src/dolium/ops/a.cc", '#include "dolium/container/x.h"', None),
+    ("src/dolium/ops/b.cc", '#include "cli/x.h"', "ops is above apps"),
+    ("src/dolium/misc/a.cc", "#include <vector>", "no known layer"),
+    ("apps/cli/a.cc", '#include "dolium/ops/x.h"', None),
+    ("apps/cli/b.cc", '#include "cli/terminal/x.h"', None),
+    ("python/a.cc", '#include "dolium/ops/x.h"', None),
+    ("python/b.cc", '#include "cli/x.h"', "nothing outside apps"),
+]
+
+
+def self_test():
+    """Plants every case of SELF_TEST in a fresh tree; returns what went otherwise."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name, line, _ in SELF_TEST:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text("\n" + line + "\n", encoding="utf-8")
+        found = {fault.split(":")[0]: fault for fault in check(root)[0]}
+    wrong = []
+    for name, line, expected in SELF_TEST:
+        got = found.get(name)
+        if (expected is None) != (got is None) or (expected and expected not in got):
+            wrong.append(f"self-test: {name}: {line}: expected {expected!r}, got {got!r}")
+    return wrong
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        wrong = self_test()
+        print("\n".join(wrong) or f"check_layers: all {len(SELF_TEST)} planted cases are judged right")
+        return 1 if wrong else 0
+    if len(arguments) > 1 or (arguments and arguments[0].startswith("-")):
+        print(__doc__, file=sys.stderr)
+        return 2
+    root = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).parent.parent)
+    faults, seen = check(root.resolve())
+    if not seen:
+        faults.append(f"{root}: no include of ours found; is this the project's root?")
+    print("\n".join(faults) or f"check_layers: {seen} includes point the right way")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

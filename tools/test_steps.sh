@@ -1,0 +1,180 @@
+# shellcheck shell=bash
+# `./dev test`: the steps, sourced by ./dev. Each runs in a process of its own, with its output
+# in build/logs/<step>.log.
+# shellcheck disable=SC2154  # root, venv, logs, jobs and packages_* come from ./dev
+
+readonly short_steps=(packages venv style build-dev ctest install tidy pytest cli)
+readonly long_steps=(tsan fuzz)
+
+# A step that makes no sense after the failure of another.
+declare -rA step_needs=([ctest]=build-dev [tidy]=build-dev [pytest]=venv [cli]=build-dev)
+
+describe_step() {
+  case $1 in
+    packages) echo "Debian packages" ;;
+    venv) echo "Python environment" ;;
+    style) echo "format and layers" ;;
+    build-dev) echo "build with ASan, UBSan and -Werror" ;;
+    ctest) echo "C++ tests" ;;
+    install) echo "release build, installed, used by tests/consumer" ;;
+    tidy) echo "clang-tidy" ;;
+    pytest) echo "Python module, peers, kill tests" ;;
+    cli) echo "command line cases, man pages" ;;
+    tsan) echo "C++ tests under TSan" ;;
+    fuzz) echo "fuzz targets, 60 seconds each" ;;
+    *) die "no step $1; there are: ${short_steps[*]} ${long_steps[*]}" ;;
+  esac
+}
+
+step_packages() {
+  local packages=("${packages_build[@]}" "${packages_python[@]}" "${packages_test[@]}")
+  [[ -z ${DOLIUM_LONG:-} ]] || packages+=("${packages_fuzz[@]}")
+  ensure_packages "${packages[@]}"
+}
+
+step_venv() { ensure_venv build peers; }
+
+step_style() {
+  command_format --check
+  "$system_python" tools/check_layers.py --self-test
+  "$system_python" tools/check_layers.py
+}
+
+step_build-dev() { build_preset dev; }
+
+step_ctest() { ctest --preset dev -j "$jobs" "$@"; }
+
+step_install() {
+  build_preset release
+  rm -rf build/stage build/consumer
+  cmake --install build/release --prefix build/stage >/dev/null
+  cmake -S tests/consumer -B build/consumer -G Ninja -DCMAKE_PREFIX_PATH="$root/build/stage"
+  cmake --build build/consumer
+  build/consumer/consumer
+  build/stage/bin/dolium --version
+}
+
+step_tidy() { command_tidy; }
+
+step_pytest() {
+  local paths=("$@")
+  build_preset release
+  ensure_module
+  [[ ${#paths[@]} -gt 0 ]] || paths=(python/tests tests/peers tests/crash)
+  DOLIUM=$root/build/release/dolium "$venv/bin/python" -m pytest -q --durations=5 "${paths[@]}"
+}
+
+# With the ASan build: the cases are small, and odd arguments are what they are about.
+step_cli() {
+  local program=build/dev/dolium filter=${1:-}
+  build_preset dev
+  filter=${filter#tests/cli}
+  "$system_python" tests/cli/run.py --dolium "$program" "${filter#/}"
+  [[ -n $filter ]] || "$system_python" tests/cli/man_pages.py --dolium "$program"
+}
+
+step_tsan() {
+  local plainly=()
+  build_preset tsan
+  # TSan of g++ 12 cannot cope with the wide address randomisation of newer kernels.
+  if setarch -R true 2>/dev/null; then plainly=(setarch -R); fi
+  "${plainly[@]}" ctest --preset tsan -j "$jobs"
+}
+
+step_fuzz() { command_fuzz 60; }
+
+# Shows the last line of a log while its step runs; only for a person at a terminal.
+watch_log() {
+  while sleep 1; do
+    printf '\r\033[K    %s\r' "$(tail -c 400 "$1" | tr -d '\r' | tail -n 1 | cut -c "1-$((${COLUMNS:-80} - 6))")"
+  done
+}
+
+# Runs one step as a child, with a header, the time it took and, if it fails, how to go on.
+run_step() {
+  local number=$1 of=$2 name=$3 log=$logs/$3.log status=0
+  printf '[%s/%s] %s: %s\n' "$number" "$of" "$name" "$(describe_step "$name")"
+  local began=$SECONDS watcher=
+  : >"$log"
+  if [[ -t 1 ]]; then
+    watch_log "$log" &
+    watcher=$!
+  fi
+  ./dev test --step "$name" >"$log" 2>&1 || status=$?
+  local took=$((SECONDS - began))
+  if [[ -n $watcher ]]; then
+    kill "$watcher"
+    wait "$watcher" 2>/dev/null || true
+    printf '\r\033[K'
+  fi
+  if [[ $status -eq 0 ]]; then
+    printf '    ok, %d s\n' "$took"
+    return 0
+  fi
+  tail -n 60 "$log" | sed 's/^/    /'
+  printf '  FAILED: %s, status %d, %d s\n' "$name" "$status" "$took"
+  printf '  to repeat it: ./dev test%s --step %s\n' "${DOLIUM_LONG:+ --long}" "$name"
+  printf '  its log: %s\n' "${log#"$root"/}"
+  return 1
+}
+
+run_steps() {
+  local steps=("$@") passed=() failed=() number=0 name
+  for name in "${steps[@]}"; do
+    number=$((number + 1))
+    if [[ " ${failed[*]-} " == *" packages "* || " ${failed[*]-} " == *" ${step_needs[$name]:-none} "* ]]; then
+      printf '[%s/%s] %s: not run, for it needs a step that failed\n' "$number" "${#steps[@]}" "$name"
+      failed+=("$name")
+    elif run_step "$number" "${#steps[@]}" "$name"; then
+      passed+=("$name")
+    else
+      failed+=("$name")
+    fi
+  done
+  [[ ${#failed[@]} -eq 0 ]] || printf 'failed: %s\n' "${failed[*]}"
+  printf '%d passed, %d failed\n' "${#passed[@]}" "${#failed[@]}"
+  [[ ${#failed[@]} -eq 0 ]]
+}
+
+# Only the tests that `filter` names.
+run_filtered() {
+  local filter=$1
+  step_packages
+  case $filter in
+    tests/cli*) step_cli "$filter" ;;
+    python/tests* | tests/*)
+      ensure_venv build peers
+      step_pytest "$filter"
+      ;;
+    *)
+      build_preset_quietly dev
+      step_ctest -R "$filter"
+      ;;
+  esac
+}
+
+run_tests() {
+  local steps=("${short_steps[@]}") filter=
+  while [[ $# -gt 0 ]]; do
+    case $1 in
+      --long)
+        export DOLIUM_LONG=1
+        steps+=("${long_steps[@]}")
+        ;;
+      --step)
+        [[ -n ${2:-} ]] || die "--step needs a name: ${short_steps[*]} ${long_steps[*]}"
+        describe_step "$2" >/dev/null
+        "step_$2" "${@:3}"
+        return
+        ;;
+      -*) die "no option $1; see ./dev help" ;;
+      *) filter=$1 ;;
+    esac
+    shift
+  done
+  if [[ -n $filter ]]; then
+    run_filtered "$filter"
+  else
+    run_steps "${steps[@]}"
+  fi
+}

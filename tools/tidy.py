@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy over our sources, in parallel, and remembers what was clean.
+
+usage: tidy.py BUILD [WORD]
+
+BUILD is a build folder with compile_commands.json that has been built (its dependency log
+names the headers of each source). Tests are left out: they run under the sanitizers. WORD
+limits the run to sources whose path contains it. A source is checked again only if it, a
+header of ours that it includes, its compile command, .clang-tidy or the tool has changed
+since it last came out clean; the record is BUILD/../tidy-cache.
+"""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+TOOL = "clang-tidy-19"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+NOT_CHECKED = re.compile(r"(_test|_fuzz|_benchmark)\.cc$|/testing/")
+
+
+def headers_by_object(build):
+    """From Ninja's dependency log: object -> the files of ours that it was compiled from."""
+    text = subprocess.run(
+        ["ninja", "-C", build, "-t", "deps"], check=True, capture_output=True, text=True
+    ).stdout
+    found, current = {}, None
+    for line in text.splitlines():
+        if line.startswith("    "):
+            path = (build / line.strip()).resolve()
+            if path.is_relative_to(ROOT):
+                current.append(path)
+        elif ": #deps" in line:
+            current = found.setdefault(line.split(": #deps")[0], [])
+    return found
+
+
+def key_of(entry, headers, common, contents):
+    """A hash of all that decides the outcome for one source."""
+    digest = hashlib.sha256(common)
+    digest.update(entry["command"].encode())
+    for path in sorted({pathlib.Path(entry["file"]), *headers}):
+        if path not in contents:
+            contents[path] = hashlib.sha256(path.read_bytes()).digest()
+        digest.update(str(path.relative_to(ROOT)).encode() + contents[path])
+    return digest.hexdigest()
+
+
+def check(build, file):
+    """Output of the tool and whether it was content."""
+    # Without -Wno-error, warnings that only clang has would count; g++ is our judge of those.
+    command = [TOOL, "--quiet", "-p", build, "--extra-arg=-Wno-error", file]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    noise = re.compile(r"^\d+ (warnings?|errors?) |^Suppressed |^Use -header-filter|^Use -system")
+    lines = (done.stdout + done.stderr).splitlines()
+    return "\n".join(x for x in lines if not noise.match(x)), done.returncode == 0
+
+
+def main(arguments):
+    if not 1 <= len(arguments) <= 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    build = pathlib.Path(arguments[0]).resolve()
+    word = arguments[1] if len(arguments) > 1 else ""
+    cache = build.parent / "tidy-cache"
+    cache.mkdir(exist_ok=True)
+
+    version = subprocess.run([TOOL, "--version"], check=True, capture_output=True).stdout
+    common = version + (ROOT / ".clang-tidy").read_bytes()
+    headers, contents, work = headers_by_object(build), {}, []
+    entries = json.loads((build / "compile_commands.json").read_text())
+    chosen = [e for e in entries if not NOT_CHECKED.search(e["file"]) and word in e["file"]]
+    for entry in chosen:
+        stamp = cache / key_of(entry, headers.get(entry.get("output"), []), common, contents)
+        if not stamp.exists():
+            work.append((entry["file"], stamp))
+    if not chosen:
+        print(f"tidy: no source matches {word!r}", file=sys.stderr)
+        return 1
+
+    bad = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = {pool.submit(check, build, file): (file, stamp) for file, stamp in work}
+        for number, run in enumerate(concurrent.futures.as_completed(runs), 1):
+            (file, stamp), (output, clean) = runs[run], run.result()
+            name = os.path.relpath(file, ROOT)
+            print(f"[{number}/{len(work)}] {name}", flush=True)
+            if clean:
+                stamp.touch()
+            else:
+                bad += 1
+                print(output, flush=True)
+    print(f"tidy: {len(chosen)} sources, {len(work)} checked now, {bad} with findings")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
