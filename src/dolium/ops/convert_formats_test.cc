@@ -1,26 +1,20 @@
 // Conversions between the formats of this build.
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <random>
 #include <string>
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dolium/bytes/testing/temporary_folder.h"
 #include "dolium/container/read_entry.h"
-#include "dolium/container/testing/must.h"
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/convert.h"
+#include "dolium/ops/testing/convert_fixture.h"
 
 namespace dolium {
 namespace {
 
-namespace fs = std::filesystem;
-
-using Values = std::map<std::string, std::string>;
+using Texts = std::map<std::string, std::string>;
 
 class ConvertFormatsTest : public testing::Test {
  protected:
@@ -50,10 +44,10 @@ class ConvertFormatsTest : public testing::Test {
     return Must(Convert(BuiltinFormats(), request, options));
   }
 
-  Values Read(const std::string& name) const {
+  Texts Read(const std::string& name) const {
     const Location location = Must(ParseLocation(Path(name)));
     const auto container = Must(OpenContainer(BuiltinFormats(), location, "", {}));
-    Values values;
+    Texts values;
     ScanVisitor visitor;
     visitor.entry = [&](const Entry& entry) {
       const EntryData data = Must(ReadEntry(container->store(), entry));
@@ -64,8 +58,8 @@ class ConvertFormatsTest : public testing::Test {
     return values;
   }
 
-  const TemporaryFolder folder_;
-  Values values_;
+  const TemporaryFolder folder_{QuickFolder()};
+  Texts values_;
 };
 
 TEST_F(ConvertFormatsTest, ValuesSurviveTheWayThroughShardsAndBack) {

@@ -185,6 +185,21 @@ TEST_F(ContainerTest, ChangesSingleChunks) {
   }
 }
 
+TEST_F(ContainerTest, SeesNothingBeforeTheChunksOfATightSetOfUnknownKind) {
+  const ShardingSpec spec{.minishard_bits = 3, .shard_bits = 1};
+  Write(spec, RandomChunks(3, 100));
+  folder_.Put("info", AsBytes(nlohmann::json{{"sharding", ToJson(spec)}}.dump()));
+  size_t entries = 0;
+  ASSERT_TRUE(Scan(*OpenSet(), {.entry =
+                                    [&](const Entry& entry) {
+                                      EXPECT_EQ(entry.preceding, 0U) << entry.key;
+                                      ++entries;
+                                      return true;
+                                    },
+                                .damage = {}}));
+  EXPECT_EQ(entries, 100U);
+}
+
 TEST_F(ContainerTest, RemovesAShardWithItsLastChunk) {
   Write({.shard_bits = 1}, {{0, "a"}, {1, "b"}});
   ASSERT_TRUE(OpenSet()->Apply(std::vector<Change>{{"1", std::nullopt, {}}}));

@@ -24,7 +24,11 @@ class UnindexedBytes {
   uint64_t Before(uint64_t offset) const;
 
  private:
-  std::vector<uint64_t> ends_;  // of runs of chunks and of indexes, ascending
+  void Add(ByteRange range);
+  void Merge();
+
+  std::vector<ByteRange>
+      indexed_;  // chunks and indexes: ascending, none touches the next
 };
 
 }  // namespace dolium::neuroglancer
