@@ -119,12 +119,17 @@ Result<Arguments> ParseArguments(const Verb& verb,
     const std::string names = option.letter.empty()
                                   ? fmt::format("--{}", option.name)
                                   : fmt::format("-{},--{}", option.letter, option.name);
-    parsed.push_back(option.kind == ValueKind::kFlag ? app.add_flag(names)
-                                                     : app.add_option(names, values[i]));
+    if (option.kind == ValueKind::kFlag) {
+      parsed.push_back(app.add_flag(names));
+    } else {
+      parsed.push_back(app.add_option(names, values[i])->take_last());
+    }
   }
   try {
     // CLI11 takes the arguments last first.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ArgumentMismatch&) {
+    return UsageError(verb, fmt::format("{} needs a value", arguments.back()));
   } catch (const CLI::ParseError& error) {
     return UsageError(verb, error.what());
   }

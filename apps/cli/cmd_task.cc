@@ -1,4 +1,4 @@
-#include <atomic>
+#include <algorithm>
 #include <mutex>
 #include <string>
 #include <string_view>

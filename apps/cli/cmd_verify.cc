@@ -38,16 +38,16 @@ Result<Sample> ParseSample(const std::string& text) {
       text));
 }
 
-std::string SummaryLine(const Location& location, const VerifyReport& report) {
+std::string SummaryLine(const Location& location, const VerifyReport& report, bool bad) {
   const auto count = [](uint64_t number, std::string_view one, std::string_view many) {
     return fmt::format("{} {}", FormatCount(number), number == 1 ? one : many);
   };
-  return fmt::format(
-      "{}: {}: {} in {}, {} read ({}), {}, {}", location.Describe(),
-      report.errors == 0 ? "good" : "bad", count(report.entries, "entry", "entries"),
-      count(report.objects, "object", "objects"), FormatCount(report.entries_read),
-      FormatSize(report.bytes_read), count(report.errors, "error", "errors"),
-      count(report.warnings, "warning", "warnings"));
+  return fmt::format("{}: {}: {} in {}, {} read ({}), {}, {}", location.Describe(),
+                     bad ? "bad" : "good", count(report.entries, "entry", "entries"),
+                     count(report.objects, "object", "objects"),
+                     FormatCount(report.entries_read), FormatSize(report.bytes_read),
+                     count(report.errors, "error", "errors"),
+                     count(report.warnings, "warning", "warnings"));
 }
 
 Json SummaryJson(const Location& location, const VerifyReport& report) {
@@ -102,16 +102,16 @@ ExitStatus VerifyLocation(Context& context, const std::string& text, const Sampl
   context.terminal.EndProgress();
   if (!report) return context.FailLocation(report.error());
 
+  const bool bad =
+      report->errors > 0 || (context.arguments.Has("strict") && report->warnings > 0);
   if (!context.arguments.Has("no-summary")) {
     const Location& location = (*container)->location();
     if (context.terminal.json()) {
       context.terminal.JsonLine(SummaryJson(location, *report));
     } else {
-      context.terminal.Line(SummaryLine(location, *report));
+      context.terminal.Line(SummaryLine(location, *report, bad));
     }
   }
-  const bool bad =
-      report->errors > 0 || (context.arguments.Has("strict") && report->warnings > 0);
   return bad ? ExitStatus::kBad : ExitStatus::kGood;
 }
 

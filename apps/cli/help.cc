@@ -71,7 +71,7 @@ std::string OverviewHelp() {
       {"-h, --help", "show this text"}, {"--version", "show the version"}};
   return fmt::format(
       "usage: dolium <verb> [options] ...\n\n{}\n\nverbs:\n{}\noptions:\n{}\n"
-      "A location is a file, a folder, or an URL (http, https, gs, precomputed).\n"
+      "A location is a file, a folder, or a URL (http, https, gs, precomputed).\n"
       "`dolium <verb> --help` explains a verb.\n\n{}\n",
       Wrap(kProgramSummary, 0), Columns(rows), Columns(options), kExitStatusHelp);
 }

@@ -156,7 +156,7 @@ std::string OverviewManPage(ManFormat format) {
   page->Section("DESCRIPTION");
   page->Paragraph(kProgramSummary);
   page->Paragraph(
-      "A location is a single file, a folder, or an URL: `http`, `https`, `file`, `gs` "
+      "A location is a single file, a folder, or a URL: `http`, `https`, `file`, `gs` "
       "(the "
       "bucket's public address) or `precomputed` before one of these. The format is "
       "detected.");

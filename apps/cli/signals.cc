@@ -54,8 +54,12 @@ SignalStop::SignalStop() {
       source_.request_stop();
     }
   });
-  Install(SIGINT, HandleSignal);
-  Install(SIGTERM, HandleSignal);
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction before = {};
+    sigaction(number, nullptr, &before);
+    // Whoever started us with a signal ignored (nohup, a shell's background) meant it.
+    if (before.sa_handler != SIG_IGN) Install(number, HandleSignal);
+  }
 }
 
 SignalStop::~SignalStop() {

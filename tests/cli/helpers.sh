@@ -41,3 +41,20 @@ for entry in map(json.loads, sys.stdin):
         print(entry["object"], entry["offset"])' "$2")
   overwrite "$object" $((offset + 12)) 'XXXX'
 }
+
+# serve: serves the case's folder over HTTP until the case ends, and sets $url.
+serve() {
+  python3 "$(dirname "${BASH_SOURCE[0]}")/range_server.py" .port &
+  trap "kill $!" EXIT
+  while [ ! -e .port ]; do sleep 0.05; done
+  url=http://127.0.0.1:$(cat .port)
+}
+
+# at_url COMMAND...: runs it, with the port left out of its output.
+at_url() {
+  "$@" > .out 2> .err
+  local exit_status=$?
+  sed "s|$url|URL|g" .out
+  sed "s|$url|URL|g" .err >&2
+  echo "exit status $exit_status"
+}

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "dolium/container/unfinished.h"
+
 namespace dolium {
 namespace {
 
@@ -14,8 +16,8 @@ std::string Names(Formats formats) {
   return names;
 }
 
-// Whether there is an object or a folder. A store that cannot list says nothing against
-// it.
+// Whether there is an object or a folder. Of a store that cannot list, folders are not
+// known.
 Result<bool> IsThere(const Location& location) {
   const auto info = location.store->Stat(location.path);
   if (info && *info) return true;
@@ -25,7 +27,7 @@ Result<bool> IsThere(const Location& location) {
   if (listed.error().code == ErrorCode::kNotFound) return false;
   if (listed.error().code == ErrorCode::kUnsupported) {
     if (!info && info.error().code != ErrorCode::kNotFound) return info.error();
-    return true;
+    return false;
   }
   return listed.error();
 }
@@ -73,6 +75,9 @@ Result<std::unique_ptr<Container>> OpenContainer(Formats formats,
   if (!is_there) {
     return NotFound(fmt::format("{}: no such file or folder", location.Describe()));
   }
+  // A set whose writing has just begun has nothing that a format could recognise.
+  DOLIUM_TRY(const auto marker, ReadMarker(location));
+  if (marker) return UnfinishedError(location);
   return InvalidArgument(
       fmt::format("{}: no format recognises it; formats: {}; try -f NAME",
                   location.Describe(), Names(formats)));

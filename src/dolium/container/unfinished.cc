@@ -1,6 +1,11 @@
 #include "dolium/container/unfinished.h"
 
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
+
+#include "dolium/bytes/folder_swap.h"
 
 namespace dolium {
 namespace {
@@ -35,10 +40,28 @@ Result<void> RemoveMarker(const Location& folder) {
   return removed;
 }
 
+Result<void> RemoveSpills(const Location& folder) {
+  std::vector<std::string> spills;
+  auto listed =
+      folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
+        if (is_folder && name.starts_with(kSpillPrefix)) spills.emplace_back(name);
+        return true;
+      });
+  if (!listed) {
+    if (listed.error().code == ErrorCode::kNotFound) return {};
+    return listed;
+  }
+  for (const std::string& name : spills) {
+    DOLIUM_TRY(const auto path, folder.store->LocalPath(JoinPath(folder.path, name)));
+    if (path) DOLIUM_TRY_VOID(RemoveFolder(*path));
+  }
+  return {};
+}
+
 Error UnfinishedError(const Location& folder) {
   return Unavailable(fmt::format(
       "{}: this set is unfinished ({} is there): its writing is under way or was "
-      "interrupted; run the same command again to resume it",
+      "interrupted; run the command that was writing it again",
       folder.Describe(), kMarkerName));
 }
 

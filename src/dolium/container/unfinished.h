@@ -15,6 +15,9 @@ namespace dolium {
 
 inline constexpr std::string_view kMarkerName = ".dolium-unfinished";
 
+// What the names of folders begin with that writers spill to.
+inline constexpr std::string_view kSpillPrefix = ".dolium-spill-";
+
 // Whether a base name is dolium's own bookkeeping rather than part of a set.
 bool IsBookkeeping(std::string_view name);
 
@@ -23,6 +26,9 @@ Result<std::optional<std::string>> ReadMarker(const Location& folder);
 
 Result<void> WriteMarker(const Location& folder, std::string_view text);
 Result<void> RemoveMarker(const Location& folder);
+
+// Removes what writers that died spilled into a set. No writer may be at work on it.
+Result<void> RemoveSpills(const Location& folder);
 
 // The error that readers give for an unfinished set.
 Error UnfinishedError(const Location& folder);

@@ -5,7 +5,9 @@
 // part: it reads its inputs itself, its output appears atomically, and doing it twice
 // does no harm. So tasks may run on threads (Convert), or on other machines that see the
 // same locations. While the plan is under way the target carries a marker (unfinished.h);
-// a rerun of the same conversion resumes it.
+// a rerun of the same conversion resumes it, at whatever point it was killed.
+// plan_folder.h says what is kept where, target_folder.h how one set takes the place of
+// another.
 #pragma once
 
 #include <cstdint>
@@ -57,12 +59,15 @@ struct RunOptions {
 };
 
 // Scans the source, chooses the target's parameters, writes work lists and marker; or
-// resumes the plan that is there. kExists if the target is a finished set and not
-// `force`, or holds an unfinished set that another request began.
+// resumes the plan that is there. kExists, unless `force`, if the target is a finished
+// set or an unfinished one that another request began; with `force`, if it holds what is
+// not part of a set and would be lost. kInvalidArgument if the source is the target or
+// lies in it.
 Result<Plan> PlanConvert(Formats formats, const ConvertRequest& request,
                          const RunOptions& options = {});
 
-// Does one task. Any process, any order, any number of times.
+// Does one task. Any process, any order, any number of times. kConflict if the source is
+// no longer what the plan was made for.
 Result<TaskReport> RunTask(Formats formats, std::string_view task,
                            const RunOptions& options);
 
@@ -73,7 +78,7 @@ struct ConvertReport {
   WriteSummary written;
   uint64_t parts = 0;
   uint64_t parts_done_before = 0;
-  std::vector<Finding> skipped;  // in order of part and key
+  std::vector<Finding> skipped;  // by the scan, then in order of part and key
 };
 Result<ConvertReport> FinishPlan(Formats formats, const Plan& plan);
 

@@ -154,6 +154,7 @@ Result<void> PlanFolder::Remove() const {
   DOLIUM_TRY_VOID(RemoveExcept(kLockName, kFinishedName));
   DOLIUM_TRY([[maybe_unused]] const size_t removed,
              set_.store->RemoveStaleTemporaries(set_.path));
+  DOLIUM_TRY_VOID(RemoveSpills(set_));
   DOLIUM_TRY_VOID(RemoveIfThere(folder_.Child(kLockName)));
   DOLIUM_TRY_VOID(RemoveIfThere(folder_.Child(kFinishedName)));
   DOLIUM_TRY(const auto path, folder_.store->LocalPath(folder_.path));

@@ -32,7 +32,13 @@ auto Parse(std::string_view text, std::string_view what, const Read& read)
   try {
     return read(json::parse(text));
   } catch (const json::exception& error) {
-    return Corrupt(fmt::format("not {}: {}", what, error.what()));
+    // The text begins with the library's name for the error, in brackets.
+    const std::string_view text_of_error = error.what();
+    const size_t bracket = text_of_error.find("] ");
+    return Corrupt(fmt::format("not {}: {}", what,
+                               bracket == std::string_view::npos
+                                   ? text_of_error
+                                   : text_of_error.substr(bracket + 2)));
   }
 }
 

@@ -27,29 +27,22 @@ bool IsWriteMarker(std::string_view text) {
 
 // Removes what a writer that died left in `folder`: parts, bookkeeping, temporaries.
 Result<void> Clear(const Location& folder, const Format& format) {
-  std::vector<std::pair<std::string, bool>> doomed;
+  std::vector<std::string> doomed;
   auto listed =
       folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
-        if (name == kMarkerName) return true;
-        if (IsBookkeeping(name) || (!is_folder && format.owns_object(name))) {
-          doomed.emplace_back(name, is_folder);
-        }
+        const bool ours = IsBookkeeping(name) || format.owns_object(name);
+        if (!is_folder && ours && name != kMarkerName) doomed.emplace_back(name);
         return true;
       });
   if (!listed) {
     if (listed.error().code == ErrorCode::kNotFound) return {};
     return listed;
   }
-  for (const auto& [name, is_folder] : doomed) {
-    const std::string path = JoinPath(folder.path, name);
-    if (!is_folder) {
-      DOLIUM_TRY_VOID(folder.store->Remove(path, Precondition::None()));
-      continue;
-    }
-    DOLIUM_TRY(const auto local, folder.store->LocalPath(path));
-    if (!local) continue;  // Only local sets have folders of bookkeeping.
-    DOLIUM_TRY_VOID(RemoveFolder(*local));
+  for (const std::string& name : doomed) {
+    DOLIUM_TRY_VOID(
+        folder.store->Remove(JoinPath(folder.path, name), Precondition::None()));
   }
+  DOLIUM_TRY_VOID(RemoveSpills(folder));
   DOLIUM_TRY_VOID(folder.store->RemoveStaleTemporaries(folder.path));
   return {};
 }

@@ -163,6 +163,7 @@ class Assembler {
     for (uint64_t minishard = 0; minishard < rows_.size(); ++minishard) {
       if (rows_[minishard].empty()) continue;
       PlannedMinishard planned = std::move(planned_[minishard]);
+      const uint64_t values_begin = cursor;
       uint64_t index_begin = cursor;
       if (!planned.kept) {
         DOLIUM_TRY_VOID(LoadSorted(minishard, planned.pieces));
@@ -171,6 +172,9 @@ class Assembler {
       for (const Piece& piece : planned.pieces) DOLIUM_TRY_VOID(copier.Add(piece));
       DOLIUM_TRY_VOID(copier.Flush());
       DOLIUM_TRY_VOID(out_.Append(planned.index));
+      if (options_.progress) {
+        options_.progress(planned.pieces.size(), rows_[minishard].begin - values_begin);
+      }
       cursor = rows_[minishard].end;
       if (out_.size() != spec_.shard_index_bytes() + cursor) {
         return Conflict(

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -59,6 +60,8 @@ class PieceSource {
 struct AssembleOptions {
   uint64_t memory = uint64_t{64} << 20;  // for indexes and pieces kept between two passes
   std::stop_token stop = {};
+  // Told after each minishard how many more entries are laid out, and how many bytes.
+  std::function<void(uint64_t entries, uint64_t bytes)> progress = {};
 };
 
 // Appends a whole shard to `out`, which must be empty; does not commit it. If the source

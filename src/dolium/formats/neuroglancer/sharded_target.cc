@@ -74,8 +74,9 @@ Result<WriteSummary> ShardedTarget::CopyPart(uint64_t part, const PartSource& so
   const std::string object = PartObject(part);
   ListSource list(spec_, std::move(pieces), std::move(inputs));
   DOLIUM_TRY(const auto out, location_.store->Begin(object));
-  auto written = AssembleShard(spec_, list, *out,
-                               {.memory = options.memory / 4, .stop = options.stop});
+  auto written = AssembleShard(
+      spec_, list, *out,
+      {.memory = options.memory / 4, .stop = options.stop, .progress = source.progress});
   if (!written)
     return std::move(written).error().Within(location_.store->Describe(object));
   if (written->entries != 0) DOLIUM_TRY_VOID(out->Commit(Precondition::None()));
@@ -114,6 +115,7 @@ Result<WriteSummary> ShardedTarget::EncodePart(const PartSource& source,
                                   .preceding = decoded->preceding,
                                   .encoded = same}));
     }
+    if (source.progress) source.progress(end - begin, bytes);
     begin = end;
   }
   return writer.Finish();

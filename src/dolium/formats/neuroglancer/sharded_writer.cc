@@ -1,7 +1,5 @@
 #include "dolium/formats/neuroglancer/sharded_writer.h"
 
-#include <unistd.h>
-
 #include <charconv>
 #include <filesystem>
 #include <random>
@@ -10,6 +8,7 @@
 
 #include "dolium/base/parallel.h"
 #include "dolium/bytes/file_store.h"
+#include "dolium/container/unfinished.h"
 #include "dolium/formats/neuroglancer/piece_sources.h"
 
 namespace dolium::neuroglancer {
@@ -294,7 +293,7 @@ Result<Store*> ShardedWriter::SpillStore() {
   }
   std::random_device random;
   const uint64_t unique = uint64_t{random()} << 32 | random();
-  spill_folder_ = fmt::format("{}/.dolium-spill-{}-{:016x}", parent, getpid(), unique);
+  spill_folder_ = fmt::format("{}/{}{:016x}", parent, kSpillPrefix, unique);
   std::filesystem::create_directories(spill_folder_, error);
   if (error) {
     return IoError(fmt::format("{}: cannot make a folder to spill to: {}", spill_folder_,

@@ -10,5 +10,5 @@ complete_words dolium convert --to ''
 complete_words dolium verify --q
 complete_words dolium convert --hash mur
 complete_words dolium help com
-touch file1 file2
+touch file1
 complete_words dolium ls fi

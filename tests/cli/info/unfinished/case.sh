@@ -1,4 +1,4 @@
-make_files files 5
-dolium convert --plan --to neuroglancer files set > tasks
+make_set set 5
+echo '{}' > set/.dolium-unfinished
 dolium info set | grep state
-dolium info --json set | grep -o '"state":"[a-z]*"'
+dolium info --json set/0.shard | grep -o '"state":"[a-z]*"'

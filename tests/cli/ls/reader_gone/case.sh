@@ -1,2 +1,3 @@
-make_set set 2000
-dolium ls --json set | head -n 1 | grep -c key
+mkdir files
+for ((i = 0; i < 2000; ++i)); do echo $i > files/$i; done
+dolium ls --json files | head -n 1 | grep -c key

@@ -1,5 +1,4 @@
-make_files files 5
-dolium convert --plan --to neuroglancer files set > tasks
+make_set set 5
+echo '{}' > set/.dolium-unfinished
 status dolium ls set
-dolium task < tasks
 status dolium ls --unfinished set

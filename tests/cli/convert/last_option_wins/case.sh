@@ -1,0 +1,2 @@
+make_set set 8 --shard-bits 0
+ls set
