@@ -1,0 +1,88 @@
+"""dolium: one engine for sharded chunk storage.
+
+    with dolium.ShardedWriter("seg", dolium.ShardingSpec(0, 6, 4)) as writer:
+        writer.add(7, b"...")
+
+    chunks = dolium.open("seg")
+    chunks[7]
+    chunks.get_many([7, 8, 9])
+
+Locations are paths or URLs (file, http, https, precomputed, gs). Keys of sharded sets are ints,
+those of plain folders are file names. Calls let go of the GIL while they read, write or decode,
+and may come from many threads.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ._core import (
+    ConflictError,
+    Container,
+    CorruptError,
+    EntryIterator,
+    Error,
+    ShardedWriter,
+    ShardingSpec,
+    __version__,
+    choose_sharding,
+    convert,
+    plan_convert,
+    write_sharded,
+)
+from ._plans import run_plan, run_task
+from ._reports import (
+    ConvertReport,
+    Distribution,
+    Entry,
+    Finding,
+    Plan,
+    StatsReport,
+    TaskReport,
+    VerifyReport,
+    WriteSummary,
+)
+
+__all__ = [
+    "ConflictError",
+    "Container",
+    "ConvertReport",
+    "CorruptError",
+    "Distribution",
+    "Entry",
+    "EntryIterator",
+    "Error",
+    "Finding",
+    "Plan",
+    "ShardedWriter",
+    "ShardingSpec",
+    "StatsReport",
+    "TaskReport",
+    "VerifyReport",
+    "WriteSummary",
+    "__version__",
+    "choose_sharding",
+    "convert",
+    "open",
+    "plan_convert",
+    "run_plan",
+    "run_task",
+    "write_sharded",
+]
+
+
+def open(
+    location: str | os.PathLike[str],
+    *,
+    sharding: ShardingSpec | dict | str | os.PathLike[str] | None = None,
+    format: str | None = None,
+    unfinished: bool = False,
+    cache_bytes: int = 256 << 20,
+) -> Container:
+    """Opens a set: a folder of shards, one shard, or a plain folder of files.
+
+    `sharding` is the spec where no info file gives it: a ShardingSpec, a dict, JSON text or the
+    name of a file with it. `format` skips detection. `unfinished` allows a set whose writing has
+    not ended. `cache_bytes` bounds the index blocks that are kept in memory.
+    """
+    return Container(location, sharding, format, unfinished, cache_bytes)

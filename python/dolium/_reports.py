@@ -1,0 +1,112 @@
+"""What calls report: plain data, comparable, and safe to send between processes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from . import _core
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Entry:
+    """Where an entry lies and what it takes."""
+
+    key: int | str
+    size: int | None  # decoded bytes, where the index knows
+    stored_size: int
+    object: str | None  # the object that holds it, as a person would type it
+    offset: int | None  # of its stored bytes in the object
+    preceding: int  # unindexed bytes right before it that belong to it
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is not as it should be, or not as it usually is."""
+
+    severity: str  # "error" or "warning"
+    kind: str  # a word for programs: "overlap", "bounds", "gzip", ...
+    object: str
+    key: str  # empty: not about one entry
+    range: tuple[int, int] | None  # [begin, end) in the object
+    message: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class VerifyReport:
+    objects: int
+    entries: int  # in the index
+    entries_read: int  # whose payload was read
+    bytes_read: int
+    bytes_decoded: int
+    errors: int
+    warnings: int
+    findings: list[Finding]
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error; warnings are legal oddities."""
+        return self.errors == 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Distribution:
+    count: int
+    sum: int
+    min: int
+    max: int
+    mean: float
+    median: int  # an upper bound, within a factor of two
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StatsReport:
+    objects: int
+    object_bytes: int
+    preceding_bytes: int
+    overhead_bytes: int  # neither payload nor bytes that precede it: indexes and gaps
+    stored_size: Distribution  # of entries
+    entries_per_object: Distribution
+    damaged: int  # parts of the index that could not be read
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class WriteSummary:
+    entries: int
+    value_bytes: int  # as given
+    stored_bytes: int  # of all objects written
+    objects: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TaskReport:
+    written: WriteSummary
+    skipped: list[Finding]  # damaged entries that were left out
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConvertReport:
+    written: WriteSummary
+    parts: int
+    parts_done_before: int  # by an earlier run
+    skipped: list[Finding]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Plan:
+    """A conversion under way: independent tasks, each of which makes one part of the target.
+
+    Tasks are text. Any process that sees the same locations may run them, in any order and any
+    number of times, by run_task(); finish() completes the set once all are done.
+    """
+
+    target: str  # location that tasks write to
+    tasks: list[str]  # not yet done
+    entries: int  # of all tasks, done or not
+    bytes: int  # stored, in the source
+    parts: int
+    parts_done: int  # by an earlier run
+    entries_done: int  # in those parts
+
+    def finish(self) -> ConvertReport:
+        """Checks that every part is there, completes the set and makes it appear."""
+        return _core.finish_plan(self.target, self.parts_done)

@@ -1,0 +1,56 @@
+// What Python callers pass: locations, specs, keys, bytes. All need the GIL, and raise
+// TypeError or ValueError for what they cannot take.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+
+#include "dolium/base/bytes.h"
+
+namespace dolium::python {
+
+namespace nb = nanobind;
+
+// A str or os.PathLike, in the file system's encoding.
+std::string LocationText(nb::handle location);
+// The way back.
+nb::str NameText(std::string_view name);
+
+// The text of a spec: of a ShardingSpec, a dict, a str with JSON in it, or the file that
+// a str or os.PathLike names. nullopt for None.
+std::optional<std::string> SpecText(nb::handle spec);
+
+// A chunk id: an int, or a str of its digits.
+uint64_t ChunkId(nb::handle key);
+// Many: an array of integers, or any iterable of ids.
+std::vector<uint64_t> ChunkIds(nb::handle keys);
+
+// A key of any format: a str, or an int that stands for its digits.
+std::string KeyText(nb::handle key);
+
+// Bytes that a Python object lends out: bytes, bytearray, memoryview, a contiguous array.
+// The caller keeps the object alive.
+class LentBytes {
+ public:
+  explicit LentBytes(nb::handle object);
+  ~LentBytes();
+  LentBytes(const LentBytes&) = delete;
+  LentBytes& operator=(const LentBytes&) = delete;
+
+  BytesView view() const { return view_; }
+
+ private:
+  Py_buffer buffer_{};
+  bool has_buffer_ = false;
+  BytesView view_;
+};
+
+// A bytes object with a copy of `bytes`. Large copies are made without the GIL.
+nb::bytes CopyToPython(BytesView bytes);
+
+}  // namespace dolium::python

@@ -1,0 +1,14 @@
+// The parts of the module, each in a file of its own; module.cc calls them in this order.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace dolium::python {
+
+void BindErrors(nanobind::module_& module);
+void BindShardingSpec(nanobind::module_& module);
+void BindContainer(nanobind::module_& module);
+void BindShardedWriter(nanobind::module_& module);
+void BindConvert(nanobind::module_& module);
+
+}  // namespace dolium::python

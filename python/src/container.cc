@@ -1,0 +1,148 @@
+#include "python/src/container.h"
+
+#include <utility>
+
+#include "dolium/formats/builtin.h"
+#include "dolium/formats/neuroglancer/sharded_writer.h"
+#include "python/src/arguments.h"
+#include "python/src/chunk_reads.h"
+#include "python/src/errors.h"
+#include "python/src/interrupt.h"
+
+namespace dolium::python {
+namespace {
+
+Result<std::shared_ptr<Container>> Open(const OpenArguments& arguments) {
+  DOLIUM_TRY(const Location location, ParseLocation(arguments.location));
+  DOLIUM_TRY(auto container, OpenContainer(BuiltinFormats(), location, arguments.format,
+                                           arguments.options));
+  return std::shared_ptr<Container>(std::move(container));
+}
+
+// What `work` gives, done without the GIL.
+template <typename Work>
+auto WithoutGil(const Work& work) {
+  const nb::gil_scoped_release release;
+  return work();
+}
+
+}  // namespace
+
+PyContainer::PyContainer(OpenArguments arguments) : arguments_(std::move(arguments)) {
+  container_ = Must(WithoutGil([&] { return Open(arguments_); }));
+  sharded_ = dynamic_cast<const neuroglancer::ShardedContainer*>(container_.get());
+  if (sharded_ != nullptr &&
+      sharded_->reader().folder().path == sharded_->location().path) {
+    reader_ = &sharded_->reader();
+  }
+}
+
+std::string PyContainer::Key(nb::handle key) const {
+  return sharded_ != nullptr ? std::to_string(ChunkId(key)) : KeyText(key);
+}
+
+nb::object PyContainer::KeyObject(std::string_view key) const {
+  return KeyToPython(key, sharded_ != nullptr);
+}
+
+nb::object PyContainer::Get(nb::handle key) const {
+  if (reader_ != nullptr) return ReadChunk(*reader_, ChunkId(key));
+  const std::string text = Key(key);
+  const auto data =
+      Must(WithoutGil([&] { return ReadKey(*container_, text, /*raw=*/false); }));
+  if (!data) return {};
+  return CopyToPython(data->value);
+}
+
+nb::list PyContainer::GetMany(nb::handle keys) const {
+  if (reader_ != nullptr) return ReadChunks(*reader_, ChunkIds(keys));
+  std::vector<std::string> texts;
+  for (const nb::handle key : nb::iter(keys)) texts.push_back(Key(key));
+
+  std::vector<size_t> slots;
+  const auto read = [&]() -> Result<std::vector<std::optional<Bytes>>> {
+    std::vector<Entry> entries;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      DOLIUM_TRY(auto entry, container_->Find(texts[i]));
+      if (!entry) continue;
+      slots.push_back(i);
+      entries.push_back(*std::move(entry));
+    }
+    return ReadValues(*container_, std::move(entries));
+  };
+  const auto values = Must(WithoutGil(read));
+  nb::list list;
+  size_t next = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const bool found = next < slots.size() && slots[next] == i;
+    const std::optional<Bytes>* value = found ? &values[next++] : nullptr;
+    if (value != nullptr && *value) {
+      list.append(CopyToPython(**value));
+    } else {
+      list.append(nb::none());
+    }
+  }
+  return list;
+}
+
+bool PyContainer::Contains(nb::handle key) const { return Find(key).has_value(); }
+
+std::optional<Entry> PyContainer::Find(nb::handle key) const {
+  const std::string text = Key(key);
+  return Must(WithoutGil([&] { return FindCurrent(*container_, text); }));
+}
+
+nb::object PyContainer::Read(nb::handle key, bool raw, bool preceding) const {
+  const std::string text = Key(key);
+  const auto data = Must(WithoutGil([&] { return ReadKey(*container_, text, raw); }));
+  if (!data) {
+    PyErr_SetObject(PyExc_KeyError, key.ptr());
+    throw nb::python_error();
+  }
+  nb::bytes value = CopyToPython(data->value);
+  if (!preceding) return value;
+  return nb::make_tuple(std::move(value), CopyToPython(data->preceding));
+}
+
+std::unique_ptr<EntryIterator> PyContainer::Iterate(EntryIterator::Gives gives) const {
+  return std::make_unique<EntryIterator>(container_, sharded_ != nullptr, gives);
+}
+
+uint64_t PyContainer::Count() const {
+  uint64_t count = 0;
+  Result<void> result;
+  const std::stop_source stop;
+  RunInterruptible(stop, [&] {
+    result = Scan(*container_, {.entry =
+                                    [&](const Entry&) {
+                                      ++count;
+                                      return !stop.stop_requested();
+                                    },
+                                .damage = {}});
+  });
+  Must(result);
+  return count;
+}
+
+bool PyContainer::IsEmpty() const {
+  bool empty = true;
+  Must(WithoutGil([&] {
+    return Scan(*container_, {.entry =
+                                  [&](const Entry&) {
+                                    empty = false;
+                                    return false;
+                                  },
+                              .damage = {}});
+  }));
+  return empty;
+}
+
+void PyContainer::Apply(const std::vector<Change>& changes) {
+  const auto apply = [&] {
+    const std::lock_guard lock(applying_);
+    return container_->Apply(changes);
+  };
+  Must(WithoutGil(apply), Absent::kEntry);
+}
+
+}  // namespace dolium::python

@@ -1,0 +1,131 @@
+#include "dolium/ops/convert.h"
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "dolium/formats/builtin.h"
+#include "python/src/arguments.h"
+#include "python/src/bindings.h"
+#include "python/src/errors.h"
+#include "python/src/interrupt.h"
+#include "python/src/reports.h"
+
+namespace dolium::python {
+namespace {
+
+const uint64_t kDefaultMemory = WriterOptions().memory;
+
+using Text = std::optional<std::string>;
+using Number = std::optional<uint64_t>;
+
+// Runs `work` with the options that all bulk work takes, and gives its report to Python.
+template <typename Report>
+nb::object Run(uint64_t memory, size_t jobs, nb::object progress,
+               const std::function<Result<Report>(const RunOptions&)>& work) {
+  const std::stop_source stop;
+  ProgressCall call(std::move(progress), stop);
+  RunOptions options;
+  options.writer.memory = memory;
+  options.writer.jobs = jobs;
+  options.writer.stop = stop.get_token();
+  options.progress = call.function();
+  Result<Report> report = Report();
+  RunInterruptible(stop, [&] { report = work(options); });
+  call.Check();
+  return ToPython(Must(std::move(report)));
+}
+
+// A function convert(source, target, *, ...) of the module, around `Work`.
+template <typename Report,
+          Result<Report> (*Work)(Formats, const ConvertRequest&, const RunOptions&)>
+void DefineConversion(nb::module_& module, const char* name, const char* doc) {
+  module.def(
+      name,
+      [](nb::handle source, nb::handle target, const Text& to, const Text& format,
+         nb::handle sharding, nb::handle from_sharding, Number shard_size,
+         const Text& hash, const Text& minishard_index_encoding,
+         const Text& data_encoding, Number preshift_bits, Number minishard_bits,
+         Number shard_bits, bool force, bool skip_damaged, bool unfinished,
+         uint64_t memory, size_t jobs, nb::object progress) {
+        ConvertRequest request;
+        request.source = LocationText(source);
+        request.source_format = format.value_or("");
+        request.source_spec = SpecText(from_sharding);
+        request.target = LocationText(target);
+        request.target_format = to.value_or("");
+        request.target_spec = SpecText(sharding);
+        const auto set_text = [&](const char* parameter, const Text& value) {
+          if (value) request.parameters[parameter] = *value;
+        };
+        const auto set_number = [&](const char* parameter, Number value) {
+          if (value) request.parameters[parameter] = std::to_string(*value);
+        };
+        set_number("shard-size", shard_size);
+        set_text("hash", hash);
+        set_text("minishard-index-encoding", minishard_index_encoding);
+        set_text("data-encoding", data_encoding);
+        set_number("preshift-bits", preshift_bits);
+        set_number("minishard-bits", minishard_bits);
+        set_number("shard-bits", shard_bits);
+        request.force = force;
+        request.skip_damaged = skip_damaged;
+        request.allow_unfinished = unfinished;
+        return Run<Report>(memory, jobs, std::move(progress),
+                           [&](const RunOptions& options) {
+                             return Work(BuiltinFormats(), request, options);
+                           });
+      },
+      nb::arg("source"), nb::arg("target"), nb::kw_only(), nb::arg("to") = nb::none(),
+      nb::arg("format") = nb::none(), nb::arg("sharding") = nb::none(),
+      nb::arg("from_sharding") = nb::none(), nb::arg("shard_size") = nb::none(),
+      nb::arg("hash") = nb::none(), nb::arg("minishard_index_encoding") = nb::none(),
+      nb::arg("data_encoding") = nb::none(), nb::arg("preshift_bits") = nb::none(),
+      nb::arg("minishard_bits") = nb::none(), nb::arg("shard_bits") = nb::none(),
+      nb::arg("force") = false, nb::arg("skip_damaged") = false,
+      nb::arg("unfinished") = false, nb::arg("memory") = kDefaultMemory,
+      nb::arg("jobs") = 0, nb::arg("progress") = nb::none(), doc);
+}
+
+nb::object DoTask(const std::string& task, uint64_t memory, size_t jobs,
+                  nb::object progress) {
+  return Run<TaskReport>(memory, jobs, std::move(progress),
+                         [&](const RunOptions& options) {
+                           return RunTask(BuiltinFormats(), task, options);
+                         });
+}
+
+nb::object Finish(nb::handle target, uint64_t parts_done) {
+  Plan plan;
+  plan.target = LocationText(target);
+  plan.parts_done = parts_done;
+  return Run<ConvertReport>(kDefaultMemory, 0, nb::none(), [&](const RunOptions&) {
+    return FinishPlan(BuiltinFormats(), plan);
+  });
+}
+
+}  // namespace
+
+void BindConvert(nb::module_& module) {
+  DefineConversion<ConvertReport, Convert>(
+      module, "convert",
+      "Converts one set into another, on threads. `to` and `format` name the formats of "
+      "the "
+      "target and the source, `sharding` and `from_sharding` their specs; the rest says "
+      "how "
+      "the target differs from what it would be. A rerun resumes what was cut short.");
+  DefineConversion<Plan, PlanConvert>(
+      module, "plan_convert",
+      "Prepares a conversion as a Plan: tasks that any process may run. The options are "
+      "those of convert().");
+  module.def("run_task", DoTask, nb::arg("task"), nb::kw_only(),
+             nb::arg("memory") = kDefaultMemory, nb::arg("jobs") = 1,
+             nb::arg("progress") = nb::none());
+  module.def("finish_plan", Finish, nb::arg("target"), nb::arg("parts_done") = 0);
+}
+
+}  // namespace dolium::python

@@ -1,0 +1,165 @@
+#include "python/src/entry_reads.h"
+
+#include <utility>
+
+#include "dolium/base/parallel.h"
+#include "dolium/formats/neuroglancer/sharded_container.h"
+#include "dolium/formats/neuroglancer/sharded_writer.h"
+
+namespace dolium::python {
+namespace {
+
+// How often a read is begun again because the object was replaced under it.
+constexpr int kAttempts = 64;
+
+// A batch ends when it has as many entries or bytes.
+constexpr size_t kBatchEntries = 1024;
+constexpr uint64_t kBatchBytes = uint64_t{8} << 20;
+constexpr size_t kBatchesAhead = 4;
+
+// Encoded batches below this are not worth threads.
+constexpr uint64_t kBytesWorthThreads = uint64_t{256} << 10;
+
+bool IsReplaced(const Error& error) {
+  return error.code == ErrorCode::kConflict || error.code == ErrorCode::kNotFound;
+}
+
+// Drops what is kept of the index for a key, so that the next Find() reads it anew.
+void Forget(const Container& container, std::string_view key) {
+  const auto* const sharded =
+      dynamic_cast<const neuroglancer::ShardedContainer*>(&container);
+  if (sharded == nullptr) return;  // Others keep nothing.
+  if (const auto id = neuroglancer::ParseKey(key)) sharded->reader().Forget(*id);
+}
+
+Result<bool> IsCurrent(const Container& container, const Entry& entry) {
+  for (const Extent& extent : entry.extents) {
+    DOLIUM_TRY(const auto now, container.store().Stat(extent.object->name));
+    if (!now || now->generation != extent.object->generation) return false;
+  }
+  return true;
+}
+
+Result<std::optional<EntryData>> ReadOnce(const Container& container,
+                                          std::string_view key, bool raw) {
+  DOLIUM_TRY(const auto entry, container.Find(key));
+  if (!entry) return std::nullopt;
+  DOLIUM_TRY(auto data, raw ? ReadStored(container.store(), *entry)
+                            : ReadEntry(container.store(), *entry));
+  return std::optional(std::move(data));
+}
+
+bool IsEncoded(const Entry& entry) {
+  for (const Extent& extent : entry.extents) {
+    if (!extent.codecs.empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::optional<Entry>> FindCurrent(const Container& container,
+                                         std::string_view key) {
+  for (int attempt = 1;; ++attempt) {
+    auto entry = container.Find(key);
+    if (entry && !*entry) return entry;
+    Result<bool> is_current = false;
+    if (entry) {
+      is_current = IsCurrent(container, **entry);
+      if (!is_current) return std::move(is_current).error();
+    } else if (!IsReplaced(entry.error())) {
+      return entry;
+    }
+    if (*is_current || attempt == kAttempts) return entry;
+    Forget(container, key);
+  }
+}
+
+Result<std::optional<EntryData>> ReadKey(const Container& container, std::string_view key,
+                                         bool raw) {
+  for (int attempt = 1;; ++attempt) {
+    auto data = ReadOnce(container, key, raw);
+    if (data || !IsReplaced(data.error()) || attempt == kAttempts) return data;
+    Forget(container, key);
+  }
+}
+
+Result<std::vector<std::optional<Bytes>>> ReadValues(const Container& container,
+                                                     std::vector<Entry> entries) {
+  uint64_t encoded_bytes = 0;
+  for (Entry& entry : entries) {
+    entry.preceding = 0;  // Not asked for.
+    entry.preceding_from.reset();
+    if (IsEncoded(entry)) encoded_bytes += entry.stored_size();
+  }
+  auto stored = ReadManyStored(container.store(), entries);
+  std::vector<std::optional<Bytes>> values(entries.size());
+  const auto finish = [&](size_t i) -> Result<void> {
+    if (stored[i]) {
+      DOLIUM_TRY(auto data,
+                 DecodeStored(container.store(), entries[i], *std::move(stored[i])));
+      values[i] = std::move(data.value);
+      return {};
+    }
+    if (!IsReplaced(stored[i].error())) return stored[i].error();
+    Forget(container, entries[i].key);
+    DOLIUM_TRY(auto data, ReadKey(container, entries[i].key, /*raw=*/false));
+    if (data) values[i] = std::move(data->value);
+    return {};
+  };
+  const size_t jobs = encoded_bytes < kBytesWorthThreads ? 1 : 0;
+  DOLIUM_TRY_VOID(ParallelFor(entries.size(), jobs, finish));
+  return values;
+}
+
+EntryStream::EntryStream(std::shared_ptr<const Container> container)
+    : container_(std::move(container)), thread_([this] { Run(); }) {}
+
+EntryStream::~EntryStream() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
+  changed_.notify_all();
+}
+
+void EntryStream::Run() {
+  Result<void> result =
+      Scan(*container_,
+           {.entry = [this](const Entry& entry) { return Take(entry); }, .damage = {}});
+  if (!batch_.empty()) Push(std::move(batch_));
+  const std::lock_guard lock(mutex_);
+  result_ = std::move(result);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+bool EntryStream::Take(const Entry& entry) {
+  batch_.push_back(entry);
+  batch_bytes_ += entry.stored_size();
+  if (batch_.size() < kBatchEntries && batch_bytes_ < kBatchBytes) return true;
+  batch_bytes_ = 0;
+  return Push(std::exchange(batch_, {}));
+}
+
+bool EntryStream::Push(std::vector<Entry> batch) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return stopping_ || batches_.size() < kBatchesAhead; });
+  if (stopping_) return false;
+  batches_.push_back(std::move(batch));
+  changed_.notify_all();
+  return true;
+}
+
+Result<std::vector<Entry>> EntryStream::Next() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ended_ || !batches_.empty(); });
+  if (batches_.empty()) {
+    if (!result_) return result_.error();
+    return std::vector<Entry>();
+  }
+  std::vector<Entry> batch = std::move(batches_.front());
+  batches_.pop_front();
+  changed_.notify_all();
+  return batch;
+}
+
+}  // namespace dolium::python

@@ -1,0 +1,67 @@
+// Values by key, for every format; where a hot path exists, chunk_reads.h has it. Call
+// these without the GIL.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "dolium/container/container.h"
+#include "dolium/container/read_entry.h"
+
+namespace dolium::python {
+
+// Finds an entry in the objects as they are now, whatever has been kept of their index.
+Result<std::optional<Entry>> FindCurrent(const Container& container,
+                                         std::string_view key);
+
+// What an entry holds, decoded or (raw) as stored; nullopt if it is not there. Begins
+// again if the object was replaced in between.
+Result<std::optional<EntryData>> ReadKey(const Container& container, std::string_view key,
+                                         bool raw);
+
+// The decoded values of entries; nullopt for one that is gone by now.
+Result<std::vector<std::optional<Bytes>>> ReadValues(const Container& container,
+                                                     std::vector<Entry> entries);
+
+// A scan, turned inside out: a thread scans ahead, a few batches at most, and Next()
+// takes them. One thread at a time.
+class EntryStream {
+ public:
+  explicit EntryStream(std::shared_ptr<const Container> container);
+  // Ends the scan and waits for its thread.
+  ~EntryStream();
+
+  // Some entries; none at the end.
+  Result<std::vector<Entry>> Next();
+
+ private:
+  void Run();
+  // Returns false to end the scan.
+  bool Take(const Entry& entry);
+  bool Push(std::vector<Entry> batch);
+
+  const std::shared_ptr<const Container> container_;
+  // Used by the thread alone.
+  std::vector<Entry> batch_;
+  uint64_t batch_bytes_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::deque<std::vector<Entry>> batches_;
+  bool stopping_ = false;
+  bool ended_ = false;
+  Result<void> result_;
+
+  std::jthread thread_;  // last: it uses the members above
+};
+
+}  // namespace dolium::python

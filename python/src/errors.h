@@ -1,0 +1,44 @@
+// Errors as Python exceptions.
+//
+//   kNotFound            KeyError for an entry, FileNotFoundError for a location
+//   kCorrupt             dolium.CorruptError
+//   kInvalidArgument     ValueError
+//   kExists              FileExistsError
+//   kConflict            dolium.ConflictError, an OSError
+//   kIo, kUnavailable    OSError
+//   kUnsupported         NotImplementedError
+//   kCancelled           KeyboardInterrupt
+//
+// All functions need the GIL.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include <nanobind/nanobind.h>
+
+#include "dolium/base/result.h"
+
+namespace dolium::python {
+
+namespace nb = nanobind;
+
+// What it is that kNotFound says is absent.
+enum class Absent { kLocation, kEntry };
+
+[[noreturn]] void Raise(const Error& error, Absent absent = Absent::kLocation);
+
+// Text of ours for people, which may quote names that are not UTF-8.
+nb::str MessageText(std::string_view text);
+
+// The value, or the exception for the error.
+template <typename T>
+T Must(Result<T> result, Absent absent = Absent::kLocation) {
+  if (!result) Raise(result.error(), absent);
+  return *std::move(result);
+}
+inline void Must(const Result<void>& result, Absent absent = Absent::kLocation) {
+  if (!result) Raise(result.error(), absent);
+}
+
+}  // namespace dolium::python

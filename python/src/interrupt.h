@@ -1,0 +1,44 @@
+// Long work: without the GIL, stopped by Ctrl-C, telling a Python function how it goes.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stop_token>
+
+#include <nanobind/nanobind.h>
+
+#include "dolium/ops/progress.h"
+
+namespace dolium::python {
+
+namespace nb = nanobind;
+
+// Runs `work` on a thread of its own and waits for it without the GIL. A signal whose
+// Python handler raises (Ctrl-C) asks `stop`, which the work must heed; the exception
+// goes on once the work has ended. Needs the GIL.
+void RunInterruptible(std::stop_source stop, const std::function<void()>& work);
+
+// A Python function `progress(entries, total_entries, bytes)`, or None. What it raises
+// stops the work. Made and destroyed with the GIL.
+class ProgressCall {
+ public:
+  ProgressCall(nb::object function, std::stop_source stop);
+
+  // Tells the Python function, though not more often than people can see. Any thread,
+  // with the GIL or without. Refers to *this; empty without a Python function.
+  ProgressFunction function();
+
+  // Raises what the Python function raised. Needs the GIL.
+  void Check();
+
+ private:
+  void Tell(const Progress& progress);
+
+  const nb::object function_;
+  std::stop_source stop_;
+  std::chrono::steady_clock::time_point last_;
+  std::optional<nb::python_error> raised_;  // guarded by the GIL
+};
+
+}  // namespace dolium::python

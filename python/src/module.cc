@@ -1,0 +1,14 @@
+#include <nanobind/nanobind.h>
+
+#include "python/src/bindings.h"
+
+NB_MODULE(_core, module) {
+  using namespace dolium::python;
+  module.doc() = "The engine of the package dolium: use it by way of that.";
+  module.attr("__version__") = DOLIUM_VERSION;
+  BindErrors(module);
+  BindShardingSpec(module);
+  BindContainer(module);
+  BindShardedWriter(module);
+  BindConvert(module);
+}

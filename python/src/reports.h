@@ -1,0 +1,28 @@
+// Results as the dataclasses of dolium._reports. All need the GIL.
+#pragma once
+
+#include <vector>
+
+#include <nanobind/nanobind.h>
+
+#include "dolium/bytes/store.h"
+#include "dolium/container/entry.h"
+#include "dolium/container/writer.h"
+#include "dolium/ops/convert.h"
+#include "dolium/ops/stats.h"
+#include "dolium/ops/verify.h"
+
+namespace dolium::python {
+
+namespace nb = nanobind;
+
+// `key` is the entry's, as the container's callers know it.
+nb::object ToPython(const Store& store, const Entry& entry, nb::object key);
+nb::object ToPython(const WriteSummary& summary);
+nb::object ToPython(const VerifyReport& report, const std::vector<Finding>& findings);
+nb::object ToPython(const StatsReport& report);
+nb::object ToPython(const TaskReport& report);
+nb::object ToPython(const ConvertReport& report);
+nb::object ToPython(const Plan& plan);
+
+}  // namespace dolium::python

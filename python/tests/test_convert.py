@@ -1,0 +1,162 @@
+import concurrent.futures
+import json
+import multiprocessing
+import pickle
+
+import pytest
+from conftest import flip_byte
+
+import dolium
+
+
+def test_reshards(location, values, tmp_path):
+    target = tmp_path / "target"
+    report = dolium.convert(location, target, shard_bits=1, minishard_bits=2, preshift_bits=0)
+    assert report.written.entries == len(values)
+    assert (report.parts, report.parts_done_before, report.skipped) == (2, 0, [])
+    chunks = dolium.open(target)
+    assert chunks.sharding.shard_bits == 1
+    assert dict(chunks.items()) == values
+
+
+def test_goes_to_files_and_back(location, values, tmp_path):
+    dolium.convert(location, tmp_path / "files", to="files")
+    assert (tmp_path / "files" / "0").read_bytes() == b""
+    spec = dolium.ShardingSpec(0, 1, 1, data_encoding="gzip")
+    dolium.convert(
+        tmp_path / "files", tmp_path / "back", format="files", to="neuroglancer", sharding=spec
+    )
+    back = dolium.open(tmp_path / "back")
+    assert back.sharding == spec
+    assert dict(back.items()) == values
+
+
+def test_takes_words_and_sizes(location, values, tmp_path):
+    dolium.convert(
+        location,
+        tmp_path / "target",
+        from_sharding=dolium.open(location).sharding,
+        shard_size=100_000,
+        hash="identity",
+        minishard_index_encoding="raw",
+        data_encoding="raw",
+        memory=1 << 20,
+        jobs=2,
+    )
+    chunks = dolium.open(tmp_path / "target")
+    assert chunks.sharding.hash == "identity"
+    assert chunks.sharding.minishard_index_encoding == "raw"
+    assert dict(chunks.items()) == values
+
+
+def test_errors_are_told(location, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        dolium.convert(tmp_path / "absent", tmp_path / "target")
+    with pytest.raises(ValueError, match="hash"):
+        dolium.convert(location, tmp_path / "target", hash="md5")
+    with pytest.raises(ValueError, match="no format"):
+        dolium.convert(location, tmp_path / "target", to="zip")
+    with pytest.raises(TypeError):
+        dolium.convert(location, tmp_path / "target", shard_sise=5)
+    dolium.convert(location, tmp_path / "target")
+    with pytest.raises(FileExistsError):
+        dolium.convert(location, tmp_path / "target")
+    dolium.convert(location, tmp_path / "target", force=True, shard_bits=0)
+    assert dolium.open(tmp_path / "target").sharding.shard_bits == 0
+
+
+def test_skips_damage_if_asked(tmp_path):
+    spec = dolium.ShardingSpec(0, 1, 1, data_encoding="gzip")
+    values = {i: bytes([i]) * 300 for i in range(20)}
+    dolium.write_sharded(tmp_path / "set", spec, values)
+    entry = dolium.open(tmp_path / "set").find(7)
+    flip_byte(entry.object, entry.offset + entry.stored_size - 6)
+    report = dolium.convert(tmp_path / "set", tmp_path / "target", skip_damaged=True)
+    (finding,) = report.skipped
+    assert finding.key == "7"
+    del values[7]
+    assert dict(dolium.open(tmp_path / "target").items()) == values
+
+
+def test_progress_is_told_and_may_stop_the_work(location, values, tmp_path):
+    seen = []
+    dolium.convert(location, tmp_path / "a", progress=lambda *numbers: seen.append(numbers))
+    assert seen[-1][:2] == (len(values), len(values))
+
+    def refuse(*_):
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        dolium.convert(location, tmp_path / "b", shard_bits=6, jobs=1, progress=refuse)
+    with pytest.raises(OSError, match="unfinished"):
+        dolium.open(tmp_path / "b", format="neuroglancer")
+    dolium.convert(location, tmp_path / "b", shard_bits=6)
+    assert dict(dolium.open(tmp_path / "b").items()) == values
+
+
+def test_a_plan_is_plain_data(location, values, tmp_path):
+    plan = dolium.plan_convert(location, tmp_path / "target", shard_bits=3)
+    assert isinstance(plan, dolium.Plan)
+    assert plan.parts == len(plan.tasks) == 8
+    assert plan.entries == len(values)
+    assert all(isinstance(json.loads(task), dict) for task in plan.tasks)
+    with pytest.raises(OSError, match="unfinished"):
+        dolium.open(tmp_path / "target", format="neuroglancer")
+
+    plan = pickle.loads(pickle.dumps(plan))
+    with pytest.raises(FileNotFoundError, match="not done"):
+        plan.finish()
+    reports = [dolium.run_task(task) for task in reversed(plan.tasks)]
+    again = dolium.run_task(plan.tasks[0], memory=1 << 20, jobs=2)
+    assert again == reports[-1]
+    assert sum(report.written.entries for report in reports) == len(values)
+    report = plan.finish()
+    assert report.written.entries == len(values)
+    assert dict(dolium.open(tmp_path / "target").items()) == values
+
+
+def test_a_task_that_is_none_is_refused():
+    with pytest.raises((ValueError, dolium.CorruptError)):
+        dolium.run_task("{}")
+
+
+def spawned(workers):
+    context = multiprocessing.get_context("spawn")
+    return concurrent.futures.ProcessPoolExecutor(workers, mp_context=context)
+
+
+@pytest.mark.parametrize(
+    "make_executor",
+    [lambda: None, lambda: concurrent.futures.ThreadPoolExecutor(3), lambda: spawned(2)],
+    ids=["default", "threads", "processes"],
+)
+def test_a_plan_runs_on_any_executor(location, values, tmp_path, make_executor):
+    plan = dolium.plan_convert(location, tmp_path / "target", shard_bits=3)
+    executor = make_executor()
+    report = dolium.run_plan(plan, executor)
+    if executor is not None:
+        executor.shutdown()
+    assert report.parts == 8
+    assert report.written.entries == len(values)
+    assert dict(dolium.open(tmp_path / "target").items()) == values
+
+
+def test_a_failed_task_ends_the_plan_and_a_rerun_resumes_it(location, values, tmp_path):
+    plan = dolium.plan_convert(location, tmp_path / "target", shard_bits=3)
+
+    class Failing(concurrent.futures.ThreadPoolExecutor):
+        def submit(self, function, task, **options):
+            if task == plan.tasks[5]:
+                return super().submit(lambda: 1 / 0)
+            return super().submit(function, task, **options)
+
+    with Failing(1) as executor, pytest.raises(ZeroDivisionError):
+        dolium.run_plan(plan, executor)
+    with pytest.raises(OSError, match="unfinished"):
+        dolium.open(tmp_path / "target", format="neuroglancer")
+    rest = dolium.plan_convert(location, tmp_path / "target", shard_bits=3)
+    assert plan.tasks[5] in rest.tasks
+    assert 5 <= rest.parts_done < 8
+    report = dolium.run_plan(rest)
+    assert report.parts_done_before == rest.parts_done
+    assert dict(dolium.open(tmp_path / "target").items()) == values

@@ -1,0 +1,106 @@
+"""A file server on a free loopback port, with ranges and entity tags, that counts requests.
+
+As a program it serves a folder until standard input ends:
+
+    python range_server.py FOLDER    prints its address as the first line
+"""
+
+import dataclasses
+import http.server
+import os
+import pathlib
+import re
+import sys
+import threading
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    method: str
+    path: str
+    range: tuple[int, int] | None  # first and last byte
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = 1 << 16
+
+    def do_GET(self):
+        self._answer(with_body=True)
+
+    def do_HEAD(self):
+        self._answer(with_body=False)
+
+    def _answer(self, with_body):
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        wanted = wanted and tuple(map(int, wanted.groups()))
+        self.server.log.append(Request(self.command, self.path, wanted))
+        path = self.server.folder / self.path.lstrip("/")
+        if ".." in path.parts or not path.is_file():
+            return self._send(404, [], b"", with_body)
+        # The same open file gives the bytes and the tag, even if the name is given to another.
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            headers = [("ETag", f'"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}"')]
+            headers.append(("Accept-Ranges", "bytes"))
+            if wanted is None:
+                return self._send(200, headers, file.read(), with_body)
+            first, last = wanted[0], min(wanted[1], status.st_size - 1)
+            if first > last:
+                headers.append(("Content-Range", f"bytes */{status.st_size}"))
+                return self._send(416, headers, b"", with_body)
+            file.seek(first)
+            headers.append(("Content-Range", f"bytes {first}-{last}/{status.st_size}"))
+            self._send(206, headers, file.read(last - first + 1), with_body)
+
+    def _send(self, status, headers, body, with_body):
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if with_body:
+            self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+class RangeServer:
+    """Serves a folder while the `with` block runs."""
+
+    def __init__(self, folder):
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        self._server.daemon_threads = True
+        self._server.folder = pathlib.Path(folder).resolve()
+        self._server.log = []
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def take_log(self):
+        """The requests since the last call."""
+        log, self._server.log = self._server.log, []
+        return log
+
+
+def main():
+    with RangeServer(sys.argv[1]) as server:
+        print(server.url, flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()
