@@ -159,7 +159,7 @@ Result<std::unique_ptr<Container>> Open(const Location& location,
                    : FindSharding(folder);
   const bool has_own_info = info && !options.spec && !info->own_info.empty();
   DOLIUM_TRY(const auto local, folder.store->LocalPath(folder.path));
-  if (!options.allow_unfinished && (local || !has_own_info)) {
+  if (!info || (!options.allow_unfinished && (local || !has_own_info))) {
     DOLIUM_TRY(const auto marker, ReadMarker(folder));
     if (marker) return UnfinishedError(folder);
   }
