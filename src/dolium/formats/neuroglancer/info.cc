@@ -189,7 +189,8 @@ Result<ShardingInfo> ShardingFromText(std::string_view text, const Location& fol
         fmt::format("describes {} sharded folders and none is named \"{}\": {}",
                     folders.size(), BaseName(folder.path), ListFolders(folders)));
   }
-  const bool whole_info = chosen->folder.empty() && chosen->kind != Kind::kUnknown;
+  const bool whole_info =
+      chosen->folder.empty() && Json::parse(text, nullptr, false).contains("sharding");
   return ShardingInfo{chosen->spec, chosen->kind,
                       whole_info ? std::string(text) : std::string(), "given spec"};
 }

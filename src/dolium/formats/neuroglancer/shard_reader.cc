@@ -272,9 +272,21 @@ Result<void> ShardReader::ReadChunks(std::span<const ChunkRef> chunks,
   std::vector<size_t> order(chunks.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::sort(order, [&](size_t a, size_t b) {
-    const int by_name = chunks[a].object->name.compare(chunks[b].object->name);
-    return by_name != 0 ? by_name < 0 : chunks[a].range.offset < chunks[b].range.offset;
+    const ObjectVersion& in_a = *chunks[a].object;
+    const ObjectVersion& in_b = *chunks[b].object;
+    if (const int order = in_a.name.compare(in_b.name); order != 0) return order < 0;
+    if (const int order = in_a.generation.token.compare(in_b.generation.token);
+        order != 0) {
+      return order < 0;
+    }
+    return chunks[a].range.offset < chunks[b].range.offset;
   });
+  const auto same_version = [&](size_t a, size_t b) {
+    const ObjectVersion& in_a = *chunks[a].object;
+    const ObjectVersion& in_b = *chunks[b].object;
+    return &in_a == &in_b ||
+           (in_a.name == in_b.name && in_a.generation == in_b.generation);
+  };
 
   struct Group {
     size_t begin = 0;
@@ -288,7 +300,7 @@ Result<void> ShardReader::ReadChunks(std::span<const ChunkRef> chunks,
     const ChunkRef& chunk = chunks[order[i]];
     slices[i] = {chunk.range.offset, into[order[i]]};
     if (groups.empty() || group_bytes >= kBytesPerThread ||
-        chunks[order[groups.back().begin]].object->name != chunk.object->name) {
+        !same_version(order[groups.back().begin], order[i])) {
       groups.push_back({i, i});
       group_bytes = 0;
     }

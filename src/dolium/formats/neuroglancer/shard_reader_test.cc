@@ -108,6 +108,25 @@ TEST(ShardReader, TellsOfAReplacementBetweenLocateAndRead) {
   EXPECT_EQ(reader.ReadChunk(**chunk, into).error().code, ErrorCode::kConflict);
 }
 
+TEST(ShardReader, ReadsEachChunkOfABatchFromItsOwnGeneration) {
+  TestFolder folder;
+  WriteChunks(folder.location, {}, {{1, "one"}, {2, "two"}});
+  const ShardReader reader(folder.location, {}, kCache);
+  const auto old = reader.Locate(1);
+  ASSERT_TRUE(old && *old);
+  WriteChunks(folder.location, {}, {{1, "1"}, {2, "2"}});
+  reader.Forget(2);
+  const auto fresh = reader.Locate(2);
+  ASSERT_TRUE(fresh && *fresh);
+  ByteVector first((*old)->range.length);
+  ByteVector second((*fresh)->range.length);
+  const ChunkRef chunks[] = {**fresh, **old};
+  const MutableBytes into[] = {second, first};
+  const auto read = reader.ReadChunks(chunks, into);
+  ASSERT_FALSE(read) << "the old generation is gone";
+  EXPECT_EQ(read.error().code, ErrorCode::kConflict);
+}
+
 TEST(ShardReader, GivesNoWrongBytesWhileShardsAreReplaced) {
   const ShardingSpec spec{.minishard_bits = 1, .data_encoding = Encoding::kGzip};
   TestFolder folder;
