@@ -86,6 +86,11 @@ def machine():
 def file_system(path):
     """The type of the file system that holds `path`."""
     done = subprocess.run(
-        ["stat", "-f", "-c", "%T", str(path)], capture_output=True, text=True, check=True
+        ["df", "--output=fstype", str(path)], capture_output=True, text=True, check=True
     )
-    return done.stdout.strip()
+    return done.stdout.split()[-1]
+
+
+def available_memory():
+    with open("/proc/meminfo") as info:
+        return next(int(line.split()[1]) * 1024 for line in info if line.startswith("MemAvail"))

@@ -23,9 +23,16 @@ def make_pool(size, kind="random"):
     count = max(4, POOL_BYTES // size)
     if kind == "random":
         return [source.randbytes(size) for _ in range(count)]
-    # Half of the bytes random, so that gzip has something to do and something to gain.
-    return [bytes(b if i % 2 else 0 for i, b in enumerate(source.randbytes(size)))
-            for _ in range(min(count, 32))]
+    return [labels(source, size) for _ in range(min(count, 64))]
+
+
+def labels(source, size):
+    """What a segmentation looks like: runs of a few labels of 8 bytes. gzip makes it small."""
+    few = [source.randbytes(8) for _ in range(24)]
+    value = bytearray()
+    while len(value) < size:
+        value += source.choice(few) * source.randrange(1, 40)
+    return bytes(value[:size])
 
 
 def make_ids(count, order):

@@ -20,7 +20,10 @@ ExitStatus RunPut(Context& context) {
                            (*container)->location().Describe(), key)));
   }
 
-  Change change{.key = key, .value = {}, .preceding = {}};
+  Change change{.key = key,
+                .value = {},
+                .preceding = {},
+                .only_if_absent = !context.arguments.Has("force")};
   auto value = context.ReadFile(context.arguments[2], kDefaultDecodeLimit);
   if (!value) return context.FailLocation(value.error());
   change.value = *std::move(value);

@@ -59,6 +59,7 @@ Json SummaryJson(const Location& location, const VerifyReport& report) {
           {"bytes_read", report.bytes_read},
           {"bytes_decoded", report.bytes_decoded},
           {"errors", report.errors},
+          {"unreadable", report.unreadable},
           {"warnings", report.warnings}};
 }
 
@@ -111,6 +112,10 @@ ExitStatus VerifyLocation(Context& context, const std::string& text, const Sampl
     } else {
       context.terminal.Line(SummaryLine(location, *report, bad));
     }
+  }
+  // Data that could not be reached are not therefore bad.
+  if (report->errors > 0 && report->errors == report->unreadable) {
+    return ExitStatus::kUnreadable;
   }
   return bad ? ExitStatus::kBad : ExitStatus::kGood;
 }

@@ -183,7 +183,8 @@ Result<void> FileStore::Remove(std::string_view object,
   return remove().Within(described);
 }
 
-Result<std::shared_ptr<void>> FileStore::LockForRewrite(std::string_view object) {
+Result<std::shared_ptr<void>> FileStore::LockForRewrite(std::string_view object,
+                                                        bool wait) {
   const PathName name(object);
   if (!name.valid()) return InvalidArgument(Describe(object) + ": not a path");
   while (true) {
@@ -195,7 +196,11 @@ Result<std::shared_ptr<void>> FileStore::LockForRewrite(std::string_view object)
       if (errno == ENOENT || errno == ENOTDIR) return nullptr;
       return SystemError(errno, "cannot open").Within(Describe(object));
     }
-    if (RetryOnSignal([&] { return flock(file.get(), LOCK_EX); }) != 0) return nullptr;
+    const int how = LOCK_EX | (wait ? 0 : LOCK_NB);
+    if (RetryOnSignal([&] { return flock(file.get(), how); }) != 0) {
+      if (errno != EWOULDBLOCK) return nullptr;
+      return Unavailable(Describe(object) + ": locked by another writer");
+    }
     // Whoever had the lock may have replaced the file: then the new one is to be locked.
     struct stat locked{};
     if (fstat(file.get(), &locked) != 0) {

@@ -47,8 +47,9 @@ class FileStore final : public Store {
   Result<std::unique_ptr<ObjectWriter>> Begin(std::string_view object) override;
   Result<void> Remove(std::string_view object, const Precondition& precondition) override;
 
-  // Waits for the lock; nullptr if the object is absent or its file system has no locks.
-  Result<std::shared_ptr<void>> LockForRewrite(std::string_view object) override;
+  // nullptr if the object is absent or its file system has no locks.
+  Result<std::shared_ptr<void>> LockForRewrite(std::string_view object,
+                                               bool wait = true) override;
   Result<std::optional<LocalFile>> OpenLocal(std::string_view object) const override;
   Result<std::optional<std::string>> LocalPath(std::string_view object) const override;
   Result<size_t> RemoveStaleTemporaries(std::string_view folder) override;

@@ -128,12 +128,10 @@ std::string ResponseHead::content_encoding() const {
 
 Generation ResponseHead::MakeGeneration(std::optional<uint64_t> total) const {
   if (etag_ && !etag_->empty()) return {fmt::format("etag {}", *etag_)};
-  std::string token;
-  if (last_modified_ && !last_modified_->empty()) {
-    token = fmt::format("modified {}", *last_modified_);
-  }
-  if (total) token += fmt::format("{}size {}", token.empty() ? "" : ", ", *total);
-  return {std::move(token)};
+  // A size alone tells nothing: what has the same size may be something else.
+  if (!last_modified_ || last_modified_->empty()) return {};
+  return {total ? fmt::format("modified {}, size {}", *last_modified_, *total)
+                : fmt::format("modified {}", *last_modified_)};
 }
 
 }  // namespace dolium

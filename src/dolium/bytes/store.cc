@@ -35,7 +35,7 @@ Result<void> ObjectWriter::AppendFrom(const Store& source, std::string_view obje
   return {};
 }
 
-Result<std::shared_ptr<void>> Store::LockForRewrite(std::string_view) {
+Result<std::shared_ptr<void>> Store::LockForRewrite(std::string_view, bool) {
   return std::shared_ptr<void>();
 }
 

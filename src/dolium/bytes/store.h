@@ -131,7 +131,9 @@ class Store {
 
   // Keeps other processes that ask for the same lock from rewriting `object` meanwhile,
   // to spare them lost work; safety comes from preconditions alone. May return nullptr.
-  virtual Result<std::shared_ptr<void>> LockForRewrite(std::string_view object);
+  // Waits for the lock, or (not `wait`) gives kUnavailable if somebody has it.
+  virtual Result<std::shared_ptr<void>> LockForRewrite(std::string_view object,
+                                                       bool wait = true);
 
   // A file descriptor for kernel copies, kept open by the owner; nullopt if not a local
   // file.

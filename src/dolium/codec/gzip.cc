@@ -29,6 +29,9 @@ constexpr size_t kTrailerBytes = 8;  // CRC32, ISIZE
 // A deflate stream cannot grow by more than this: 258 bytes from two bits.
 constexpr uint64_t kMaxRatio = 1032;
 constexpr uint64_t kRatioSlack = 64;
+// Sizes that are allocated on the trailer's word: this, or this many times the input.
+constexpr uint64_t kTrustedHint = uint64_t{64} << 20;
+constexpr uint64_t kUsualRatio = 16;
 
 constexpr int kMinLevel = 0;
 constexpr int kMaxLevel = 12;
@@ -191,7 +194,9 @@ Result<ByteVector> GzipDecode(BytesView stored, uint64_t limit) {
       stored.size() < kTrailerBytes
           ? 0
           : LoadLE<uint32_t>(stored.data() + stored.size() - sizeof(uint32_t));
-  Output output(cap, hint);
+  // A large claim is not believed before some of it has come true.
+  const auto likely = CheckedMul(stored.size(), kUsualRatio).value_or(UINT64_MAX);
+  Output output(cap, std::min(hint, std::max(kTrustedHint, likely)));
   for (size_t at = 0; at < stored.size();) {
     const BytesView rest = stored.subspan(at);
     if (at > 0 && !StartsLikeGzip(rest)) {

@@ -35,6 +35,7 @@ struct Change {
   std::string key;
   std::optional<Bytes> value;
   Bytes preceding;
+  bool only_if_absent = false;  // kExists if the key is there; for values only
 };
 
 // What a format tells about a container besides its entries: names and values, in the

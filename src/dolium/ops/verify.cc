@@ -224,17 +224,20 @@ class Verifier {
       object = container_.store().Describe(entry.extents.front().object->name);
       range = entry.extents.front().range;
     }
-    Report(ErrorFinding(std::move(kind), std::move(object), entry.key, range, error));
+    Report(ErrorFinding(std::move(kind), std::move(object), entry.key, range, error),
+           error.code);
   }
 
   void ReportObject(const std::string& object, const Error& error) {
     const bool damaged = error.code == ErrorCode::kCorrupt;
     Report(ErrorFinding(damaged ? "index" : "read", container_.store().Describe(object),
-                        {}, {}, error));
+                        {}, {}, error),
+           error.code);
   }
 
-  void Report(const Finding& finding) {
+  void Report(const Finding& finding, ErrorCode code = ErrorCode::kCorrupt) {
     const std::lock_guard lock(report_mutex_);
+    if (code == ErrorCode::kUnavailable || code == ErrorCode::kIo) ++report_.unreadable;
     ++(finding.severity == Severity::kError ? report_.errors : report_.warnings);
     if (visitor_) visitor_(finding);
   }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/bytes/folder_swap.h"
+#include "dolium/container/json.h"
 #include "dolium/container/unfinished.h"
 
 namespace dolium {
@@ -16,13 +17,14 @@ constexpr std::string_view kOperation = "write";
 std::string MarkerText(const Target& target) {
   return nlohmann::json{{"operation", kOperation},
                         {"format", target.format_name()},
-                        {"target", target.Describe()}}
+                        {"description", target.Describe()}}
       .dump(2);
 }
 
 bool IsWriteMarker(std::string_view text) {
-  const auto marker = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return marker.is_object() && marker.value("operation", "") == kOperation;
+  const auto marker = ParseJson(text);
+  return marker && marker->is_object() && marker->contains("operation") &&
+         (*marker)["operation"] == kOperation;
 }
 
 // Removes what a writer that died left in `folder`: parts, bookkeeping, temporaries.
@@ -47,6 +49,31 @@ Result<void> Clear(const Location& folder, const Format& format) {
   return {};
 }
 
+// Puts the marker there, in place of one that a dead writer left, and holds it. kExists
+// if a live writer holds it, or if it is another operation's.
+Result<std::shared_ptr<void>> TakeMarker(const Location& place, const std::string& text) {
+  const std::string object = JoinPath(place.path, kMarkerName);
+  const auto lock = [&]() -> Result<std::shared_ptr<void>> {
+    auto locked = place.store->LockForRewrite(object, /*wait=*/false);
+    if (locked || locked.error().code != ErrorCode::kUnavailable) return locked;
+    return Exists(
+        fmt::format("{}: is being written by another process", place.Describe()));
+  };
+  auto put = place.store->Put(object, AsBytes(text), Precondition::Absent());
+  if (put) return lock();
+  if (put.error().code != ErrorCode::kExists) return std::move(put).error();
+  DOLIUM_TRY(const auto marker, ReadMarker(place));
+  if (marker && !IsWriteMarker(*marker)) {
+    return Exists(
+        fmt::format("{}: holds an unfinished set that another operation began; finish "
+                    "that, or use --force to replace it",
+                    place.Describe()));
+  }
+  DOLIUM_TRY(const auto old, lock());  // Held until the new one is.
+  DOLIUM_TRY_VOID(WriteMarker(place, text));
+  return lock();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SetWriter>> SetWriter::Begin(Formats formats,
@@ -57,33 +84,21 @@ Result<std::unique_ptr<SetWriter>> SetWriter::Begin(Formats formats,
   DOLIUM_TRY(const Occupancy occupancy, LookInto(place));
   DOLIUM_TRY(const auto marker, ReadMarker(place));
   std::unique_ptr<SetWriter> set(new SetWriter());
-  const bool resumes = marker && IsWriteMarker(*marker);
-  if (!resumes && (marker || occupancy == Occupancy::kOccupied)) {
-    if (!request.force) {
-      return Exists(
-          marker ? fmt::format("{}: holds an unfinished set that another operation "
-                               "began; finish that, or use --force to replace it",
-                               place.Describe())
-                 : fmt::format("{}: is there already; use --force to replace it",
-                               place.Describe()));
-    }
+  const bool replaces =
+      marker ? !IsWriteMarker(*marker) : occupancy == Occupancy::kOccupied;
+  if (replaces && !marker && !request.force) {
+    return Exists(
+        fmt::format("{}: is there already; use --force to replace it", place.Describe()));
+  }
+  if (replaces && request.force) {
     DOLIUM_TRY_VOID(CheckReplaceable(place, *format));
     DOLIUM_TRY(set->swap_, SwapFolders::Of(place));
-    DOLIUM_TRY(const Location fresh, ParseLocation(set->swap_->fresh));
-    DOLIUM_TRY(const auto other, ReadMarker(fresh));
-    if (other && !IsWriteMarker(*other)) {
-      return Exists(
-          fmt::format("{}: another operation is building its replacement of {} there",
-                      fresh.Describe(), place.Describe()));
-    }
-    DOLIUM_TRY_VOID(RemoveFolder(set->swap_->fresh));
-    place = fresh;
+    DOLIUM_TRY(place, ParseLocation(set->swap_->fresh));
   }
   DOLIUM_TRY(set->target_, format->create(place, request.create));
   // The marker comes first: what it stands beside may be removed by the next run.
-  if (!resumes) DOLIUM_TRY_VOID(WriteMarker(place, MarkerText(*set->target_)));
+  DOLIUM_TRY(set->lock_, TakeMarker(place, MarkerText(*set->target_)));
   DOLIUM_TRY_VOID(Clear(place, *format));
-  if (resumes) DOLIUM_TRY_VOID(WriteMarker(place, MarkerText(*set->target_)));
   DOLIUM_TRY(set->writer_, set->target_->NewWriter(options));
   return set;
 }

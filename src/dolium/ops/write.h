@@ -38,6 +38,7 @@ class SetWriter {
  private:
   SetWriter() = default;
 
+  std::shared_ptr<void> lock_;       // keeps other writers away
   std::optional<SwapFolders> swap_;  // if the set replaces another
   std::unique_ptr<Target> target_;
   std::unique_ptr<Writer> writer_;

@@ -122,6 +122,34 @@ TEST_F(SetWriterTest, DoesNotReplaceWhatIsNotPartOfASet) {
   EXPECT_THAT(begun.error().message, HasSubstr("notes.txt"));
 }
 
+TEST_F(SetWriterTest, KeepsASecondWriterAway) {
+  const auto first = Must(Begin());
+  Must(first->writer().Add({.key = "1", .value = AsBytes("x"), .preceding = {}}));
+  const auto second = Begin();
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::kExists);
+  EXPECT_THAT(second.error().message, HasSubstr("is being written by another process"));
+  Must(first->Finish());
+  EXPECT_EQ(Value("1"), "x");
+}
+
+TEST_F(SetWriterTest, ReadsAnUnfinishedSetOnRequest) {
+  const auto set = Must(Begin());
+  OpenOptions options;
+  options.allow_unfinished = true;
+  const auto opened =
+      OpenContainer(BuiltinFormats(), Must(ParseLocation(target_)), "", options);
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ((*opened)->format_name(), "neuroglancer");
+}
+
+TEST_F(SetWriterTest, TakesNonsenseForAMarkerOfOthers) {
+  fs::create_directory(target_);
+  const Location place = Must(ParseLocation(target_));
+  Must(WriteMarker(place, R"({"operation": 5})"));
+  EXPECT_EQ(Begin().error().code, ErrorCode::kExists);
+}
+
 TEST_F(SetWriterTest, LeavesTheUnfinishedWorkOfOthersAlone) {
   fs::create_directory(target_);
   const Location place = Must(ParseLocation(target_));

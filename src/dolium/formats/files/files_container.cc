@@ -166,7 +166,8 @@ Result<void> FilesContainer::Apply(std::span<const Change> changes) {
     if (change.value) {
       DOLIUM_TRY([[maybe_unused]] const WriteSummary written,
                  WriteFile(location_, change.key, *change.value, change.preceding,
-                           Precondition::None()));
+                           change.only_if_absent ? Precondition::Absent()
+                                                 : Precondition::None()));
     } else {
       DOLIUM_TRY_VOID(RemoveFile(location_, change.key));
     }

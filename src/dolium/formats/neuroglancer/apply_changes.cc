@@ -26,6 +26,7 @@ constexpr int kMaxPauseMilliseconds = 20;
 // What becomes of one chunk: new bytes (preceding and stored value), or nothing.
 struct EncodedChange {
   bool remove = false;
+  bool only_if_absent = false;
   ByteVector bytes;
   uint64_t preceding = 0;
 };
@@ -51,6 +52,7 @@ Result<EncodedChange> EncodeChange(const ShardingSpec& spec, Kind kind,
   Append(out.bytes, change.preceding);
   Append(out.bytes, stored);
   out.preceding = change.preceding.size();
+  out.only_if_absent = change.only_if_absent;
   return out;
 }
 
@@ -96,9 +98,7 @@ class ShardRewriter {
     for (int round = 0;; ++round) {
       auto done = Attempt();
       if (done) break;
-      const ErrorCode code = done.error().code;
-      const bool lost = code == ErrorCode::kConflict || code == ErrorCode::kExists;
-      if (!lost || round == kMaxRounds) return done;
+      if (done.error().code != ErrorCode::kConflict || round == kMaxRounds) return done;
       std::this_thread::sleep_for(
           std::chrono::milliseconds(random() % kMaxPauseMilliseconds));
     }
@@ -107,43 +107,63 @@ class ShardRewriter {
   }
 
  private:
-  // One try; kConflict or kExists if somebody else changed the shard meanwhile.
+  // One try; kConflict if somebody else changed the shard meanwhile.
   Result<void> Attempt() {
     DOLIUM_TRY(const auto found, reader_.FindShard(shard_));
+    const ShardObjects single = reader_.ObjectsOf(shard_, /*pair=*/false);
     std::shared_ptr<void> lock;
     std::unique_ptr<ShardSource> old;
     Precondition precondition = Precondition::Absent();
     if (found) {
       DOLIUM_TRY(lock, store_.LockForRewrite(found->index));
-      DOLIUM_TRY(old, ShardSource::Open(reader_, *found, kind_));
+      DOLIUM_TRY(old,
+                 LostIf(ErrorCode::kNotFound, ShardSource::Open(reader_, *found, kind_)));
       if (!found->is_pair()) precondition = Precondition::At(old->generation());
-      DOLIUM_TRY_VOID(CheckRemovals(*old));
+      DOLIUM_TRY_VOID(CheckAgainst(*old));
     }
-    const std::string object = reader_.ObjectsOf(shard_, /*pair=*/false).index;
     ChangedSource source(reader_.spec(), std::move(old), changes_);
-    DOLIUM_TRY(const auto out, store_.Begin(object));
+    DOLIUM_TRY(const auto out, store_.Begin(single.index));
     auto written = AssembleShard(reader_.spec(), source, *out, {});
-    if (!written) return std::move(written).error().Within(store_.Describe(object));
+    if (!written) return std::move(written).error().Within(store_.Describe(single.index));
     if (written->entries != 0) {
-      DOLIUM_TRY_VOID(out->Commit(precondition));
-    } else if (found && !found->is_pair()) {
-      DOLIUM_TRY_VOID(store_.Remove(object, precondition));
+      DOLIUM_TRY_VOID(LostIf(ErrorCode::kExists, out->Commit(precondition)));
+      return RemovePair();  // The `.shard` takes precedence from the commit on.
     }
-    if (found && found->is_pair()) {
-      // The `.shard` takes precedence from here on, so the pair may go in any order.
-      DOLIUM_TRY_VOID(store_.Remove(found->index, Precondition::None()));
-      DOLIUM_TRY_VOID(store_.Remove(found->body, Precondition::None()));
+    DOLIUM_TRY_VOID(RemovePair());  // First: else it would come back to life.
+    if (!found || found->is_pair()) return {};
+    return LostIf(ErrorCode::kNotFound, store_.Remove(single.index, precondition));
+  }
+
+  // The result, with an error of `code` as kConflict: somebody else was faster.
+  template <typename T>
+  static Result<T> LostIf(ErrorCode code, Result<T> result) {
+    if (result || result.error().code != code) return result;
+    return Conflict(result.error().message);
+  }
+
+  // Removes the obsolete form of the shard, which may also be what a killed rewrite left.
+  Result<void> RemovePair() {
+    const ShardObjects pair = reader_.ObjectsOf(shard_, /*pair=*/true);
+    for (const std::string& object : {pair.index, pair.body}) {
+      auto removed = store_.Remove(object, Precondition::None());
+      if (!removed && removed.error().code != ErrorCode::kNotFound) return removed;
     }
     return {};
   }
 
-  Result<void> CheckRemovals(ShardSource& old) const {
+  // Whether what the changes want there, or not there, is so.
+  Result<void> CheckAgainst(ShardSource& old) const {
     std::vector<Piece> pieces;
     for (const auto& [id, change] : changes_) {
-      if (!change.remove) continue;
+      if (!change.remove && !change.only_if_absent) continue;
       pieces.clear();
       DOLIUM_TRY_VOID(old.Load(reader_.spec().PlaceOf(id).minishard, pieces));
-      if (std::ranges::find(pieces, id, &Piece::id) == pieces.end()) return Absent(id);
+      const bool is_there = std::ranges::find(pieces, id, &Piece::id) != pieces.end();
+      if (change.remove && !is_there) return Absent(id);
+      if (change.only_if_absent && is_there) {
+        return Exists(fmt::format("{}: {}: is there already; --force replaces it",
+                                  reader_.folder().Describe(), id));
+      }
     }
     return {};
   }
@@ -178,6 +198,7 @@ Result<void> ApplyChanges(const ShardReader& reader, Store& store, Kind kind,
       return InvalidArgument(fmt::format("chunk {} is given twice", id));
     }
   }
+  DOLIUM_TRY_VOID(store.RemoveStaleTemporaries(reader.folder().path));
   for (const auto& [shard, shard_changes] : by_shard) {
     DOLIUM_TRY_VOID(ShardRewriter(reader, store, kind, shard, shard_changes).Run());
   }

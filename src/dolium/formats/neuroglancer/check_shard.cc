@@ -48,21 +48,29 @@ class ShardChecker {
       return {};
     }
     size_ = (*body)->size;
-    std::vector<std::pair<uint64_t, ShardIndexRow>> rows;
-    const auto index = reader_.ReadShardIndex(
-        objects_, [&](uint64_t minishard, const ShardIndexRow& row) {
-          if (!row.empty()) rows.emplace_back(minishard, row);
-          return true;
+    if (shard_ && !objects_.is_pair()) {
+      const std::string index = reader_.ObjectsOf(*shard_, /*pair=*/true).index;
+      DOLIUM_TRY(const auto pair, reader_.store().Stat(index));
+      if (pair) {
+        Tell(Severity::kWarning, "pair", "", std::nullopt,
+             fmt::format("{} is there, too; readers take the .shard",
+                         reader_.store().Describe(index)));
+      }
+    }
+    Result<void> result;
+    const auto index = ScanMinishards(
+        reader_, objects_, std::nullopt,
+        [&](const ShardReader::MinishardRow& row, const Result<Minishard>& loaded) {
+          result = CheckMinishard(row.minishard, row.row, loaded);
+          return result.has_value();
         });
+    if (!result) return result;
     if (!index) {
       if (index.error().code != ErrorCode::kCorrupt) return index.error();
       visitor_(ErrorFinding("index", reader_.store().Describe(objects_.index), "",
                             ByteRange{0, reader_.spec().shard_index_bytes()},
                             index.error()));
       return {};
-    }
-    for (const auto& [minishard, row] : rows) {
-      DOLIUM_TRY_VOID(CheckMinishard(*index, minishard, row));
     }
     CheckUses();
     return {};
@@ -75,9 +83,8 @@ class ShardChecker {
               std::move(key), range, std::move(message)});
   }
 
-  Result<void> CheckMinishard(const ObjectInfo& index, uint64_t minishard,
-                              const ShardIndexRow& row) {
-    const auto loaded = reader_.ReadMinishard(objects_, index, minishard, row);
+  Result<void> CheckMinishard(uint64_t minishard, const ShardIndexRow& row,
+                              const Result<Minishard>& loaded) {
     if (!loaded) {
       if (loaded.error().code != ErrorCode::kCorrupt) return loaded.error();
       visitor_(ErrorFinding("index", reader_.store().Describe(objects_.index), "",

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/container/json.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/formats/neuroglancer/chooser.h"
 #include "dolium/formats/neuroglancer/info.h"
@@ -124,6 +125,22 @@ Result<ShardingSpec> BitsOf(const CreateOptions& options, ShardingSpec spec,
   return spec;
 }
 
+// The spec of a set that has no info yet, from what its writer noted.
+Result<ShardingInfo> ShardingFromMarker(std::string_view marker, const Location& folder) {
+  const auto json = ParseJson(marker);
+  if (!json || !json->is_object() || !json->contains("description") ||
+      !(*json)["description"].is_string()) {
+    return UnfinishedError(folder);
+  }
+  DOLIUM_TRY(const auto description,
+             ParseJson((*json)["description"].get<std::string>()));
+  if (!description.is_object() || !description.contains("sharding")) {
+    return UnfinishedError(folder);
+  }
+  DOLIUM_TRY(const ShardingSpec spec, ParseSharding(description["sharding"]));
+  return ShardingInfo{spec, Kind::kUnknown, "", folder.Child(kMarkerName).Describe()};
+}
+
 }  // namespace
 
 Result<int> Probe(const Location& location) {
@@ -134,6 +151,9 @@ Result<int> Probe(const Location& location) {
   const auto found = FindSharding(location);
   if (found || found.error().code == ErrorCode::kInvalidArgument) return kHasInfo;
   if (found.error().code != ErrorCode::kNotFound) return found.error();
+  if (const auto marker = ReadMarker(location); marker && *marker) {
+    if (ShardingFromMarker(**marker, location)) return kHasShards;
+  }
   int bid = 0;
   const auto listed =
       location.store->List(location.path, [&](std::string_view name, bool is_folder) {
@@ -161,7 +181,8 @@ Result<std::unique_ptr<Container>> Open(const Location& location,
   DOLIUM_TRY(const auto local, folder.store->LocalPath(folder.path));
   if (!info || (!options.allow_unfinished && (local || !has_own_info))) {
     DOLIUM_TRY(const auto marker, ReadMarker(folder));
-    if (marker) return UnfinishedError(folder);
+    if (marker && !options.allow_unfinished) return UnfinishedError(folder);
+    if (marker) info = ShardingFromMarker(*marker, folder);
   }
   if (!info) return std::move(info).error();
   return std::make_unique<ShardedContainer>(location, folder, *std::move(info),
@@ -194,8 +215,7 @@ Result<std::unique_ptr<Target>> Create(const Location& location,
 
 Result<std::unique_ptr<Target>> Reopen(const Location& location,
                                        std::string_view description) {
-  const auto json =
-      nlohmann::json::parse(description, nullptr, /*allow_exceptions=*/false);
+  DOLIUM_TRY(const nlohmann::json json, ParseJson(description));
   if (!json.is_object() || !json.contains("sharding") || !json.contains("info") ||
       !json["info"].is_string()) {
     return InvalidArgument("not a description of a sharded set");

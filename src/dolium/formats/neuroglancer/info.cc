@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/container/json.h"
+
 namespace dolium::neuroglancer {
 namespace {
 
@@ -57,8 +59,9 @@ Result<std::vector<ShardedFolder>> FoldersOf(const Json& info) {
     return InvalidArgument(
         fmt::format("found {}, expected a JSON object", info.type_name()));
   }
-  const std::string type = info.value("@type", Json()).is_string()
-                               ? info["@type"].get<std::string>()
+  const auto type_member = info.find("@type");
+  const std::string type = type_member != info.end() && type_member->is_string()
+                               ? type_member->get<std::string>()
                                : std::string();
   std::vector<ShardedFolder> folders;
   if (type == kShardingType) {
@@ -140,8 +143,7 @@ std::string_view ToString(Kind kind) {
 }
 
 Result<std::vector<ShardedFolder>> ParseInfo(std::string_view text) {
-  const Json info = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (info.is_discarded()) return InvalidArgument("not valid JSON");
+  DOLIUM_TRY(const Json info, ParseJson(text));
   return FoldersOf(info);
 }
 

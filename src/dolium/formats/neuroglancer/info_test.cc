@@ -97,6 +97,17 @@ TEST_F(FindShardingTest, NamesTheInfoThatIsBroken) {
   EXPECT_THAT(Find("seg").error().message, HasSubstr("without a \"key\""));
 }
 
+TEST(ParseInfo, RefusesJsonThatIsNestedTooDeeply) {
+  const std::string nested = std::string(1000000, '[') + std::string(1000000, ']');
+  for (const std::string& text : {nested, "{\"@type\":" + nested + "}",
+                                  "{\"sharding\":{\"hash\":" + nested + "}}"}) {
+    const auto parsed = ParseInfo(text);
+    ASSERT_FALSE(parsed);
+    EXPECT_THAT(parsed.error().message,
+                HasSubstr("levels deep, more than the limit of 100"));
+  }
+}
+
 TEST(ShardingFromText, TakesBareSpecsAndWholeInfos) {
   const Location folder{std::make_shared<MemoryStore>(), "x/8_8_8"};
   EXPECT_EQ(ShardingFromText(Spec(5).dump(), folder)->spec.shard_bits, 5U);

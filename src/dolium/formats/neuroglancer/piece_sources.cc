@@ -82,6 +82,10 @@ Result<std::unique_ptr<ShardSource>> ShardSource::Open(const ShardReader& reader
   }
   if (kind == Kind::kUnknown) {
     DOLIUM_TRY(source->unindexed_, UnindexedBytes::Find(reader, objects));
+    if (source->unindexed_.generation() != source->index_info_.generation) {
+      return Conflict(
+          fmt::format("{}: was replaced", reader.store().Describe(objects.index)));
+    }
   }
   source->inputs_.push_back(
       {&reader.store(), std::make_shared<ObjectVersion>(objects.body, std::move(body))});

@@ -1,6 +1,7 @@
 #include "dolium/formats/neuroglancer/shard_assembler.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -79,7 +80,7 @@ class PieceCopier {
     uint64_t total = 0;
     for (size_t i = begin; i < end; ++i) total += segments_[i].length;
     buffer_.resize(total);
-    std::vector<std::vector<ReadSlice>> slices(inputs_.size());
+    std::map<uint32_t, std::vector<ReadSlice>> slices;  // by input
     uint64_t at = 0;
     for (size_t i = begin; i < end; ++i) {
       const Segment& segment = segments_[i];
@@ -87,11 +88,10 @@ class PieceCopier {
           {segment.offset, MutableBytes(buffer_).subspan(at, segment.length)});
       at += segment.length;
     }
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      if (slices[i].empty()) continue;
-      DOLIUM_TRY_VOID(
-          inputs_[i].store->ReadInto(inputs_[i].object->name, slices[i],
-                                     {.if_generation = inputs_[i].object->generation}));
+    for (const auto& [number, of_input] : slices) {
+      const PieceInput& input = inputs_[number];
+      DOLIUM_TRY_VOID(input.store->ReadInto(input.object->name, of_input,
+                                            {.if_generation = input.object->generation}));
     }
     return out_.Append(buffer_);
   }

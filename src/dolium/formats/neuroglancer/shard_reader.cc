@@ -85,10 +85,9 @@ Result<std::shared_ptr<const ShardReader::IndexBlock>> ShardReader::CachedIndexB
   return loaded;
 }
 
-Result<Minishard> ShardReader::DecodeMinishard(const ShardObjects& objects,
-                                               uint64_t minishard, ByteRange range,
-                                               const Bytes& stored,
-                                               ObjectInfo body) const {
+Result<Minishard> ShardReader::DecodeMinishard(
+    std::shared_ptr<const ObjectVersion> object, uint64_t object_size, uint64_t minishard,
+    const ShardObjects& objects, ByteRange range, const Bytes& stored) const {
   const auto context = [&] {
     return fmt::format("{}: minishard {} index, bytes {}", store().Describe(objects.body),
                        minishard, ToString(range));
@@ -97,69 +96,84 @@ Result<Minishard> ShardReader::DecodeMinishard(const ShardObjects& objects,
   if (!raw) return std::move(raw).error().Within(context());
   auto chunks = DecodeMinishardIndex(*raw, objects.body_base);
   if (!chunks) return std::move(chunks).error().Within(context());
-  return Minishard{
-      std::make_shared<ObjectVersion>(objects.body, std::move(body.generation)),
-      body.size, *std::move(chunks)};
+  return Minishard{std::move(object), object_size, *std::move(chunks)};
 }
 
 Result<Minishard> ShardReader::ReadMinishard(const ShardObjects& objects,
                                              const ObjectInfo& index, uint64_t minishard,
                                              const ShardIndexRow& row) const {
   const MinishardRow wanted{minishard, row};
-  return std::move(ReadMinishards(objects, index, std::span(&wanted, 1)).front());
+  Result<Minishard> result = Minishard{};
+  ReadMinishards(objects, index, std::span(&wanted, 1),
+                 [&](const MinishardRow&, Result<Minishard> read) {
+                   result = std::move(read);
+                   return true;
+                 });
+  return result;
 }
 
-std::vector<Result<Minishard>> ShardReader::ReadMinishards(
-    const ShardObjects& objects, const ObjectInfo& index,
-    std::span<const MinishardRow> rows) const {
+// What is wrong with where a row says that its minishard index lies; empty if nothing is.
+std::string ShardReader::RowProblem(const ShardObjects& objects, const ShardIndexRow& row,
+                                    uint64_t body_size) {
+  if (row.end < row.begin) {
+    return fmt::format("index ends at {}, before it begins at {}", row.end, row.begin);
+  }
+  const auto range = objects.RangeOf(row);
+  if (!range) return fmt::format("index ends at {}, past 2^64", row.end);
+  if (body_size != 0 && range->end() > body_size) {
+    return "index " + PastTheEnd(*range, body_size).message;
+  }
+  if (range->length > kMaxMinishardBytes) {
+    return fmt::format("index takes {} bytes, more than the limit of {}", range->length,
+                       kMaxMinishardBytes);
+  }
+  return "";
+}
+
+bool ShardReader::ReadMinishards(const ShardObjects& objects, const ObjectInfo& index,
+                                 std::span<const MinishardRow> rows,
+                                 const MinishardVisitor& visit) const {
   // Of a pair, only the reads of the body tell its size and generation.
   const uint64_t known_size = objects.is_pair() ? 0 : index.size;
   ReadOptions options;
   if (!objects.is_pair()) options.if_generation = index.generation;
 
-  std::vector<Result<Minishard>> results;
-  std::vector<ByteRange> ranges;
-  std::vector<size_t> slots;  // results that the ranges are for
-  results.reserve(rows.size());
+  std::vector<std::string> problems;
+  std::vector<ByteRange> ranges;  // of the rows without one
   for (const MinishardRow& wanted : rows) {
-    const ShardIndexRow& row = wanted.row;
-    const auto bad = [&](std::string message) {
-      return Corrupt(fmt::format("{}: minishard {}: {}", store().Describe(objects.index),
-                                 wanted.minishard, message));
-    };
-    const ByteRange range{objects.body_base + row.begin, row.end - row.begin};
-    if (row.end < row.begin) {
-      results.emplace_back(bad(
-          fmt::format("index ends at {}, before it begins at {}", row.end, row.begin)));
-    } else if (!CheckedAdd(objects.body_base, row.end)) {
-      results.emplace_back(bad(fmt::format("index ends at {}, past 2^64", row.end)));
-    } else if (known_size != 0 && range.end() > known_size) {
-      results.emplace_back(bad("index " + PastTheEnd(range, known_size).message));
-    } else if (range.length > kMaxMinishardBytes) {
-      results.emplace_back(
-          bad(fmt::format("index takes {} bytes, more than the limit of {}", range.length,
-                          kMaxMinishardBytes)));
-    } else {
-      slots.push_back(results.size());
-      ranges.push_back(range);
-      results.emplace_back(Minishard{});
-    }
+    problems.push_back(RowProblem(objects, wanted.row, known_size));
+    if (problems.back().empty()) ranges.push_back(*objects.RangeOf(wanted.row));
   }
-  if (ranges.empty()) return results;
+  Result<ReadRangesResult> read = ReadRangesResult{};
+  if (!ranges.empty()) read = store().ReadRanges(objects.body, ranges, options);
+  // One bad range spoils a batch: find out which it is.
+  const bool one_by_one =
+      !read && rows.size() > 1 &&
+      (read.error().code == ErrorCode::kCorrupt || read.error().code == ErrorCode::kIo);
+  std::shared_ptr<const ObjectVersion> object;
+  if (read) object = std::make_shared<ObjectVersion>(objects.body, read->info.generation);
 
-  auto read = store().ReadRanges(objects.body, ranges, options);
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    const uint64_t minishard = rows[slots[i]].minishard;
-    if (read) {
-      results[slots[i]] =
-          DecodeMinishard(objects, minishard, ranges[i], read->parts[i], read->info);
-    } else if (ranges.size() == 1) {
-      results[slots[i]] = read.error();
-    } else {  // One bad range spoils a batch: find out which.
-      results[slots[i]] = ReadMinishard(objects, index, minishard, rows[slots[i]].row);
+  // Decoded one at a time: small ones may grow large.
+  size_t next = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const MinishardRow& wanted = rows[i];
+    Result<Minishard> minishard = Minishard{};
+    if (!problems[i].empty()) {
+      minishard =
+          Corrupt(fmt::format("{}: minishard {}: {}", store().Describe(objects.index),
+                              wanted.minishard, problems[i]));
+    } else if (one_by_one) {
+      minishard = ReadMinishard(objects, index, wanted.minishard, wanted.row);
+    } else if (!read) {
+      minishard = read.error();
+    } else {
+      minishard = DecodeMinishard(object, read->info.size, wanted.minishard, objects,
+                                  ranges[next], read->parts[next]);
+      ++next;
     }
+    if (!visit(wanted, std::move(minishard))) return false;
   }
-  return results;
+  return true;
 }
 
 Result<std::shared_ptr<const Minishard>> ShardReader::CachedMinishard(
@@ -383,7 +397,8 @@ Result<ObjectInfo> ShardReader::ReadShardIndex(const ShardObjects& objects,
 }
 
 Result<ObjectInfo> ScanMinishards(const ShardReader& reader, const ShardObjects& objects,
-                                  const MinishardVisitor& visit) {
+                                  const std::optional<Generation>& generation,
+                                  const ShardReader::MinishardVisitor& visit) {
   std::vector<ShardReader::MinishardRow> rows;
   DOLIUM_TRY(
       const ObjectInfo index,
@@ -391,6 +406,22 @@ Result<ObjectInfo> ScanMinishards(const ShardReader& reader, const ShardObjects&
         if (!row.empty()) rows.push_back({minishard, row});
         return true;
       }));
+  if (generation && *generation != index.generation) {
+    return Conflict(
+        fmt::format("{}: was replaced", reader.store().Describe(objects.index)));
+  }
+  // Rows that share bytes would make much of little. (Each by itself is checked later.)
+  uint64_t index_bytes = 0;
+  for (const ShardReader::MinishardRow& row : rows) {
+    const auto range = objects.RangeOf(row.row);
+    if (range && !objects.is_pair() && range->end() <= index.size)
+      index_bytes += range->length;
+    if (index_bytes <= index.size) continue;
+    return Corrupt(
+        fmt::format("{}: the minishard indexes overlap: together they take more than "
+                    "the object has ({} bytes)",
+                    reader.store().Describe(objects.index), index.size));
+  }
   size_t begin = 0;
   while (begin < rows.size()) {
     size_t end = begin;
@@ -401,11 +432,7 @@ Result<ObjectInfo> ScanMinishards(const ShardReader& reader, const ShardObjects&
       ++end;
     }
     const auto batch = std::span(rows).subspan(begin, end - begin);
-    std::vector<Result<Minishard>> minishards =
-        reader.ReadMinishards(objects, index, batch);
-    for (size_t i = 0; i < batch.size(); ++i) {
-      if (!visit(batch[i], std::move(minishards[i]))) return index;
-    }
+    if (!reader.ReadMinishards(objects, index, batch, visit)) return index;
     begin = end;
   }
   return index;

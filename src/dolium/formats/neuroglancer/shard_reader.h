@@ -104,14 +104,17 @@ class ShardReader {
                                   uint64_t minishard, const ShardIndexRow& row) const;
 
   // The same for many rows at once, with as few requests as the store can make of them.
-  // Each has its own result.
+  // Each has its own result; one is decoded at a time. False if `visit` ended it by
+  // returning false.
   struct MinishardRow {
     uint64_t minishard = 0;
     ShardIndexRow row;
   };
-  std::vector<Result<Minishard>> ReadMinishards(const ShardObjects& objects,
-                                                const ObjectInfo& index,
-                                                std::span<const MinishardRow> rows) const;
+  using MinishardVisitor =
+      std::function<bool(const MinishardRow& row, Result<Minishard> minishard)>;
+  bool ReadMinishards(const ShardObjects& objects, const ObjectInfo& index,
+                      std::span<const MinishardRow> rows,
+                      const MinishardVisitor& visit) const;
 
  private:
   struct IndexBlock {
@@ -126,9 +129,12 @@ class ShardReader {
   Result<std::shared_ptr<const IndexBlock>> CachedIndexBlock(const ShardObjects& objects,
                                                              uint64_t block) const;
   void ForgetBlocks(const ShardObjects& objects, uint64_t minishard) const;
-  Result<Minishard> DecodeMinishard(const ShardObjects& objects, uint64_t minishard,
-                                    ByteRange range, const Bytes& stored,
-                                    ObjectInfo body) const;
+  Result<Minishard> DecodeMinishard(std::shared_ptr<const ObjectVersion> object,
+                                    uint64_t object_size, uint64_t minishard,
+                                    const ShardObjects& objects, ByteRange range,
+                                    const Bytes& stored) const;
+  static std::string RowProblem(const ShardObjects& objects, const ShardIndexRow& row,
+                                uint64_t body_size);
 
   const Location folder_;
   const ShardingSpec spec_;
@@ -140,10 +146,10 @@ class ShardReader {
 
 // Reads every minishard index of a shard, many at a time; `visit` gets each that is not
 // empty, in order, and ends the reading by returning false. The answer tells the size and
-// generation of the object with the shard index.
-using MinishardVisitor = std::function<bool(const ShardReader::MinishardRow& row,
-                                            Result<Minishard> minishard)>;
+// generation of the object with the shard index. With `generation`, kConflict if that is
+// another one by now, before anything is visited.
 Result<ObjectInfo> ScanMinishards(const ShardReader& reader, const ShardObjects& objects,
-                                  const MinishardVisitor& visit);
+                                  const std::optional<Generation>& generation,
+                                  const ShardReader::MinishardVisitor& visit);
 
 }  // namespace dolium::neuroglancer

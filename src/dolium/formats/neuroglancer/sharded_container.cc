@@ -83,6 +83,13 @@ Result<std::vector<std::string>> ShardedContainer::ListShards() const {
     return true;
   }));
   std::ranges::sort(objects);
+  // Where a shard is there in both forms, readers take the `.shard`.
+  const std::vector<std::string> all = objects;
+  std::erase_if(objects, [&](const std::string& object) {
+    return object.ends_with(".index") &&
+           std::ranges::binary_search(all,
+                                      object.substr(0, object.size() - 6) + ".shard");
+  });
   return objects;
 }
 
@@ -187,14 +194,17 @@ Result<void> ShardedContainer::ScanObject(std::string_view object,
     return error.code == ErrorCode::kCorrupt && visitor.damage;
   };
   Result<UnindexedBytes> unindexed = UnindexedBytes();
-  if (info_.kind == Kind::kUnknown)
+  std::optional<Generation> generation;
+  if (info_.kind == Kind::kUnknown) {
     unindexed = UnindexedBytes::Find(reader_, shard.objects);
+    if (unindexed) generation = unindexed->generation();
+  }
   Result<void> result;
   const auto scanned =
       !unindexed
           ? Result<ObjectInfo>(unindexed.error())
           : ScanMinishards(
-                reader_, shard.objects,
+                reader_, shard.objects, generation,
                 [&](const ShardReader::MinishardRow& row, Result<Minishard> minishard) {
                   if (minishard)
                     return VisitMinishard(*minishard, *unindexed, visitor, result);
@@ -218,6 +228,22 @@ Result<void> ShardedContainer::CheckObject(std::string_view object,
 }
 
 Result<void> ShardedContainer::Apply(std::span<const Change> changes) {
+  if (only_shard_) {
+    const NamedShard only = ShardOfObject(*only_shard_);
+    if (!only.number) {
+      return Unsupported(fmt::format(
+          "{}: no shard of this spec has this name, so it cannot be changed by key",
+          store().Describe(*only_shard_)));
+    }
+    for (const Change& change : changes) {
+      DOLIUM_TRY(const uint64_t id, ParseKey(change.key));
+      const uint64_t shard = info_.spec.PlaceOf(id).shard;
+      if (shard == *only.number) continue;
+      return InvalidArgument(fmt::format("{}: chunk {} belongs into {}.shard",
+                                         store().Describe(*only_shard_), id,
+                                         info_.spec.ShardStem(shard)));
+    }
+  }
   return ApplyChanges(reader_, *folder_.store, info_.kind, changes);
 }
 

@@ -229,6 +229,60 @@ TEST_F(ContainerTest, TurnsAnObsoletePairIntoAShardWhenItChanges) {
   EXPECT_EQ(Value(*OpenSet(), "1"), "c");
 }
 
+TEST_F(ContainerTest, TakesTheShardWhereAKilledRewriteLeftThePair) {
+  Write({.minishard_bits = 1}, {{0, "old"}, {1, "gone"}});
+  const std::string old = folder_.Get("0.shard");
+  Write({.minishard_bits = 1}, {{0, "new"}});
+  folder_.Put("0.index", AsBytes(old.substr(0, 32)));
+  folder_.Put("0.data", AsBytes(old.substr(32)));
+  const auto container = OpenSet();
+  EXPECT_THAT(*container->Objects(), ElementsAre("set/0.shard"));
+  EXPECT_EQ(Value(*container, "0"), "new");
+  EXPECT_EQ(Value(*container, "1"), "(absent)");
+  EXPECT_THAT(Kinds(), ElementsAre("warning pair"));
+  ASSERT_TRUE(container->Apply(std::vector<Change>{{"0", std::nullopt, {}}}));
+  EXPECT_THAT(folder_.Names(), ElementsAre("info")) << "nothing comes back to life";
+}
+
+TEST_F(ContainerTest, AddsAChunkOnlyIfItIsAbsent) {
+  Write({}, {{1, "one"}});
+  const auto container = OpenSet();
+  const auto applied = container->Apply(std::vector<Change>{
+      {"1", Bytes::Copy(AsBytes("two")), {}, /*only_if_absent=*/true}});
+  ASSERT_FALSE(applied);
+  EXPECT_EQ(applied.error().code, ErrorCode::kExists);
+  EXPECT_EQ(Value(*container, "1"), "one");
+}
+
+TEST_F(ContainerTest, ChangesOnlyTheShardThatIsNamed) {
+  Write({.shard_bits = 1}, {{0, "a"}, {1, "b"}});
+  const auto shard = Open(folder_.location.Child("0.shard"), {});
+  ASSERT_TRUE(shard) << shard.error().message;
+  ASSERT_TRUE((*shard)->Apply(std::vector<Change>{{"2", Bytes::Copy(AsBytes("c")), {}}}));
+  const auto elsewhere =
+      (*shard)->Apply(std::vector<Change>{{"3", Bytes::Copy(AsBytes("d")), {}}});
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().message,
+            "memory://test/set/0.shard: chunk 3 belongs into 1.shard");
+  folder_.Put("copy.shard", AsBytes(folder_.Get("0.shard")));
+  const auto copy = Open(folder_.location.Child("copy.shard"), {});
+  ASSERT_TRUE(copy) << copy.error().message;
+  EXPECT_EQ((*copy)->Apply(std::vector<Change>{{"0", std::nullopt, {}}}).error().code,
+            ErrorCode::kUnsupported);
+}
+
+TEST_F(ContainerTest, RefusesMinishardsThatShareTheirIndex) {
+  Write({.minishard_bits = 4, .minishard_index_encoding = Encoding::kGzip}, {{0, "a"}});
+  std::string shard = folder_.Get("0.shard");
+  for (size_t row = 1; row < 16; ++row) {
+    StoreLE(reinterpret_cast<std::byte*>(shard.data()) + row * 16 + 8, uint64_t{40});
+  }
+  folder_.Put("0.shard", AsBytes(shard));
+  const auto findings = CheckAll(*OpenSet());
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].message, HasSubstr("the minishard indexes overlap"));
+}
+
 TEST_F(ContainerTest, FindsPairsBesideShards) {
   Write({.minishard_bits = 1, .shard_bits = 1}, {{0, "a"}, {2, "b"}});
   const std::string shard = folder_.Get("1.shard");

@@ -1,6 +1,8 @@
 #include "dolium/formats/neuroglancer/sharded_target.h"
 
+#include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -53,12 +55,20 @@ Result<WriteSummary> ShardedTarget::CopyPart(uint64_t part, const PartSource& so
   std::vector<Piece> pieces;
   std::vector<PieceInput> inputs;
   std::unordered_map<const ObjectVersion*, uint32_t> numbers;
+  std::map<std::pair<std::string, std::string>, uint32_t> by_name;
   pieces.reserve(source.entries.size());
   for (const Entry& entry : source.entries) {
     const Extent& extent = entry.extents.front();
     const auto [input, is_new] =
         numbers.emplace(extent.object.get(), static_cast<uint32_t>(inputs.size()));
-    if (is_new) inputs.push_back({source.store, extent.object});
+    if (is_new) {
+      // Scans may make several of one object at one generation.
+      const auto [same, is_first] =
+          by_name.emplace(std::pair(extent.object->name, extent.object->generation.token),
+                          static_cast<uint32_t>(inputs.size()));
+      if (is_first) inputs.push_back({source.store, extent.object});
+      input->second = same->second;
+    }
     DOLIUM_TRY(const uint64_t id, ParseKey(entry.key));
     if (entry.preceding > extent.range.offset) {
       return Corrupt(fmt::format("chunk {}: {} bytes cannot precede it at offset {}", id,
@@ -86,6 +96,7 @@ Result<WriteSummary> ShardedTarget::CopyPart(uint64_t part, const PartSource& so
 Result<WriteSummary> ShardedTarget::EncodePart(const PartSource& source,
                                                const WriterOptions& options) {
   ShardedWriter writer(location_, spec_, options, ShardedWriter::Appear::kOnce);
+  std::unordered_set<std::string> taken;  // Only salvage meets a key twice.
   size_t begin = 0;
   while (begin < source.entries.size()) {
     if (options.stop.stop_requested()) return Cancelled();
@@ -105,6 +116,11 @@ Result<WriteSummary> ShardedTarget::EncodePart(const PartSource& source,
       if (!decoded) {
         if (source.skip_damaged && source.skip_damaged(entry, decoded.error())) continue;
         return std::move(decoded).error();
+      }
+      if (source.skip_damaged && !taken.insert(entry.key).second) {
+        const Error twice = Corrupt("listed more than once; the first is kept");
+        if (source.skip_damaged(entry, twice)) continue;
+        return twice;
       }
       // What was decoded without error is copied as it was, if it is stored in the same
       // way.

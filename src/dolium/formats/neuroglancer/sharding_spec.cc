@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/base/checked_math.h"
+#include "dolium/container/json.h"
 #include "dolium/formats/neuroglancer/murmur3.h"
 
 namespace dolium::neuroglancer {
@@ -155,8 +156,7 @@ Result<ShardingSpec> ParseSharding(const nlohmann::json& object) {
 }
 
 Result<ShardingSpec> ParseShardingText(std::string_view text) {
-  const auto object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (object.is_discarded()) return InvalidArgument("sharding: not valid JSON");
+  DOLIUM_TRY(const nlohmann::json object, ParseJson(text).Within("sharding"));
   return ParseSharding(object);
 }
 

@@ -8,19 +8,21 @@ Result<UnindexedBytes> UnindexedBytes::Find(const ShardReader& reader,
                                             const ShardObjects& objects) {
   UnindexedBytes found;
   found.Add({0, objects.body_base});
-  DOLIUM_TRY_VOID(ScanMinishards(
-      reader, objects,
-      [&](const ShardReader::MinishardRow& row, Result<Minishard> minishard) {
-        if (const auto range = objects.RangeOf(row.row)) found.Add(*range);
-        if (!minishard) return true;
-        // A size of 0 is one that the store did not learn.
-        const uint64_t size =
-            minishard->object_size == 0 ? INT64_MAX : minishard->object_size;
-        for (const ChunkLocation& chunk : minishard->chunks) {
-          if (chunk.FitsIn(size)) found.Add(chunk.range());
-        }
-        return true;
-      }));
+  DOLIUM_TRY(const ObjectInfo index,
+             ScanMinishards(
+                 reader, objects, std::nullopt,
+                 [&](const ShardReader::MinishardRow& row, Result<Minishard> minishard) {
+                   if (const auto range = objects.RangeOf(row.row)) found.Add(*range);
+                   if (!minishard) return true;
+                   // A size of 0 is one that the store did not learn.
+                   const uint64_t size =
+                       minishard->object_size == 0 ? INT64_MAX : minishard->object_size;
+                   for (const ChunkLocation& chunk : minishard->chunks) {
+                     if (chunk.FitsIn(size)) found.Add(chunk.range());
+                   }
+                   return true;
+                 }));
+  found.generation_ = index.generation;
   found.Merge();
   return found;
 }

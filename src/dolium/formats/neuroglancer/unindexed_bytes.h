@@ -20,6 +20,9 @@ class UnindexedBytes {
   static Result<UnindexedBytes> Find(const ShardReader& reader,
                                      const ShardObjects& objects);
 
+  // Of the object with the shard index, that they were found in.
+  const Generation& generation() const { return generation_; }
+
   // How many unindexed bytes lie right before a chunk that begins at `offset`.
   uint64_t Before(uint64_t offset) const;
 
@@ -27,6 +30,7 @@ class UnindexedBytes {
   void Add(ByteRange range);
   void Merge();
 
+  Generation generation_;
   std::vector<ByteRange>
       indexed_;  // chunks and indexes: ascending, none touches the next
 };
