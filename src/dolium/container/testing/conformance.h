@@ -37,8 +37,8 @@ struct FormatCase {
   CreateOptions options;  // what is expected is filled in by the suite
   // The i-th key; all are different. By default "key-<i>".
   std::function<std::string(uint64_t)> key;
-  std::string bad_key;     // one that the format cannot hold
-  size_t entries = 120;    // of a set
+  std::string bad_key;   // one that the format cannot hold
+  size_t entries = 120;  // of a set
   // The i-th entry with preceding bytes, for PrecedingSuite.
   std::function<TestValue(uint64_t)> with_preceding;
 };
