@@ -12,6 +12,7 @@ ExitStatus RunRm(Context& context) {
   const std::vector<std::string>& arguments = context.arguments.positionals();
   const std::vector<std::string> keys(arguments.begin() + 1, arguments.end());
   std::vector<Change> changes;
+  changes.reserve(keys.size());
   for (const std::string& key : keys) {
     changes.push_back({.key = key, .value = std::nullopt, .preceding = {}});
   }

@@ -1,6 +1,7 @@
 #include "cli/terminal/progress.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -49,9 +50,7 @@ std::string RenderProgress(const std::string& label, const Progress& progress,
   if (known && progress.entries > 0) {
     const double left = seconds * (1 - fraction) / fraction;
     if (left < kLongestLeft) {
-      parts.push_back(
-          FormatDuration(std::chrono::seconds(static_cast<int64_t>(left + 0.5))) +
-          " left");
+      parts.push_back(FormatDuration(std::chrono::seconds(std::llround(left))) + " left");
     }
   }
 

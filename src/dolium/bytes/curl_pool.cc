@@ -256,7 +256,9 @@ CurlPool::CurlPool(TransferOptions options)
 // sessions.
 void CurlPool::ForgetAfterFork() {
   if (owner_ == getpid()) return;
-  for (auto& session : idle_) static_cast<void>(session.release());
+  for (auto& session : idle_) {
+    [[maybe_unused]] const auto* left_to_the_parent = session.release();
+  }
   idle_.clear();
   owner_ = getpid();
 }

@@ -75,7 +75,7 @@ std::optional<int> ParseStatusLine(std::string_view line) {
   const std::string_view rest = line.substr(std::min(line.size(), space + 4));
   const auto status = ParseDecimal(code);
   if (code.size() != 3 || !status || *status < 100 || *status > 599) return std::nullopt;
-  if (!rest.empty() && Trim(rest.substr(0, 1)) != "") return std::nullopt;
+  if (!rest.empty() && !Trim(rest.substr(0, 1)).empty()) return std::nullopt;
   return static_cast<int>(*status);
 }
 

@@ -225,6 +225,7 @@ Result<ObjectInfo> HttpStore::ReadInto(std::string_view object,
       HttpRequest request = Get(object);
       request.range = group.covering;
       std::vector<const ReadSlice*> group_places;
+      group_places.reserve(group.indices.size());
       for (const size_t index : group.indices) group_places.push_back(places[index]);
       reads.push_back(std::make_unique<RangeExchange>(name, std::move(request),
                                                       forbidden_is_missing_,

@@ -62,7 +62,7 @@ std::string_view DropTrailingSlashes(std::string_view path, size_t keep) {
 std::optional<std::string> SchemeOf(std::string_view text) {
   const size_t colon = text.find("://");
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;
-  const std::string scheme = Lowered(text.substr(0, colon));
+  std::string scheme = Lowered(text.substr(0, colon));
   const auto may_stand_in_scheme = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-' ||
            c == '.';

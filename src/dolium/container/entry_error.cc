@@ -16,7 +16,7 @@ std::string_view DropContext(std::string_view message, std::string_view context)
 
 }  // namespace
 
-Error EntryError(std::string_view object, std::string_view key, Error error) {
+Error EntryError(std::string_view object, std::string_view key, const Error& error) {
   const std::string_view what = DropContext(DropContext(error.message, object), key);
   return {error.code, fmt::format("{}: {}: {}", object, key, what)};
 }

@@ -13,7 +13,7 @@ namespace dolium {
 
 // The error with `object: key: ` in front, whether or not it named the object already.
 // `object` is as a person would type it (Store::Describe).
-Error EntryError(std::string_view object, std::string_view key, Error error);
+Error EntryError(std::string_view object, std::string_view key, const Error& error);
 
 // The error as a finding: its message without object and key. An empty `key` means that
 // it is not about one entry.

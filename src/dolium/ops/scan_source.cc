@@ -39,7 +39,7 @@ Result<std::vector<Finding>> ScanSource(
       return true;
     };
     if (options.skip_damaged) visitor.damage = add;
-    const auto scanned = source.ScanObject(objects[index], visitor);
+    auto scanned = source.ScanObject(objects[index], visitor);
     if (failure) return *std::move(failure);
     if (!scanned && options.skip_damaged && IsDamage(scanned.error())) {
       add(ErrorFinding(std::string(ErrorCodeName(scanned.error().code)),
