@@ -25,7 +25,7 @@ constexpr size_t kMinishardsAtOnce = 256;
 constexpr uint64_t kMinishardBytesAtOnce = uint64_t{8} << 20;
 
 // Batches below this are not worth a thread.
-constexpr uint64_t kBytesPerThread = uint64_t{4} << 20;
+constexpr uint64_t kBytesPerThread = uint64_t{1} << 20;
 
 bool IsConflict(const Error& error) { return error.code == ErrorCode::kConflict; }
 
