@@ -114,6 +114,14 @@ def is_complete(folder):
     return (folder / "info").exists() and sharded_sets.leftovers(folder) == []
 
 
+def run_again(worker, folder):
+    """Lets it complete the set; one that is complete but for tidying up, it may refuse."""
+    finished = (folder / "info").exists() and not (folder / ".dolium-unfinished").exists()
+    errors = worker.process.communicate()[1].decode(errors="replace")
+    code = worker.process.returncode
+    assert code == 0 or (finished and code == 2 and "is there already" in errors), errors
+
+
 def write_spec(path, spec):
     path.write_text(dolium.ShardingSpec.from_json(spec).to_json())
     return path
@@ -178,13 +186,13 @@ def test_convert(tmp_path):
         if was_killed and not is_complete(folder) and random.Random(delay).random() < 0.5:
             continue  # The next run resumes this one.
         if not is_complete(folder):
-            converter(source, folder, spec).finish()
+            run_again(converter(source, folder, spec), folder)
         assert sharded_sets.folder_bytes(folder) == complete_bytes
         assert sharded_sets.leftovers(folder) == []
         shutil.rmtree(folder)
     assert unfinished > 0
     if not is_complete(folder):
-        converter(source, folder, spec).finish()
+        run_again(converter(source, folder, spec), folder)
     assert sharded_sets.folder_bytes(folder) == complete_bytes
     assert sharded_sets.leftovers(folder) == []
 

@@ -88,6 +88,8 @@ class Planner {
     }
     DOLIUM_TRY(const Occupancy occupancy, LookInto(target_));
     if (occupancy == Occupancy::kOccupied) {
+      // A run that was killed while it tidied up may have left an empty folder.
+      if (state.phase == Phase::kNone) DOLIUM_TRY_VOID(folder.Remove());
       return Exists(target_.Describe() + ": is there already; use --force to replace it");
     }
     return CheckNotBeingReplaced(occupancy);
