@@ -1,10 +1,12 @@
 #include "python/src/chunk_reads.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -33,8 +35,10 @@ constexpr int kAttempts = 64;
 // The same for a batch, before its chunks are read one by one.
 constexpr int kBatchAttempts = 3;
 
-// Encoded batches below this are not worth threads.
-constexpr size_t kBytesWorthThreads = size_t{256} << 10;
+// Encoded batches whose values take less are not worth threads.
+constexpr size_t kBytesWorthThreads = size_t{1} << 20;
+
+constexpr size_t kBytesWorthPopulating = size_t{128} << 10;
 
 bool IsReplaced(const Error& error) {
   return error.code == ErrorCode::kConflict || error.code == ErrorCode::kNotFound;
@@ -53,18 +57,20 @@ Result<void> CheckSize(const ShardReader& reader, const ChunkRef& chunk, uint64_
                                         chunk.range.length, kDefaultDecodeLimit)));
 }
 
-Result<Bytes> DecodeChunk(const ShardReader& reader, const ChunkRef& chunk, uint64_t id,
-                          const Bytes& stored) {
-  auto value = Decode(neuroglancer::CodecsOf(reader.spec().data_encoding), stored,
-                      kDefaultDecodeLimit);
-  if (!value) return AboutChunk(reader, chunk, id, std::move(value).error());
-  return value;
-}
+// Memory of the thread's own, for what is soon copied or decoded elsewhere.
+class Scratch {
+ public:
+  MutableBytes First(size_t size) {
+    if (!bytes_) bytes_.reset(new std::byte[kScratchBytes]);
+    return {bytes_.get(), size};
+  }
 
-MutableBytes Scratch() {
-  thread_local const std::unique_ptr<std::byte[]> bytes(new std::byte[kScratchBytes]);
-  return {bytes.get(), kScratchBytes};
-}
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+};
+
+thread_local Scratch stored_scratch;
+thread_local Scratch value_scratch;
 
 nb::object NewBytes(uint64_t size) {
   PyObject* const object =
@@ -79,14 +85,47 @@ MutableBytes BytesOf(nb::handle object) {
                 static_cast<size_t>(PyBytes_GET_SIZE(object.ptr()))));
 }
 
+// A chunk whose stored bytes are in memory, and how to decode it.
+struct StoredChunk {
+  const ShardReader& reader;
+  const ChunkRef& chunk;
+  uint64_t id = 0;
+  BytesView stored;
+
+  CodecChain codecs() const {
+    return neuroglancer::CodecsOf(reader.spec().data_encoding);
+  }
+
+  // The size of the value, if that is known before it is decoded.
+  std::optional<uint64_t> size() const {
+    const auto claimed = ClaimedSize(codecs(), stored);
+    return claimed && *claimed <= kDefaultDecodeLimit ? claimed : std::nullopt;
+  }
+
+  // False if the size turns out to be another.
+  Result<bool> DecodeInto(MutableBytes place) const {
+    auto done = dolium::DecodeInto(codecs(), stored, place);
+    if (!done) return AboutChunk(reader, chunk, id, std::move(done).error());
+    return done;
+  }
+
+  Result<Bytes> Decode() const {
+    auto value = dolium::Decode(codecs(), Bytes(nullptr, stored), kDefaultDecodeLimit);
+    if (!value) return AboutChunk(reader, chunk, id, std::move(value).error());
+    return value;
+  }
+};
+
 // One chunk on its way: what could be done without the GIL.
 struct Reading {
   std::optional<ChunkRef> chunk;
-  bool in_scratch = false;       // the value is at the beginning of Scratch()
-  std::optional<Bytes> decoded;  // the value, if it was encoded
+  std::optional<BytesView> value;  // complete, in value_scratch
+  BytesView stored;                // else, if it is encoded: in stored_scratch or `large`
+  std::optional<Buffer> large;
+  std::optional<Bytes> decoded;  // else, if its size was not known
 };
 
-// Finds a chunk, and reads it if that needs no bytes object.
+// Finds a chunk, and reads it as far as that needs no bytes object.
 Result<Reading> Begin(const ShardReader& reader, uint64_t id) {
   Reading reading;
   DOLIUM_TRY(reading.chunk, reader.Locate(id));
@@ -94,45 +133,61 @@ Result<Reading> Begin(const ShardReader& reader, uint64_t id) {
   const ChunkRef& chunk = *reading.chunk;
   const auto length = static_cast<size_t>(chunk.range.length);
   DOLIUM_TRY_VOID(CheckSize(reader, chunk, id));
-  if (reader.spec().data_encoding != Encoding::kRaw) {
-    Buffer stored(length);
-    DOLIUM_TRY_VOID(reader.ReadChunk(chunk, stored.view()));
-    DOLIUM_TRY(reading.decoded,
-               DecodeChunk(reader, chunk, id, std::move(stored).Share()));
-  } else if (length <= kScratchBytes) {
-    DOLIUM_TRY_VOID(reader.ReadChunk(chunk, Scratch().first(length)));
-    reading.in_scratch = true;
+  if (reader.spec().data_encoding == Encoding::kRaw) {
+    if (length > kScratchBytes) return reading;
+    const MutableBytes place = value_scratch.First(length);
+    DOLIUM_TRY_VOID(reader.ReadChunk(chunk, place));
+    reading.value = place;
+    return reading;
   }
+  const MutableBytes place = length <= kScratchBytes
+                                 ? stored_scratch.First(length)
+                                 : reading.large.emplace(length).view();
+  DOLIUM_TRY_VOID(reader.ReadChunk(chunk, place));
+  reading.stored = place;
+  const StoredChunk stored{reader, chunk, id, place};
+  const auto size = stored.size();
+  if (size && *size > kScratchBytes) return reading;
+  if (size) {
+    const MutableBytes value = value_scratch.First(static_cast<size_t>(*size));
+    DOLIUM_TRY(const bool fits, stored.DecodeInto(value));
+    if (fits) {
+      reading.value = value;
+      return reading;
+    }
+  }
+  DOLIUM_TRY(reading.decoded, stored.Decode());
   return reading;
 }
 
-// Whether all chunks of an object were found in the same generation of it. If not, it was
-// replaced while they were being located.
-class SameGenerations {
- public:
-  bool Add(const ObjectVersion& object) {
-    if (last_ == &object) return true;
-    last_ = &object;
-    const auto [first, is_new] = by_name_.emplace(object.name, &object);
-    return is_new || first->second == &object ||
-           first->second->generation == object.generation;
+// Fills a bytes object with the rest of the work; nullopt if the value has another size.
+Result<std::optional<nb::object>> End(const ShardReader& reader, const Reading& reading,
+                                      uint64_t id) {
+  const StoredChunk stored{reader, *reading.chunk, id, reading.stored};
+  const bool is_raw = reader.spec().data_encoding == Encoding::kRaw;
+  nb::object object =
+      NewBytes(is_raw ? reading.chunk->range.length : stored.size().value_or(0));
+  const MutableBytes place = BytesOf(object);
+  const nb::gil_scoped_release release;
+  if (is_raw) {
+    DOLIUM_TRY_VOID(reader.ReadChunk(*reading.chunk, place));
+    return object;
   }
-
- private:
-  const ObjectVersion* last_ = nullptr;
-  std::unordered_map<std::string_view, const ObjectVersion*> by_name_;
-};
+  DOLIUM_TRY(const bool fits, stored.DecodeInto(place));
+  if (!fits) return std::nullopt;
+  return object;
+}
 
 // A batch on its way.
 struct Batch {
   std::vector<size_t> slots;  // in the list
   std::vector<ChunkRef> chunks;
-  std::vector<MutableBytes> places;
+  std::vector<nb::object> objects;   // bytes objects, or null
+  std::vector<MutableBytes> places;  // of the objects, or empty
 };
 
 Result<void> Locate(const ShardReader& reader, std::span<const uint64_t> ids,
                     Batch& batch) {
-  SameGenerations generations;
   batch.slots.reserve(ids.size());
   batch.chunks.reserve(ids.size());
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -141,36 +196,65 @@ Result<void> Locate(const ShardReader& reader, std::span<const uint64_t> ids,
     DOLIUM_TRY_VOID(CheckSize(reader, *chunk, ids[i]));
     batch.slots.push_back(i);
     batch.chunks.push_back(*std::move(chunk));
-    const ObjectVersion& object = *batch.chunks.back().object;
-    if (!generations.Add(object)) {
-      return Conflict(reader.store().Describe(object.name) +
-                      ": replaced while its chunks were being located");
-    }
   }
   return {};
 }
 
-// Reads and decodes a batch whose chunks are encoded.
-Result<std::vector<Bytes>> ReadEncoded(const ShardReader& reader,
-                                       std::span<const uint64_t> ids, Batch& batch) {
-  std::vector<Buffer> stored;
-  stored.reserve(batch.chunks.size());
-  size_t bytes = 0;
-  for (const ChunkRef& chunk : batch.chunks) {
-    batch.places.push_back(
-        stored.emplace_back(static_cast<size_t>(chunk.range.length)).view());
-    bytes += batch.places.back().size();
+void AddObject(Batch& batch, std::optional<uint64_t> size) {
+  if (size) {
+    batch.places.push_back(BytesOf(batch.objects.emplace_back(NewBytes(*size))));
+  } else {
+    batch.objects.emplace_back();
+    batch.places.emplace_back();
   }
-  DOLIUM_TRY_VOID(reader.ReadChunks(batch.chunks, batch.places));
-  std::vector<Bytes> values(stored.size());
-  const size_t jobs = bytes < kBytesWorthThreads ? 1 : 0;
-  DOLIUM_TRY_VOID(ParallelFor(stored.size(), jobs, [&](size_t i) -> Result<void> {
-    DOLIUM_TRY(values[i], DecodeChunk(reader, batch.chunks[i], ids[batch.slots[i]],
-                                      std::move(stored[i]).Share()));
-    return {};
-  }));
-  return values;
 }
+
+// Has the kernel put pages under large new objects, many at a time: far cheaper than one
+// fault for each page when it is written to.
+void Populate(std::span<const MutableBytes> places) {
+  std::vector<MutableBytes> large;
+  for (const MutableBytes place : places) {
+    if (place.size() >= kBytesWorthPopulating) large.push_back(place);
+  }
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  std::ignore = ParallelFor(large.size(), 0, [&](size_t i) -> Result<void> {
+    const auto begin = reinterpret_cast<uintptr_t>(large[i].data());
+    const uintptr_t end = (begin + large[i].size()) / page * page;
+    const uintptr_t first = (begin + page - 1) / page * page;
+    // Where the kernel does not know this (before 5.14), faults do it.
+    madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);
+    return {};
+  });
+}
+
+// The stored bytes of a batch, one after the other.
+class StoredBatch {
+ public:
+  static Result<StoredBatch> Read(const ShardReader& reader, const Batch& batch) {
+    size_t bytes = 0;
+    for (const ChunkRef& chunk : batch.chunks) {
+      bytes += static_cast<size_t>(chunk.range.length);
+    }
+    StoredBatch stored(bytes);
+    MutableBytes rest = stored.buffer_.view();
+    for (const ChunkRef& chunk : batch.chunks) {
+      const auto length = static_cast<size_t>(chunk.range.length);
+      stored.views_.push_back(rest.first(length));
+      rest = rest.subspan(length);
+    }
+    DOLIUM_TRY_VOID(reader.ReadChunks(batch.chunks, stored.views_));
+    return stored;
+  }
+
+  size_t bytes() { return buffer_.view().size(); }
+  BytesView operator[](size_t i) const { return views_[i]; }
+
+ private:
+  explicit StoredBatch(size_t bytes) : buffer_(bytes) {}
+
+  Buffer buffer_;
+  std::vector<MutableBytes> views_;
+};
 
 nb::list ListOfNone(size_t size) {
   PyObject* const list = PyList_New(static_cast<Py_ssize_t>(size));
@@ -186,44 +270,68 @@ void SetItem(const nb::list& list, size_t slot, nb::object item) {
   PyList_SetItem(list.ptr(), static_cast<Py_ssize_t>(slot), item.release().ptr());
 }
 
+Result<void> ReadRawBatch(const ShardReader& reader, Batch& batch) {
+  for (const ChunkRef& chunk : batch.chunks) AddObject(batch, chunk.range.length);
+  const nb::gil_scoped_release release;
+  Populate(batch.places);
+  return reader.ReadChunks(batch.chunks, batch.places);
+}
+
+Result<void> ReadEncodedBatch(const ShardReader& reader, std::span<const uint64_t> ids,
+                              Batch& batch) {
+  Result<StoredBatch> stored = Corrupt("");
+  {
+    const nb::gil_scoped_release release;
+    stored = StoredBatch::Read(reader, batch);
+  }
+  if (!stored) return std::move(stored).error();
+  const auto chunk = [&](size_t i) {
+    return StoredChunk{reader, batch.chunks[i], ids[batch.slots[i]], (*stored)[i]};
+  };
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < batch.chunks.size(); ++i) {
+    AddObject(batch, chunk(i).size());
+    bytes += batch.places.back().size();
+  }
+  // Values of another size than was claimed.
+  std::vector<std::optional<Bytes>> others(batch.chunks.size());
+  {
+    const nb::gil_scoped_release release;
+    Populate(batch.places);
+    const size_t jobs = bytes < kBytesWorthThreads ? 1 : 0;
+    DOLIUM_TRY_VOID(ParallelFor(others.size(), jobs, [&](size_t i) -> Result<void> {
+      if (batch.objects[i].is_valid()) {
+        DOLIUM_TRY(const bool fits, chunk(i).DecodeInto(batch.places[i]));
+        if (fits) return {};
+      }
+      DOLIUM_TRY(others[i], chunk(i).Decode());
+      return {};
+    }));
+  }
+  for (size_t i = 0; i < others.size(); ++i) {
+    if (others[i]) batch.objects[i] = CopyToPython(*others[i]);
+  }
+  return {};
+}
+
 // Fills the list; kConflict or kNotFound if a shard was replaced meanwhile.
 Result<void> ReadBatch(const ShardReader& reader, std::span<const uint64_t> ids,
                        const nb::list& list) {
   Batch batch;
   Result<void> done;
-  if (reader.spec().data_encoding != Encoding::kRaw) {
-    std::vector<Bytes> values;
-    {
-      const nb::gil_scoped_release release;
-      done = Locate(reader, ids, batch);
-      if (!done) return done;
-      auto read = ReadEncoded(reader, ids, batch);
-      if (!read) return std::move(read).error();
-      values = *std::move(read);
-    }
-    for (size_t i = 0; i < values.size(); ++i) {
-      SetItem(list, batch.slots[i], CopyToPython(values[i]));
-    }
-    return {};
-  }
   {
     const nb::gil_scoped_release release;
     done = Locate(reader, ids, batch);
   }
   if (!done) return done;
-  std::vector<nb::object> objects;
-  objects.reserve(batch.chunks.size());
+  batch.objects.reserve(batch.chunks.size());
   batch.places.reserve(batch.chunks.size());
-  for (const ChunkRef& chunk : batch.chunks) {
-    batch.places.push_back(BytesOf(objects.emplace_back(NewBytes(chunk.range.length))));
-  }
-  {
-    const nb::gil_scoped_release release;
-    done = reader.ReadChunks(batch.chunks, batch.places);
-  }
+  done = reader.spec().data_encoding == Encoding::kRaw
+             ? ReadRawBatch(reader, batch)
+             : ReadEncodedBatch(reader, ids, batch);
   if (!done) return done;
-  for (size_t i = 0; i < objects.size(); ++i) {
-    SetItem(list, batch.slots[i], std::move(objects[i]));
+  for (size_t i = 0; i < batch.objects.size(); ++i) {
+    SetItem(list, batch.slots[i], std::move(batch.objects[i]));
   }
   return {};
 }
@@ -237,19 +345,22 @@ nb::object ReadChunk(const ShardReader& reader, uint64_t id) {
       const nb::gil_scoped_release release;
       reading = Begin(reader, id);
     }
+    if (reading && !reading->chunk) return {};
+    if (reading && reading->value) return CopyToPython(*reading->value);
+    if (reading && reading->decoded) return CopyToPython(*reading->decoded);
     Result<void> done;
     if (reading) {
-      if (!reading->chunk) return {};
-      const auto length = static_cast<size_t>(reading->chunk->range.length);
-      if (reading->in_scratch) return CopyToPython(Scratch().first(length));
-      if (reading->decoded) return CopyToPython(*reading->decoded);
-      nb::object object = NewBytes(length);
-      {
-        const MutableBytes place = BytesOf(object);
-        const nb::gil_scoped_release release;
-        done = reader.ReadChunk(*reading->chunk, place);
+      auto object = End(reader, *reading, id);
+      if (object && *object) return **std::move(object);
+      if (object) {
+        // More than one gzip member, say.
+        const auto value =
+            StoredChunk{reader, *reading->chunk, id, reading->stored}.Decode();
+        if (value) return CopyToPython(*value);
+        done = value.error();
+      } else {
+        done = std::move(object).error();
       }
-      if (done) return object;
     } else {
       done = std::move(reading).error();
     }

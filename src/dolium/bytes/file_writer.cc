@@ -18,6 +18,8 @@ namespace dolium {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
+// From this on, a call of the kernel costs less than a copy into the buffer.
+constexpr size_t kDirectBytes = size_t{64} << 10;
 // Below this, a kernel copy costs more than going through the buffer.
 constexpr uint64_t kKernelCopyBytes = uint64_t{128} << 10;
 constexpr size_t kKernelCopyPiece = size_t{1} << 30;
@@ -97,7 +99,9 @@ void FileWriter::Discard() {
 }
 
 Result<void> FileWriter::Append(BytesView bytes) {
-  if (buffer_.size() + bytes.size() > kBufferBytes) return WriteOut(bytes);
+  if (bytes.size() >= kDirectBytes || buffer_.size() + bytes.size() > kBufferBytes) {
+    return WriteOut(bytes);
+  }
   dolium::Append(buffer_, bytes);
   return {};
 }

@@ -1,5 +1,6 @@
 #include "dolium/codec/codec.h"
 
+#include <algorithm>
 #include <ranges>
 
 #include <fmt/format.h>
@@ -42,6 +43,30 @@ Result<Bytes> Decode(const CodecChain& chain, const Bytes& stored, uint64_t limi
         fmt::format("{} bytes, more than the limit of {} bytes", value.size(), limit));
   }
   return value;
+}
+
+std::optional<uint64_t> ClaimedSize(const CodecChain& chain, BytesView stored) {
+  if (chain.empty()) return stored.size();
+  if (chain.size() == 1 && chain[0].codec == CodecId::kGzip) {
+    return GzipClaimedSize(stored);
+  }
+  return std::nullopt;
+}
+
+Result<bool> DecodeInto(const CodecChain& chain, BytesView stored, MutableBytes into) {
+  if (chain.empty()) {
+    if (stored.size() != into.size()) return false;
+    std::ranges::copy(stored, into.begin());
+    return true;
+  }
+  const CodecChain before(chain.begin(), chain.end() - 1);
+  DOLIUM_TRY(const Bytes last,
+             Decode(before, Bytes(nullptr, stored), kDefaultDecodeLimit));
+  switch (chain.back().codec) {
+    case CodecId::kGzip:
+      return GzipDecodeInto(last, into);
+  }
+  return false;
 }
 
 Result<ByteVector> Encode(const CodecChain& chain, BytesView value) {

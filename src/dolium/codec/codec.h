@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,15 @@ inline constexpr uint64_t kDefaultDecodeLimit = uint64_t{2} << 30;
 // Undoes the chain. Without steps, the result shares `stored`. kCorrupt if the bytes do
 // not decode, or decode to more than `limit`.
 Result<Bytes> Decode(const CodecChain& chain, const Bytes& stored, uint64_t limit);
+
+// The size of the value, as far as the stored bytes claim it; nullopt if they do not, or
+// if they are not to be believed. For a caller who has a place of that size for
+// DecodeInto().
+std::optional<uint64_t> ClaimedSize(const CodecChain& chain, BytesView stored);
+
+// Undoes the chain into memory that the caller has. False if the value has another size
+// than `into`, whose bytes mean nothing then.
+Result<bool> DecodeInto(const CodecChain& chain, BytesView stored, MutableBytes into);
 
 // Does the chain, right to left.
 Result<ByteVector> Encode(const CodecChain& chain, BytesView value);

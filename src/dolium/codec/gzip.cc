@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -141,32 +142,32 @@ class Output {
   size_t used_ = 0;
 };
 
-// Decodes the member that `stream` begins with; its length in `stream`.
-Result<size_t> DecodeMember(BytesView stream, Output& output, uint64_t limit) {
+struct Member {
+  size_t stored = 0;   // bytes of the stream
+  size_t decoded = 0;  // bytes of the output
+};
+
+// Decodes the member that `stream` begins with; nullopt if `into` is too small for it.
+Result<std::optional<Member>> DecodeMember(BytesView stream, MutableBytes into) {
   DOLIUM_TRY(const size_t header, HeaderLength(stream));
   const BytesView body = stream.subspan(header);
   size_t consumed = 0;
   size_t produced = 0;
-  for (;;) {
-    // The library wants a place even for nothing.
-    std::byte nowhere{};
-    const MutableBytes into = output.free();
-    const libdeflate_result result = libdeflate_deflate_decompress_ex(
-        ThreadDecompressor(), body.data(), body.size(),
-        into.empty() ? &nowhere : into.data(), into.size(), &consumed, &produced);
-    if (result == LIBDEFLATE_SUCCESS) break;
-    if (result != LIBDEFLATE_INSUFFICIENT_SPACE) {
-      // The library does not tell where it stopped.
-      return Corrupt("gzip stream is damaged or cut short");
-    }
-    if (!output.Grow()) return OverLimit(limit);
+  // The library wants a place even for nothing.
+  std::byte nowhere{};
+  const libdeflate_result result = libdeflate_deflate_decompress_ex(
+      ThreadDecompressor(), body.data(), body.size(),
+      into.empty() ? &nowhere : into.data(), into.size(), &consumed, &produced);
+  if (result == LIBDEFLATE_INSUFFICIENT_SPACE) return std::nullopt;
+  if (result != LIBDEFLATE_SUCCESS) {
+    // The library does not tell where it stopped.
+    return Corrupt("gzip stream is damaged or cut short");
   }
   const BytesView trailer = body.subspan(consumed);
   if (trailer.size() < kTrailerBytes) return CutShort();
   const auto want_crc = LoadLE<uint32_t>(trailer.data());
   const auto want_size = LoadLE<uint32_t>(trailer.data() + sizeof(uint32_t));
-  const BytesView decoded = output.free().first(produced);
-  const uint32_t crc = libdeflate_crc32(0, decoded.data(), decoded.size());
+  const uint32_t crc = libdeflate_crc32(0, into.data(), produced);
   if (crc != want_crc) {
     return Corrupt(fmt::format(
         "gzip checksum does not match: {:08x}, the trailer says {:08x}", crc, want_crc));
@@ -176,8 +177,34 @@ Result<size_t> DecodeMember(BytesView stream, Output& output, uint64_t limit) {
         fmt::format("gzip length does not match: {} bytes, the trailer says {}", produced,
                     want_size));
   }
-  output.Use(produced);
-  return header + consumed + kTrailerBytes;
+  return Member{header + consumed + kTrailerBytes, produced};
+}
+
+// Whether a further member may begin at `at`; not all who append know that only those
+// may.
+Result<void> CheckFollower(BytesView stored, size_t at) {
+  if (at == 0 || StartsLikeGzip(stored.subspan(at))) return {};
+  return Corrupt(fmt::format("{} bytes that are not gzip follow the gzip stream at {}",
+                             stored.size() - at, at));
+}
+
+// What the input could hold at most. A hint or a claim beyond it is a lie.
+uint64_t PossibleSize(BytesView stored, uint64_t limit) {
+  const auto product = CheckedMul(stored.size(), kMaxRatio);
+  const auto possible = product ? CheckedAdd(*product, kRatioSlack) : std::nullopt;
+  return possible ? std::min(limit, *possible) : limit;
+}
+
+// What the last trailer says: exact for the usual single member, a guess for several.
+uint64_t SizeInTrailer(BytesView stored) {
+  if (stored.size() < kTrailerBytes) return 0;
+  return LoadLE<uint32_t>(stored.data() + stored.size() - sizeof(uint32_t));
+}
+
+// A larger claim is not believed before some of it has come true.
+uint64_t BelievableSize(BytesView stored) {
+  const auto likely = CheckedMul(stored.size(), kUsualRatio).value_or(UINT64_MAX);
+  return std::max(kTrustedHint, likely);
 }
 
 }  // namespace
@@ -185,28 +212,41 @@ Result<size_t> DecodeMember(BytesView stream, Output& output, uint64_t limit) {
 Result<ByteVector> GzipDecode(BytesView stored, uint64_t limit) {
   if (stored.empty()) return Corrupt("not a gzip stream: no bytes");
   if (!StartsLikeGzip(stored)) return Corrupt("not a gzip stream");
-  // What the input could hold at most. A hint or a claim beyond it is a lie.
-  const auto product = CheckedMul(stored.size(), kMaxRatio);
-  const auto possible = product ? CheckedAdd(*product, kRatioSlack) : std::nullopt;
-  const uint64_t cap = possible ? std::min(limit, *possible) : limit;
-  // Exact for the usual single member; a guess for several.
-  const uint64_t hint =
-      stored.size() < kTrailerBytes
-          ? 0
-          : LoadLE<uint32_t>(stored.data() + stored.size() - sizeof(uint32_t));
-  // A large claim is not believed before some of it has come true.
-  const auto likely = CheckedMul(stored.size(), kUsualRatio).value_or(UINT64_MAX);
-  Output output(cap, std::min(hint, std::max(kTrustedHint, likely)));
+  Output output(PossibleSize(stored, limit),
+                std::min(SizeInTrailer(stored), BelievableSize(stored)));
   for (size_t at = 0; at < stored.size();) {
-    const BytesView rest = stored.subspan(at);
-    if (at > 0 && !StartsLikeGzip(rest)) {
-      return Corrupt(fmt::format(
-          "{} bytes that are not gzip follow the gzip stream at {}", rest.size(), at));
+    DOLIUM_TRY_VOID(CheckFollower(stored, at));
+    DOLIUM_TRY(const auto member, DecodeMember(stored.subspan(at), output.free()));
+    if (member) {
+      output.Use(member->decoded);
+      at += member->stored;
+    } else if (!output.Grow()) {
+      return OverLimit(limit);
     }
-    DOLIUM_TRY(const size_t length, DecodeMember(rest, output, limit));
-    at += length;
   }
   return std::move(output).Take();
+}
+
+std::optional<uint64_t> GzipClaimedSize(BytesView stored) {
+  if (stored.empty() || !StartsLikeGzip(stored)) return std::nullopt;
+  const uint64_t claimed = SizeInTrailer(stored);
+  if (claimed > std::min(BelievableSize(stored), PossibleSize(stored, UINT64_MAX))) {
+    return std::nullopt;
+  }
+  return claimed;
+}
+
+Result<bool> GzipDecodeInto(BytesView stored, MutableBytes into) {
+  if (stored.empty()) return Corrupt("not a gzip stream: no bytes");
+  size_t filled = 0;
+  for (size_t at = 0; at < stored.size();) {
+    DOLIUM_TRY_VOID(CheckFollower(stored, at));
+    DOLIUM_TRY(const auto member, DecodeMember(stored.subspan(at), into.subspan(filled)));
+    if (!member) return false;
+    filled += member->decoded;
+    at += member->stored;
+  }
+  return filled == into.size();
 }
 
 ByteVector GzipEncode(BytesView value, int level) {

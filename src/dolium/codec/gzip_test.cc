@@ -1,5 +1,6 @@
 #include "dolium/codec/gzip.h"
 
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -221,6 +222,76 @@ TEST(Codec, SharesRawBytesWithinTheLimit) {
   const auto over = Decode({}, stored, 2);
   ASSERT_FALSE(over);
   EXPECT_EQ(over.error().message, "3 bytes, more than the limit of 2 bytes");
+}
+
+TEST(Gzip, DecodesIntoMemoryOfTheClaimedSize) {
+  for (const size_t size : {0, 1, 4096, 100000}) {
+    const ByteVector value = RandomBytes(size, 11);
+    const ByteVector stored = GzipEncode(value);
+    ASSERT_EQ(GzipClaimedSize(stored), size);
+    ByteVector into(size);
+    const auto fits = GzipDecodeInto(stored, into);
+    ASSERT_TRUE(fits) << fits.error().message;
+    EXPECT_TRUE(*fits);
+    EXPECT_EQ(into, value);
+  }
+}
+
+TEST(Gzip, TellsThatTheMemoryHasAnotherSize) {
+  const ByteVector stored = GzipEncode(RandomBytes(1000, 12));
+  for (const size_t size : {0, 999, 1001}) {
+    ByteVector into(size);
+    const auto fits = GzipDecodeInto(stored, into);
+    ASSERT_TRUE(fits) << fits.error().message;
+    EXPECT_FALSE(*fits) << size;
+  }
+}
+
+TEST(Gzip, DecodesSeveralMembersIntoMemoryOfTheirSize) {
+  ByteVector stored = GzipEncode(AsBytes("abc"));
+  Append(stored, GzipEncode(AsBytes("de")));
+  EXPECT_EQ(GzipClaimedSize(stored), 2u);
+  ByteVector into(5);
+  const auto fits = GzipDecodeInto(stored, into);
+  ASSERT_TRUE(fits) << fits.error().message;
+  EXPECT_TRUE(*fits);
+  EXPECT_EQ(AsText(into), "abcde");
+}
+
+TEST(Gzip, DoesNotBelieveAnAbsurdClaim) {
+  ByteVector stored = GzipEncode(AsBytes("hello"));
+  StoreLE<uint32_t>(stored.data() + stored.size() - 4, 0xffffffffu);
+  EXPECT_EQ(GzipClaimedSize(stored), std::nullopt);
+  EXPECT_EQ(GzipClaimedSize({}), std::nullopt);
+  EXPECT_EQ(GzipClaimedSize(AsBytes("not gzip at all")), std::nullopt);
+}
+
+TEST(Gzip, RefusesToDecodeDamageIntoMemory) {
+  ByteVector stored = GzipEncode(RandomBytes(1000, 13));
+  stored[stored.size() - 6] ^= std::byte{1};  // of the checksum
+  ByteVector into(1000);
+  const auto fits = GzipDecodeInto(stored, into);
+  ASSERT_FALSE(fits);
+  EXPECT_EQ(fits.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(fits.error().message, HasSubstr("checksum does not match"));
+}
+
+TEST(Codec, DecodesAChainIntoMemory) {
+  const CodecChain twice = {{CodecId::kGzip}, {CodecId::kGzip}};
+  for (const CodecChain& chain : {CodecChain{}, CodecChain{{CodecId::kGzip}}, twice}) {
+    const ByteVector value = RandomBytes(500, 14);
+    const auto stored = Encode(chain, value);
+    ASSERT_TRUE(stored);
+    ByteVector into(500);
+    const auto fits = DecodeInto(chain, *stored, into);
+    ASSERT_TRUE(fits) << fits.error().message;
+    EXPECT_TRUE(*fits);
+    EXPECT_EQ(into, value);
+    ByteVector wrong(499);
+    EXPECT_FALSE(*DecodeInto(chain, *stored, wrong));
+    EXPECT_EQ(ClaimedSize(chain, *stored),
+              chain.size() == 2 ? std::nullopt : std::optional<uint64_t>(500));
+  }
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 #include "dolium/formats/neuroglancer/shard_reader.h"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -283,24 +286,28 @@ Result<void> ShardReader::ReadChunk(const ChunkRef& chunk, MutableBytes into) co
 
 Result<void> ShardReader::ReadChunks(std::span<const ChunkRef> chunks,
                                      std::span<const MutableBytes> into) const {
-  std::vector<size_t> order(chunks.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::sort(order, [&](size_t a, size_t b) {
-    const ObjectVersion& in_a = *chunks[a].object;
-    const ObjectVersion& in_b = *chunks[b].object;
-    if (const int order = in_a.name.compare(in_b.name); order != 0) return order < 0;
-    if (const int order = in_a.generation.token.compare(in_b.generation.token);
-        order != 0) {
-      return order < 0;
-    }
-    return chunks[a].range.offset < chunks[b].range.offset;
-  });
-  const auto same_version = [&](size_t a, size_t b) {
-    const ObjectVersion& in_a = *chunks[a].object;
-    const ObjectVersion& in_b = *chunks[b].object;
-    return &in_a == &in_b ||
-           (in_a.name == in_b.name && in_a.generation == in_b.generation);
+  // Many chunks share few versions, which cost string comparisons to tell apart.
+  struct Wanted {
+    size_t version = 0;
+    uint64_t offset = 0;
+    size_t chunk = 0;
   };
+  std::unordered_map<const ObjectVersion*, size_t> known;
+  std::map<std::pair<std::string_view, std::string_view>, size_t> versions;
+  std::vector<Wanted> order(chunks.size());
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    const ObjectVersion* const object = chunks[i].object.get();
+    const auto [at, is_new] = known.try_emplace(object);
+    if (is_new) {
+      at->second =
+          versions.try_emplace({object->name, object->generation.token}, versions.size())
+              .first->second;
+    }
+    order[i] = {at->second, chunks[i].range.offset, i};
+  }
+  std::ranges::sort(order, {}, [](const Wanted& wanted) {
+    return std::pair(wanted.version, wanted.offset);
+  });
 
   struct Group {
     size_t begin = 0;
@@ -311,10 +318,10 @@ Result<void> ShardReader::ReadChunks(std::span<const ChunkRef> chunks,
   uint64_t group_bytes = 0;
   uint64_t bytes = 0;
   for (size_t i = 0; i < order.size(); ++i) {
-    const ChunkRef& chunk = chunks[order[i]];
-    slices[i] = {chunk.range.offset, into[order[i]]};
+    const ChunkRef& chunk = chunks[order[i].chunk];
+    slices[i] = {chunk.range.offset, into[order[i].chunk]};
     if (groups.empty() || group_bytes >= kBytesPerThread ||
-        !same_version(order[groups.back().begin], order[i])) {
+        order[groups.back().begin].version != order[i].version) {
       groups.push_back({i, i});
       group_bytes = 0;
     }
@@ -325,7 +332,7 @@ Result<void> ShardReader::ReadChunks(std::span<const ChunkRef> chunks,
   const size_t jobs = bytes < kBytesPerThread && local_ ? 1 : 0;
   return ParallelFor(groups.size(), jobs, [&](size_t g) -> Result<void> {
     const Group& group = groups[g];
-    const ObjectVersion& object = *chunks[order[group.begin]].object;
+    const ObjectVersion& object = *chunks[order[group.begin].chunk].object;
     DOLIUM_TRY_VOID(store().ReadInto(
         object.name, std::span(slices).subspan(group.begin, group.end - group.begin),
         {.if_generation = object.generation}));
