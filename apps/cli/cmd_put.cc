@@ -32,7 +32,11 @@ ExitStatus RunPut(Context& context) {
     if (!preceding) return context.FailLocation(preceding.error());
     change.preceding = *std::move(preceding);
   }
-  const auto applied = (*container)->Apply({&change, 1});
+  const auto applied =
+      (*container)
+          ->Apply({&change, 1}, {.progress = context.terminal.StartProgress("put"),
+                                 .stop = context.stop});
+  context.terminal.EndProgress();
   if (!applied) return context.Fail(applied.error());
   if (context.terminal.json()) {
     context.terminal.JsonLine({{"type", "put"},

@@ -16,7 +16,11 @@ ExitStatus RunRm(Context& context) {
   for (const std::string& key : keys) {
     changes.push_back({.key = key, .value = std::nullopt, .preceding = {}});
   }
-  const auto applied = (*container)->Apply(changes);
+  const auto applied =
+      (*container)
+          ->Apply(changes, {.progress = context.terminal.StartProgress("rm"),
+                            .stop = context.stop});
+  context.terminal.EndProgress();
   if (!applied) return context.Fail(applied.error());
   if (context.terminal.json())
     context.terminal.JsonLine({{"type", "removed"}, {"keys", keys}});

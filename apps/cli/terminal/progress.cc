@@ -28,26 +28,29 @@ std::string Bar(double fraction) {
 
 std::string RenderProgress(const std::string& label, const Progress& progress,
                            std::chrono::duration<double> elapsed, size_t width) {
-  const bool known = progress.total_entries > 0;
+  const bool by_bytes = progress.total_entries == 0 && progress.total_bytes > 0;
+  const uint64_t done = by_bytes ? progress.bytes : progress.entries;
+  const uint64_t total = by_bytes ? progress.total_bytes : progress.total_entries;
+  const bool known = total > 0;
   const double fraction =
-      known ? std::min(1.0, static_cast<double>(progress.entries) /
-                                static_cast<double>(progress.total_entries))
-            : 0;
+      known ? std::min(1.0, static_cast<double>(done) / static_cast<double>(total)) : 0;
   const double seconds = elapsed.count();
 
   std::vector<std::string> parts;
-  parts.push_back(known ? fmt::format("{} of {} entries", FormatCount(progress.entries),
-                                      FormatCount(progress.total_entries))
-                        : fmt::format("{} entries", FormatCount(progress.entries)));
-  if (progress.bytes > 0) {
-    parts.push_back(FormatSize(progress.bytes));
-    if (seconds > 0) {
-      parts.push_back(FormatSize(static_cast<uint64_t>(
-                          static_cast<double>(progress.bytes) / seconds)) +
-                      "/s");
-    }
+  if (by_bytes) {
+    parts.push_back(fmt::format("{} of {}", FormatSize(done), FormatSize(total)));
+  } else {
+    parts.push_back(
+        known ? fmt::format("{} of {} entries", FormatCount(done), FormatCount(total))
+              : fmt::format("{} entries", FormatCount(done)));
+    if (progress.bytes > 0) parts.push_back(FormatSize(progress.bytes));
   }
-  if (known && progress.entries > 0) {
+  if (progress.bytes > 0 && seconds > 0) {
+    parts.push_back(
+        FormatSize(static_cast<uint64_t>(static_cast<double>(progress.bytes) / seconds)) +
+        "/s");
+  }
+  if (known && done > 0) {
     const double left = seconds * (1 - fraction) / fraction;
     if (left < kLongestLeft) {
       parts.push_back(FormatDuration(std::chrono::seconds(std::llround(left))) + " left");

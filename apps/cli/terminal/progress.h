@@ -6,14 +6,15 @@
 #include <optional>
 #include <string>
 
-#include "dolium/ops/progress.h"
+#include "dolium/container/progress.h"
 
 namespace dolium::cli {
 
 // One line of at most `width` characters:
 //
-//   verify [=======>      ] 52%  104,000 of 200,000 entries  426.0 MB  310.2 MB/s  0:02
-//   left verify 104,000 entries  426.0 MB  310.2 MB/s              (total not known)
+//   verify [=====>    ] 52%  104,000 of 200,000 entries  42.6 MB  31.0 MB/s  0:02 left
+//   verify 104,000 entries  42.6 MB  31.0 MB/s             where no total is known
+//   put [=====>    ] 52%  42.6 MB of 81.9 MB  31.0 MB/s  0:02 left       only of bytes
 //
 // Parts are left out from the right, then the bar, where the line is too narrow.
 std::string RenderProgress(const std::string& label, const Progress& progress,

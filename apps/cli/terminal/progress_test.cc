@@ -16,6 +16,12 @@ TEST(RenderProgress, ShowsBarRateAndTimeLeft) {
             "200.0 MB/s  0:06 left");
 }
 
+TEST(RenderProgress, ShowsBytesWhereOnlyTheirTotalIsKnown) {
+  const Progress progress{.bytes = 300'000'000, .total_bytes = 1'200'000'000};
+  EXPECT_EQ(RenderProgress("put", progress, seconds(2), 200),
+            "put [=====>              ]  25%  300.0 MB of 1.2 GB  150.0 MB/s  0:06 left");
+}
+
 TEST(RenderProgress, ShowsNoBarWithoutATotal) {
   const Progress progress{.entries = 104'000, .total_entries = 0, .bytes = 3'000'000};
   EXPECT_EQ(RenderProgress("verify", progress, seconds(3), 200),

@@ -16,7 +16,7 @@
 #include "cli/terminal/progress.h"
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
-#include "dolium/ops/progress.h"
+#include "dolium/container/progress.h"
 
 namespace dolium::cli {
 

@@ -9,6 +9,21 @@
 
 namespace dolium {
 
+namespace {
+
+// Into memory that is not cleared first, if the claimed size proves true.
+Result<Bytes> GunzipToBytes(const Bytes& stored, uint64_t limit) {
+  if (const auto size = GzipClaimedSize(stored); size && *size <= limit) {
+    Buffer buffer(static_cast<size_t>(*size));
+    DOLIUM_TRY(const bool fits, GzipDecodeInto(stored, buffer.view()));
+    if (fits) return std::move(buffer).Share();
+  }
+  DOLIUM_TRY(ByteVector decoded, GzipDecode(stored, limit));
+  return Bytes::FromVector(std::move(decoded));
+}
+
+}  // namespace
+
 std::string_view CodecName(CodecId codec) {
   switch (codec) {
     case CodecId::kGzip:
@@ -32,8 +47,7 @@ Result<Bytes> Decode(const CodecChain& chain, const Bytes& stored, uint64_t limi
   for (const CodecStep& step : chain) {
     switch (step.codec) {
       case CodecId::kGzip: {
-        DOLIUM_TRY(ByteVector decoded, GzipDecode(value, limit));
-        value = Bytes::FromVector(std::move(decoded));
+        DOLIUM_TRY(value, GunzipToBytes(value, limit));
         break;
       }
     }

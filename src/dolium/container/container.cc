@@ -4,7 +4,7 @@
 
 namespace dolium {
 
-Result<void> Container::Apply(std::span<const Change>) {
+Result<void> Container::Apply(std::span<const Change>, const ChangeOptions&) {
   return Unsupported(fmt::format("{}: entries of format {} cannot be changed",
                                  location().Describe(), format_name()));
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
 #include "dolium/container/entry.h"
+#include "dolium/container/progress.h"
 
 namespace dolium {
 
@@ -36,6 +38,12 @@ struct Change {
   std::optional<Bytes> value;
   Bytes preceding;
   bool only_if_absent = false;  // kExists if the key is there; for values only
+};
+
+struct ChangeOptions {
+  // Told while objects are rewritten: bytes so far, of about how many in all.
+  ProgressFunction progress = {};
+  std::stop_token stop = {};
 };
 
 // What a format tells about a container besides its entries: names and values, in the
@@ -75,7 +83,9 @@ class Container {
 
   // Makes all changes, atomically for each object they touch. Removing an absent key is
   // kNotFound, before anything is changed. kUnsupported where the format cannot change.
-  virtual Result<void> Apply(std::span<const Change> changes);
+  // kCancelled if it was stopped: what is not changed by then stays as it is.
+  virtual Result<void> Apply(std::span<const Change> changes,
+                             const ChangeOptions& options = {});
 };
 
 // Scans every object in turn.

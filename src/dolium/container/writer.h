@@ -60,10 +60,23 @@ class Writer {
   virtual Result<WriteSummary> Finish() = 0;
 };
 
+// Entries one after another, as often as they are wanted, so that nobody has to hold them
+// all. One thread at a time.
+class EntrySource {
+ public:
+  virtual ~EntrySource() = default;
+
+  // The next ones, a thousand or so; none after the last. Valid until the next call.
+  virtual Result<std::span<const Entry>> Next() = 0;
+
+  // Next() starts over.
+  virtual Result<void> Rewind() = 0;
+};
+
 // Entries that a part is made from, and the store that holds their bytes.
 struct PartSource {
   const Store* store = nullptr;
-  std::span<const Entry> entries;  // any order; all belong to the part
+  EntrySource* entries = nullptr;  // any order; all belong to the part; not yet begun
   // Called for an entry that cannot be read: returns true to leave it out, false to fail.
   // May be empty: fail.
   std::function<bool(const Entry&, const Error&)> skip_damaged;

@@ -13,6 +13,7 @@
 #include "dolium/container/entry_error.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/ops/convert_plan.h"
+#include "dolium/ops/part_entries.h"
 #include "dolium/ops/plan_folder.h"
 #include "dolium/ops/plan_record.h"
 #include "dolium/ops/scan_source.h"
@@ -81,28 +82,15 @@ Finding SkippedFinding(const Store& store, const Entry& entry, const Error& erro
                       entry.key, range, error);
 }
 
-Result<std::vector<Entry>> EntriesOf(std::span<const WorkList> lists, uint64_t part) {
-  std::vector<Entry> entries;
-  for (const WorkList& list : lists) {
-    DOLIUM_TRY(const auto share, list.Find(part));
-    if (share) DOLIUM_TRY_VOID(list.Read(*share, entries));
-  }
-  return entries;
-}
-
 // Makes one part and writes its report.
 Result<TaskReport> RunPart(Formats formats, const PlanFolder& folder,
-                           const PlanRecord& record, std::span<const WorkList> lists,
-                           uint64_t part, const WriterOptions& options,
-                           ProgressSum& progress) {
-  DOLIUM_TRY(const std::vector<Entry> entries, EntriesOf(lists, part));
-  if (entries.empty()) {
+                           const PlanRecord& record, uint64_t part, PartEntries entries,
+                           const WriterOptions& options, ProgressSum& progress) {
+  if (entries.count() == 0) {
     return InvalidArgument(
         fmt::format("{}: the plan has no part {}", folder.set().Describe(), part));
   }
-  uint64_t bytes = 0;
-  for (const Entry& entry : entries) bytes = SaturatingAdd(bytes, PayloadBytes(entry));
-  TaskProgress task_progress(progress, entries.size(), bytes);
+  TaskProgress task_progress(progress, entries.count(), entries.bytes());
 
   DOLIUM_TRY(const Location from, ParseLocation(record.request.source));
   DOLIUM_TRY(const Format* format, FindFormat(formats, record.format));
@@ -113,7 +101,7 @@ Result<TaskReport> RunPart(Formats formats, const PlanFolder& folder,
   report.part = part;
   PartSource source;
   source.store = from.store.get();
-  source.entries = entries;
+  source.entries = &entries;
   source.progress = [&](uint64_t more, uint64_t their_bytes) {
     task_progress.Add(more, their_bytes);
   };
@@ -242,9 +230,10 @@ Result<void> RunParts(Formats formats, OpenPlan& plan, const RunOptions& options
   return ParallelFor(
       to_do.size(), threads,
       [&](size_t i) -> Result<void> {
+        DOLIUM_TRY(PartEntries entries, PartEntries::Find(plan.lists, to_do[i]));
         DOLIUM_TRY([[maybe_unused]] const TaskReport report,
-                   RunPart(formats, plan.folder, record, plan.lists, to_do[i], writer,
-                           progress));
+                   RunPart(formats, plan.folder, record, to_do[i], std::move(entries),
+                           writer, progress));
         return {};
       },
       options.writer.stop);
@@ -280,14 +269,10 @@ Result<TaskReport> RunTask(Formats formats, std::string_view task,
     return NotFound(set.Describe() + ": no conversion is under way here");
   }
   DOLIUM_TRY(const auto lists, OpenWorkLists(folder, *state.record));
-  uint64_t entries = 0;
-  for (const WorkList& list : lists) {
-    DOLIUM_TRY(const auto share, list.Find(parsed.part));
-    if (share) entries = SaturatingAdd(entries, share->entries);
-  }
-  ProgressSum progress(options.progress, 0, entries);
-  return RunPart(formats, folder, *state.record, lists, parsed.part, options.writer,
-                 progress);
+  DOLIUM_TRY(PartEntries entries, PartEntries::Find(lists, parsed.part));
+  ProgressSum progress(options.progress, 0, entries.count());
+  return RunPart(formats, folder, *state.record, parsed.part, std::move(entries),
+                 options.writer, progress);
 }
 
 Result<ConvertReport> FinishPlan(Formats formats, const Plan& plan) {

@@ -20,8 +20,8 @@
 
 #include "dolium/base/result.h"
 #include "dolium/container/format.h"
+#include "dolium/container/progress.h"
 #include "dolium/container/writer.h"
-#include "dolium/ops/progress.h"
 
 namespace dolium {
 

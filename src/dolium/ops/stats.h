@@ -7,7 +7,7 @@
 
 #include "dolium/base/result.h"
 #include "dolium/container/container.h"
-#include "dolium/ops/progress.h"
+#include "dolium/container/progress.h"
 
 namespace dolium {
 

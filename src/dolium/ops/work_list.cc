@@ -17,12 +17,14 @@ namespace dolium {
 namespace {
 
 constexpr std::string_view kMagic = "DOLIUMWL";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr uint64_t kTrailerBytes = 64;
 constexpr uint64_t kRowBytes = 40;
 constexpr uint64_t kMinMemory = uint64_t{64} << 10;
 constexpr size_t kBlockBytes = size_t{256} << 10;
 constexpr size_t kWriteBytes = size_t{256} << 10;
+constexpr uint64_t kReadBytes = uint64_t{256} << 10;
+constexpr uint64_t kMaxVarintBytes = 10;
 // What Find() reads of a table at once; a larger table is narrowed down to it row by row.
 constexpr uint64_t kRowsAtOnce = 256;
 
@@ -145,6 +147,7 @@ Result<void> WorkListWriter::Spill() {
   DOLIUM_TRY(const auto writer, object.store->Begin(object.path));
   PieceWriter out(*writer);
   std::vector<PartShare> table;
+  ByteVector spelled;
 
   for (size_t next = 0; next < pending_.size();) {
     PartShare share;
@@ -159,10 +162,12 @@ Result<void> WorkListWriter::Spill() {
                    DOLIUM_TRY(const uint64_t index, GetVarint(record, "object"));
                    return objects_[static_cast<size_t>(index)];
                  }));
-      PutEntry(out.buffer(), entry,
-               [&](const std::shared_ptr<const ObjectVersion>& named) {
-                 speller.Put(out.buffer(), *named);
-               });
+      spelled.clear();
+      PutEntry(spelled, entry, [&](const std::shared_ptr<const ObjectVersion>& named) {
+        speller.Put(spelled, *named);
+      });
+      PutVarint(out.buffer(), spelled.size());
+      Append(out.buffer(), spelled);
       DOLIUM_TRY_VOID(out.FlushIfFull());
       share.entries += 1;
       share.bytes = SaturatingAdd(share.bytes, PayloadBytes(entry));
@@ -309,22 +314,55 @@ Result<void> WorkList::ForEachShare(
   return {};
 }
 
-Result<void> WorkList::Read(const PartShare& share, std::vector<Entry>& to) const {
-  DOLIUM_TRY(const Bytes bytes, ReadBytes(share.range));
-  ByteReader reader(bytes);
-  ObjectReader objects;
+ShareReader::ShareReader(const WorkList& list, const PartShare& share)
+    : list_(list), share_(share) {}
+
+Result<BytesView> ShareReader::Peek(uint64_t length) {
+  const uint64_t left = share_.range.length - position_;
+  const uint64_t ahead = buffer_begin_ + buffer_.size() - position_;
+  if (ahead < std::min(length, left)) {
+    const uint64_t read = std::min(std::max(length, kReadBytes), left);
+    DOLIUM_TRY(buffer_, list_.ReadBytes({share_.range.offset + position_, read}));
+    buffer_begin_ = position_;
+  }
+  return buffer_.view().subspan(static_cast<size_t>(position_ - buffer_begin_));
+}
+
+Result<Entry> ShareReader::ReadEntry() {
+  DOLIUM_TRY(const BytesView head, Peek(kMaxVarintBytes));
+  ByteReader head_reader(head);
+  DOLIUM_TRY(const uint64_t length, GetVarint(head_reader, "record length"));
+  position_ += head_reader.position();
+  const uint64_t left = share_.range.length - position_;
+  if (length > left) {
+    return Corrupt(
+        fmt::format("a record of {} bytes at {}, {} remain", length, position_, left));
+  }
+  DOLIUM_TRY(const BytesView bytes, Peek(length));
+  position_ += length;
+  ByteReader record(bytes.first(static_cast<size_t>(length)));
+  DOLIUM_TRY(Entry entry,
+             GetEntry(record, [&] { return objects_.Get(record, position_); }));
+  if (record.remaining() == 0) return entry;
+  return Corrupt(fmt::format("{} bytes are left over of the record before {}",
+                             record.remaining(), position_));
+}
+
+Result<void> ShareReader::Read(size_t count, std::vector<Entry>& to) {
   const auto context = [&] {
-    return fmt::format("{}: share {} of part {}", object_.Describe(),
-                       ToString(share.range), share.part);
+    return fmt::format("{}: share {} of part {}", list_.object_.Describe(),
+                       ToString(share_.range), share_.part);
   };
-  for (uint64_t i = 0; i < share.entries; ++i) {
-    auto entry = GetEntry(reader, [&] { return objects.Get(reader); });
+  to.clear();
+  while (to.size() < count && entries_ < share_.entries) {
+    auto entry = ReadEntry();
     if (!entry) return std::move(entry).error().Within(context());
     to.push_back(*std::move(entry));
+    ++entries_;
   }
-  if (reader.remaining() != 0) {
+  if (entries_ == share_.entries && position_ != share_.range.length) {
     return Corrupt(fmt::format("{}: {} bytes are left over after {} entries", context(),
-                               reader.remaining(), share.entries));
+                               share_.range.length - position_, entries_));
   }
   return {};
 }

@@ -10,9 +10,10 @@
 //             share, entries, bytes of payload
 //   trailer   64 bytes: magic, version, sizes of records and table, sums
 //
-// A share stands alone: an object is spelled out where the share first names it, as the
-// difference to the one before, and is a number from then on. Lists are read as untrusted
-// input. They belong to one plan and die with it, so only one version is ever understood.
+// A share stands alone, and is read front to back in bounded memory: an object is spelled
+// out where the share first names it, as the difference to the one before, and is a
+// number while it is remembered. Lists are read as untrusted input. They belong to one
+// plan and die with it, so only one version is ever understood.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
 #include "dolium/container/entry.h"
+#include "dolium/ops/work_record.h"
 
 namespace dolium {
 
@@ -107,10 +109,9 @@ class WorkList {
   // Visits all shares, in order of part.
   Result<void> ForEachShare(const std::function<void(const PartShare&)>& visit) const;
 
-  // Appends the entries of a share that Find() or ForEachShare() gave to `to`.
-  Result<void> Read(const PartShare& share, std::vector<Entry>& to) const;
-
  private:
+  friend class ShareReader;
+
   WorkList() = default;
   Result<std::vector<PartShare>> ReadRows(uint64_t first, uint64_t count) const;
   Result<Bytes> ReadBytes(ByteRange range) const;
@@ -121,6 +122,29 @@ class WorkList {
   uint64_t parts_ = 0;
   uint64_t entries_ = 0;
   std::shared_ptr<const std::vector<PartShare>> table_;  // if kept
+};
+
+// Reads the entries of one share, a few at a time.
+class ShareReader {
+ public:
+  // The list must outlive it; the share is one that its Find() or ForEachShare() gave.
+  ShareReader(const WorkList& list, const PartShare& share);
+
+  // Puts up to `count` more entries in the place of what `to` holds; none after the last.
+  Result<void> Read(size_t count, std::vector<Entry>& to);
+
+ private:
+  Result<Entry> ReadEntry();
+  // The next bytes of the share: `length` of them, or more, or all that are left.
+  Result<BytesView> Peek(uint64_t length);
+
+  const WorkList& list_;
+  const PartShare share_;
+  uint64_t entries_ = 0;   // read so far
+  uint64_t position_ = 0;  // of the next record in the share
+  Bytes buffer_;
+  uint64_t buffer_begin_ = 0;  // in the share
+  ObjectReader objects_;
 };
 
 }  // namespace dolium

@@ -24,16 +24,22 @@ void ReadAll(const WorkList& list) {
       list.ForEachShare([&](const PartShare& share) { shares.push_back(share); });
   if (visited) Require(shares.size() == list.parts());
   for (const PartShare& share : shares) {
+    ShareReader reader(list, share);
     std::vector<Entry> entries;
-    const auto read = list.Read(share, entries);
-    if (read) Require(entries.size() == share.entries);
-    for (const Entry& entry : entries) {
-      for (const Extent& extent : entry.extents) {
-        Require(extent.object != nullptr);
-        Require(extent.range.end() >= extent.range.offset);
+    uint64_t count = 0;
+    Result<void> read;
+    do {
+      read = reader.Read(100, entries);
+      count += entries.size();
+      for (const Entry& entry : entries) {
+        for (const Extent& extent : entry.extents) {
+          Require(extent.object != nullptr);
+          Require(extent.range.end() >= extent.range.offset);
+        }
+        (void)PayloadBytes(entry);
       }
-      (void)PayloadBytes(entry);
-    }
+    } while (read && !entries.empty());
+    if (read) Require(count == share.entries);
     const auto found = list.Find(share.part);
     if (visited) Require(found && *found == share);
   }

@@ -165,35 +165,47 @@ Result<Entry> GetEntry(ByteReader& from,
 }
 
 void ObjectSpeller::Put(ByteVector& to, const ObjectVersion& object) {
-  const auto [at, is_new] = numbers_.try_emplace(&object, numbers_.size() + 1);
-  if (!is_new) return PutVarint(to, at->second);
   static const ObjectVersion kNone;
   const ObjectVersion& previous = previous_ == nullptr ? kNone : *previous_;
-  PutVarint(to, 0);
-  PutDifference(to, previous.name, object.name);
-  PutDifference(to, previous.generation.token, object.generation.token);
-  previous_ = &object;
+  const auto [at, is_new] = numbers_.try_emplace(&object, spelled_);
+  // Scans may make several of one object.
+  if (is_new && previous_ != nullptr && previous.name == object.name &&
+      previous.generation == object.generation) {
+    at->second = spelled_ - 1;
+  } else if (is_new || spelled_ - at->second > kObjectWindow) {
+    PutVarint(to, 0);
+    PutDifference(to, previous.name, object.name);
+    PutDifference(to, previous.generation.token, object.generation.token);
+    previous_ = &object;
+    at->second = spelled_++;
+    return;
+  }
+  PutVarint(to, spelled_ - at->second);
 }
 
-Result<ObjectPointer> ObjectReader::Get(ByteReader& from) {
-  DOLIUM_TRY(const uint64_t number, GetVarint(from, "object"));
-  if (number > objects_.size()) {
-    return Corrupt(fmt::format("object {} before {}, but only {} are known", number,
-                               from.position(), objects_.size()));
+Result<ObjectPointer> ObjectReader::Get(ByteReader& from, uint64_t share_bytes) {
+  DOLIUM_TRY(const uint64_t ago, GetVarint(from, "object"));
+  if (ago > std::min(spelled_, kObjectWindow)) {
+    return Corrupt(fmt::format("object {} ago before {}, but only {} are known", ago,
+                               from.position(), std::min(spelled_, kObjectWindow)));
   }
-  if (number > 0) return objects_[static_cast<size_t>(number - 1)];
+  const auto known = [&](uint64_t number) -> ObjectPointer& {
+    return window_[static_cast<size_t>(number % kObjectWindow)];
+  };
+  if (ago > 0) return known(spelled_ - ago);
   static const ObjectVersion kNone;
-  const ObjectVersion& previous = objects_.empty() ? kNone : *objects_.back();
+  const ObjectVersion& previous = spelled_ == 0 ? kNone : *known(spelled_ - 1);
   auto object = std::make_shared<ObjectVersion>();
   DOLIUM_TRY(object->name, GetDifference(from, previous.name, "object name"));
   DOLIUM_TRY(object->generation.token,
              GetDifference(from, previous.generation.token, "generation"));
-  spelled_ += object->name.size() + object->generation.token.size();
-  if (spelled_ > kMaxSpelledPerByte * from.position() + kMaxSpelledFree) {
+  spelled_bytes_ += object->name.size() + object->generation.token.size();
+  if (spelled_bytes_ > kMaxSpelledPerByte * share_bytes + kMaxSpelledFree) {
     return Corrupt(fmt::format("object names of {} bytes before {} repeat too much",
-                               spelled_, from.position()));
+                               spelled_bytes_, from.position()));
   }
-  return objects_.emplace_back(std::move(object));
+  if (spelled_ < kObjectWindow) window_.emplace_back();
+  return known(spelled_++) = std::move(object);
 }
 
 }  // namespace dolium

@@ -4,7 +4,8 @@
 //   number of extents, extents: object, offset, length, number of codecs, codecs
 //
 // Numbers are LEB128, texts a length and bytes. How an object is written is up to the
-// place: by number in memory, by ObjectSpeller in a share.
+// place: by number in memory, by ObjectSpeller in a share. In a share, each record stands
+// behind its length.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@
 
 namespace dolium {
 
-// Key length, flags, number of extents: no record is shorter.
-inline constexpr uint64_t kMinRecordBytes = 3;
+// Length, key length, flags, number of extents: none takes less of a share.
+inline constexpr uint64_t kMinRecordBytes = 4;
 
 using ObjectPointer = std::shared_ptr<const ObjectVersion>;
 
@@ -35,25 +36,32 @@ void PutEntry(ByteVector& to, const Entry& entry,
 Result<Entry> GetEntry(ByteReader& from,
                        const std::function<Result<ObjectPointer>()>& get_object);
 
-// Writes the objects of one share: the number 0 and its spelling for a new one, as the
-// difference to the one spelled before; for a known one, its number from 1.
+// How many objects a reader of a share has to remember.
+inline constexpr uint64_t kObjectWindow = 1024;
+
+// Writes the objects of one share: the number 0 and its spelling, as the difference to
+// the one spelled before; or, for one of the last kObjectWindow that were spelled, how
+// many of them ago, from 1.
 class ObjectSpeller {
  public:
   // The object must outlive the speller.
   void Put(ByteVector& to, const ObjectVersion& object);
 
  private:
-  std::unordered_map<const ObjectVersion*, uint64_t> numbers_;
+  std::unordered_map<const ObjectVersion*, uint64_t> numbers_;  // when last spelled
   const ObjectVersion* previous_ = nullptr;
+  uint64_t spelled_ = 0;  // objects
 };
 
 class ObjectReader {
  public:
-  Result<ObjectPointer> Get(ByteReader& from);
+  // `share_bytes` is how much of the share has been read.
+  Result<ObjectPointer> Get(ByteReader& from, uint64_t share_bytes);
 
  private:
-  std::vector<ObjectPointer> objects_;
-  uint64_t spelled_ = 0;  // bytes of all names and generations
+  std::vector<ObjectPointer> window_;  // the one spelled as number n is at n % its size
+  uint64_t spelled_ = 0;               // objects
+  uint64_t spelled_bytes_ = 0;         // of all names and generations
 };
 
 }  // namespace dolium

@@ -15,6 +15,7 @@
 #include "dolium/bytes/testing/object_store_double.h"
 #include "dolium/bytes/testing/temporary_folder.h"
 #include "dolium/container/read_entry.h"
+#include "dolium/container/testing/entry_list.h"
 #include "dolium/container/testing/must.h"
 
 namespace dolium {
@@ -190,9 +191,10 @@ WriteSummary FormatSuite::WriteByParts(const Location& location,
   for (const auto& [part, members] : parts) {
     // Each part by a target of its own, as in another process.
     const auto target = Must(GetParam().format.reopen(location, planner->Describe()));
+    EntryList list(members);
     PartSource part_source;
     part_source.store = &source;
-    part_source.entries = members;
+    part_source.entries = &list;
     WriterOptions options;
     options.jobs = 1;
     summary += Must(target->WritePart(part, part_source, options));
@@ -406,15 +408,17 @@ TEST_P(FormatSuite, LeavesOutDamagedEntriesOnRequestOnly) {
                 [&](const Entry& e) { return Must(target->PartOf(e.key)) != part; });
   entries.front().extents.front().range = {uint64_t{1} << 40, 10};
 
+  EntryList list(entries);
   PartSource part_source;
   part_source.store = &source;
-  part_source.entries = entries;
+  part_source.entries = &list;
   const auto failed = target->WritePart(part, part_source, {});
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, ErrorCode::kCorrupt);
   EXPECT_THAT(failed.error().message, testing::HasSubstr(entries.front().key));
 
   std::set<std::string> skipped;
+  Must(list.Rewind());
   part_source.skip_damaged = [&](const Entry& entry, const Error& error) {
     EXPECT_EQ(error.code, ErrorCode::kCorrupt);
     return skipped.insert(entry.key).second;
@@ -478,6 +482,44 @@ TEST_P(ChangeSuite, ChangesNothingIfAKeyToRemoveIsAbsent) {
   const auto applied = Open(location)->Apply(changes);
   ASSERT_FALSE(applied);
   EXPECT_EQ(applied.error().code, ErrorCode::kNotFound);
+  ExpectEqual(ReadObjects(location), before);
+}
+
+TEST_P(ChangeSuite, TellsHowFarChangesAre) {
+  const Location location = GetParam().new_location();
+  Write(location, RandomSet(13), {});
+  std::vector<Change> changes = {{GetParam().key(0), std::nullopt, {}}};
+  for (uint64_t i = 1; i < 4; ++i) {
+    changes.push_back(
+        {GetParam().key(i), Bytes::Copy(ByteVector(1000, std::byte{1})), {}});
+  }
+  std::vector<Progress> told;
+  Must(Open(location)->Apply(
+      changes, {.progress = [&](const Progress& progress) { told.push_back(progress); },
+                .stop = {}}));
+  ASSERT_FALSE(told.empty());
+  EXPECT_GE(told.back().total_bytes, 3000U);
+  EXPECT_EQ(told.back().bytes, told.back().total_bytes);
+  for (size_t i = 1; i < told.size(); ++i) {
+    EXPECT_EQ(told[i].total_bytes, told[0].total_bytes);
+    EXPECT_GE(told[i].bytes, told[i - 1].bytes);
+  }
+}
+
+TEST_P(ChangeSuite, ChangesNothingOnceItIsStopped) {
+  const Location location = GetParam().new_location();
+  Write(location, RandomSet(14), {});
+  const Objects before = ReadObjects(location);
+  const std::vector<Change> changes = {
+      {GetParam().key(0), Bytes::Copy(AsBytes("new")), {}},
+      {GetParam().key(1), std::nullopt, {}},
+  };
+  std::stop_source stop;
+  stop.request_stop();
+  const auto applied =
+      Open(location)->Apply(changes, {.progress = {}, .stop = stop.get_token()});
+  ASSERT_FALSE(applied);
+  EXPECT_EQ(applied.error().code, ErrorCode::kCancelled);
   ExpectEqual(ReadObjects(location), before);
 }
 

@@ -39,6 +39,11 @@ Result<void> CheckChanges(std::span<const Change> changes) {
   return InvalidArgument(fmt::format("key \"{}\" is changed twice", *twice));
 }
 
+// What writing it takes.
+uint64_t BytesOf(const Change& change) {
+  return change.value ? change.value->size() + change.preceding.size() : 0;
+}
+
 }  // namespace
 
 std::string_view FilesContainer::format_name() const { return kFormat.name; }
@@ -152,7 +157,8 @@ Result<void> FilesContainer::CheckObject(std::string_view object,
   return {};
 }
 
-Result<void> FilesContainer::Apply(std::span<const Change> changes) {
+Result<void> FilesContainer::Apply(std::span<const Change> changes,
+                                   const ChangeOptions& options) {
   DOLIUM_TRY_VOID(CheckChanges(changes));
   for (const Change& change : changes) {
     if (change.value) continue;
@@ -162,7 +168,10 @@ Result<void> FilesContainer::Apply(std::span<const Change> changes) {
           fmt::format("{}: no entry \"{}\"", location_.Describe(), change.key));
     }
   }
+  Progress progress;
+  for (const Change& change : changes) progress.total_bytes += BytesOf(change);
   for (const Change& change : changes) {
+    if (options.stop.stop_requested()) return Cancelled();
     if (change.value) {
       DOLIUM_TRY([[maybe_unused]] const WriteSummary written,
                  WriteFile(location_, change.key, *change.value, change.preceding,
@@ -171,6 +180,8 @@ Result<void> FilesContainer::Apply(std::span<const Change> changes) {
     } else {
       DOLIUM_TRY_VOID(RemoveFile(location_, change.key));
     }
+    progress.bytes += BytesOf(change);
+    if (options.progress) options.progress(progress);
   }
   return {};
 }

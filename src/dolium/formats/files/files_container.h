@@ -27,7 +27,8 @@ class FilesContainer final : public Container {
                           const ScanVisitor& visitor) const override;
   Result<void> CheckObject(std::string_view object,
                            const FindingVisitor& visitor) const override;
-  Result<void> Apply(std::span<const Change> changes) override;
+  Result<void> Apply(std::span<const Change> changes,
+                     const ChangeOptions& options = {}) override;
 
  private:
   struct Listing {

@@ -1,11 +1,15 @@
 #include "dolium/formats/files/files_target.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/base/stable_hash.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/formats/files/file_key.h"
 #include "dolium/formats/files/files_writer.h"
@@ -17,17 +21,36 @@ namespace {
 
 constexpr std::string_view kPartPrefix = ".dolium-part-";
 
-Result<void> CheckKeys(std::span<const Entry> entries) {
-  std::vector<std::string_view> keys;
-  keys.reserve(entries.size());
-  for (const Entry& entry : entries) {
-    DOLIUM_TRY_VOID(CheckKey(entry.key));
-    keys.push_back(entry.key);
+Result<void> ForEach(EntrySource& entries,
+                     const std::function<Result<void>(const Entry&)>& visit) {
+  while (true) {
+    DOLIUM_TRY(const std::span<const Entry> next, entries.Next());
+    if (next.empty()) return entries.Rewind();
+    for (const Entry& entry : next) DOLIUM_TRY_VOID(visit(entry));
   }
-  std::sort(keys.begin(), keys.end());
-  const auto twice = std::adjacent_find(keys.begin(), keys.end());
-  if (twice == keys.end()) return {};
-  return InvalidArgument(fmt::format("key \"{}\" is given twice", *twice));
+}
+
+// Every key can be a file's name, and is given once. Holds eight bytes for each.
+Result<void> CheckKeys(EntrySource& entries) {
+  std::vector<uint64_t> hashes;
+  DOLIUM_TRY_VOID(ForEach(entries, [&](const Entry& entry) -> Result<void> {
+    DOLIUM_TRY_VOID(CheckKey(entry.key));
+    hashes.push_back(StableHash(entry.key));
+    return {};
+  }));
+  std::sort(hashes.begin(), hashes.end());
+  std::set<uint64_t> shared;  // by keys that may be the same
+  for (auto at = hashes.begin();
+       (at = std::adjacent_find(at, hashes.end())) != hashes.end(); ++at) {
+    shared.insert(*at);
+  }
+  if (shared.empty()) return {};
+  std::set<std::string> keys;
+  return ForEach(entries, [&](const Entry& entry) -> Result<void> {
+    if (!shared.contains(StableHash(entry.key)) || keys.insert(entry.key).second)
+      return {};
+    return InvalidArgument(fmt::format("key \"{}\" is given twice", entry.key));
+  });
 }
 
 }  // namespace
@@ -49,7 +72,7 @@ std::string FilesTarget::PartObject(uint64_t part) const {
 
 Result<WriteSummary> FilesTarget::WritePart(uint64_t part, const PartSource& source,
                                             const WriterOptions& options) {
-  DOLIUM_TRY_VOID(CheckKeys(source.entries).Within(location_.Describe()));
+  DOLIUM_TRY_VOID(CheckKeys(*source.entries).Within(location_.Describe()));
   DOLIUM_TRY(WriteSummary summary, PartCopier(location_, source, options).Run());
   DOLIUM_TRY([[maybe_unused]] const Generation generation,
              location_.store->Put(PartObject(part), {}, Precondition::None()));

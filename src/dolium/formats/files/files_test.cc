@@ -7,6 +7,7 @@
 #include "dolium/bytes/memory_store.h"
 #include "dolium/container/read_entry.h"
 #include "dolium/container/testing/conformance.h"
+#include "dolium/container/testing/entry_list.h"
 #include "dolium/container/testing/must.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/formats/files/file_key.h"
@@ -181,9 +182,10 @@ TEST_F(FilesTest, CopiesLargeRawValuesWithWhatPrecedesThem) {
   entries[0].extents.push_back({version, {16, all.size() - 16}, {}});
   const auto target = Must(Create(location_, {}));
   const uint64_t part = Must(target->PartOf("large"));
+  EntryList list(entries);
   PartSource part_source;
   part_source.store = &source;
-  part_source.entries = entries;
+  part_source.entries = &list;
   const WriteSummary summary = Must(target->WritePart(part, part_source, {}));
   EXPECT_EQ(summary.objects, 2U);
   EXPECT_EQ(summary.value_bytes, all.size() - 16);
@@ -192,11 +194,32 @@ TEST_F(FilesTest, CopiesLargeRawValuesWithWhatPrecedesThem) {
             "pppppppppppppppp");
 
   entries[0].extents[0].range.length += 1;
+  Must(list.Rewind());
   part_source.skip_damaged = [](const Entry&, const Error& error) {
     EXPECT_THAT(error.message, HasSubstr("all: large: bytes"));
     return true;
   };
   EXPECT_EQ(Must(target->WritePart(part, part_source, {})).entries, 0U);
+}
+
+TEST_F(FilesTest, RefusesAPartWithAKeyGivenTwice) {
+  MemoryStore source;
+  const auto version = std::make_shared<const ObjectVersion>(ObjectVersion{
+      "all", Must(source.Put("all", AsBytes("value"), Precondition::None()))});
+  std::vector<Entry> entries(12);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    entries[i].key = std::to_string(i % 11);
+    entries[i].extents.push_back({version, {0, 5}, {}});
+  }
+  EntryList list(entries);
+  PartSource part_source;
+  part_source.store = &source;
+  part_source.entries = &list;
+  const auto written = Must(Create(location_, {}))->WritePart(0, part_source, {});
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(written.error().message, HasSubstr("key \"0\" is given twice"));
+  EXPECT_FALSE(IsThere("1")) << "nothing is written before all keys are checked";
 }
 
 TEST_F(FilesTest, RefusesASpecAndParameters) {

@@ -52,19 +52,23 @@ Result<WriteSummary> PartCopier::Run() {
     bytes = 0;
     return {};
   };
-  for (const Entry& entry : source_.entries) {
-    if (options_.stop.stop_requested()) return Cancelled();
-    const uint64_t size = entry.stored_size() + entry.preceding_size();
-    if (IsLargeAndRaw(entry)) {
-      DOLIUM_TRY_VOID(CopyLarge(entry));
-      if (source_.progress) source_.progress(1, size);
-      continue;
+  while (true) {
+    DOLIUM_TRY(const std::span<const Entry> entries, source_.entries->Next());
+    if (entries.empty()) break;
+    for (const Entry& entry : entries) {
+      if (options_.stop.stop_requested()) return Cancelled();
+      const uint64_t size = entry.stored_size() + entry.preceding_size();
+      if (IsLargeAndRaw(entry)) {
+        DOLIUM_TRY_VOID(CopyLarge(entry));
+        if (source_.progress) source_.progress(1, size);
+        continue;
+      }
+      if (!batch.empty() && (batch.size() >= kBatchEntries || bytes + size > limit)) {
+        DOLIUM_TRY_VOID(flush());
+      }
+      batch.push_back(entry);
+      bytes += size;
     }
-    if (!batch.empty() && (batch.size() >= kBatchEntries || bytes + size > limit)) {
-      DOLIUM_TRY_VOID(flush());
-    }
-    batch.push_back(entry);
-    bytes += size;
   }
   DOLIUM_TRY_VOID(flush());
   return summary_;

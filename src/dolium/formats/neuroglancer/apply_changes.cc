@@ -1,206 +1,124 @@
 // ApplyChanges: puts and removes chunks by rewriting just the shards they are in.
-//
-// A rewrite is compare-and-swap: the new shard is made from one generation of the old one
-// and replaces only that generation. Whoever loses the race starts over from the new
-// state.
 #include <algorithm>
-#include <chrono>
 #include <map>
-#include <random>
-#include <thread>
+#include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "dolium/formats/neuroglancer/mesh_manifest.h"
-#include "dolium/formats/neuroglancer/piece_sources.h"
+#include "dolium/formats/neuroglancer/shard_update.h"
 #include "dolium/formats/neuroglancer/sharded_container.h"
 #include "dolium/formats/neuroglancer/sharded_writer.h"
 
 namespace dolium::neuroglancer {
 namespace {
 
-// Every round one writer wins, so this many writers may meet at one shard.
-constexpr int kMaxRounds = 1000;
-constexpr int kMaxPauseMilliseconds = 20;
+// How far the rewrites of all shards are. What a lost round has written is taken back.
+class RewriteProgress {
+ public:
+  RewriteProgress(const ProgressFunction& report, uint64_t total)
+      : report_(report), total_(total) {}
 
-// What becomes of one chunk: new bytes (preceding and stored value), or nothing.
-struct EncodedChange {
-  bool remove = false;
-  bool only_if_absent = false;
-  ByteVector bytes;
-  uint64_t preceding = 0;
+  // The next shard takes about `expected` bytes.
+  void Begin(uint64_t expected) { expected_ = expected; }
+  void Tell(uint64_t written) const {
+    if (!report_) return;
+    report_({.bytes = before_ + std::min(written, expected_), .total_bytes = total_});
+  }
+  void End() {
+    Tell(expected_);
+    before_ += expected_;
+  }
+
+ private:
+  const ProgressFunction& report_;
+  const uint64_t total_;
+  uint64_t before_ = 0;  // of the shards that are done
+  uint64_t expected_ = 0;
 };
-using ShardChanges = std::map<uint64_t, EncodedChange>;  // by id
 
-Result<EncodedChange> EncodeChange(const ShardingSpec& spec, Kind kind,
-                                   const Change& change) {
-  EncodedChange out;
-  if (!change.value) {
-    out.remove = true;
-    return out;
-  }
-  if (kind == Kind::kMesh) {
-    DOLIUM_TRY(const uint64_t fragments, FragmentBytes(*change.value));
-    if (fragments != change.preceding.size()) {
-      return InvalidArgument(fmt::format(
-          "the manifest lists {} bytes of fragments, {} bytes are given to precede it",
-          fragments, change.preceding.size()));
-    }
-  }
-  DOLIUM_TRY(const ByteVector stored,
-             Encode(CodecsOf(spec.data_encoding), *change.value));
-  Append(out.bytes, change.preceding);
-  Append(out.bytes, stored);
-  out.preceding = change.preceding.size();
-  out.only_if_absent = change.only_if_absent;
-  return out;
+Result<void> CheckFragments(const Change& change) {
+  DOLIUM_TRY(const uint64_t fragments, FragmentBytes(*change.value));
+  if (fragments == change.preceding.size()) return {};
+  return InvalidArgument(fmt::format(
+      "the manifest lists {} bytes of fragments, {} bytes are given to precede it",
+      fragments, change.preceding.size()));
 }
 
-// A shard as it is, with changes laid over it.
-class ChangedSource : public PieceSource {
- public:
-  ChangedSource(const ShardingSpec& spec, std::unique_ptr<ShardSource> old,
-                const ShardChanges& changes)
-      : spec_(spec), old_(std::move(old)), changes_(changes) {}
+ByteVector ToVector(BytesView bytes) { return {bytes.begin(), bytes.end()}; }
 
-  Result<void> Load(uint64_t minishard, std::vector<Piece>& pieces) override {
-    if (old_ != nullptr) DOLIUM_TRY_VOID(old_->Load(minishard, pieces));
-    std::erase_if(pieces,
-                  [&](const Piece& piece) { return changes_.contains(piece.id); });
-    for (const auto& [id, change] : changes_) {
-      if (change.remove || spec_.PlaceOf(id).minishard != minishard) continue;
-      pieces.push_back({.id = id,
-                        .length = change.bytes.size() - change.preceding,
-                        .preceding = change.preceding,
-                        .memory = change.bytes.data()});
-    }
-    return {};
-  }
+ChunkUpdate ToUpdate(const ShardReader& reader, uint64_t id, const Change& change) {
+  using Needs = ChunkUpdate::Needs;
+  const bool asks = !change.value || change.only_if_absent;
+  return {
+      .id = id,
+      .make = [&reader, id,
+               &change](const OldChunk& old) -> Result<std::optional<NewChunk>> {
+        if (!change.value) {
+          if (old.is_there) return std::nullopt;
+          return NotFound(fmt::format("{}: no chunk {}", reader.folder().Describe(), id));
+        }
+        if (change.only_if_absent && old.is_there) {
+          return Exists(fmt::format("{}: {}: is there already; --force replaces it",
+                                    reader.folder().Describe(), id));
+        }
+        return NewChunk{ToVector(*change.value), ToVector(change.preceding)};
+      },
+      .needs = asks ? Needs::kPresence : Needs::kNothing};
+}
 
-  std::span<const PieceInput> inputs() const override {
-    return old_ == nullptr ? std::span<const PieceInput>() : old_->inputs();
-  }
-
- private:
-  const ShardingSpec& spec_;
-  std::unique_ptr<ShardSource> old_;
-  const ShardChanges& changes_;
-};
-
-class ShardRewriter {
- public:
-  ShardRewriter(const ShardReader& reader, Store& store, Kind kind, uint64_t shard,
-                const ShardChanges& changes)
-      : reader_(reader), store_(store), kind_(kind), shard_(shard), changes_(changes) {}
-
-  Result<void> Run() {
-    std::minstd_rand random(std::random_device{}());
-    for (int round = 0;; ++round) {
-      auto done = Attempt();
-      if (done) break;
-      if (done.error().code != ErrorCode::kConflict || round == kMaxRounds) return done;
-      std::this_thread::sleep_for(
-          std::chrono::milliseconds(random() % kMaxPauseMilliseconds));
-    }
-    for (const auto& [id, change] : changes_) reader_.Forget(id);
-    return {};
-  }
-
- private:
-  // One try; kConflict if somebody else changed the shard meanwhile.
-  Result<void> Attempt() {
-    DOLIUM_TRY(const auto found, reader_.FindShard(shard_));
-    const ShardObjects single = reader_.ObjectsOf(shard_, /*pair=*/false);
-    std::shared_ptr<void> lock;
-    std::unique_ptr<ShardSource> old;
-    Precondition precondition = Precondition::Absent();
-    if (found) {
-      DOLIUM_TRY(lock, store_.LockForRewrite(found->index));
-      DOLIUM_TRY(old,
-                 LostIf(ErrorCode::kNotFound, ShardSource::Open(reader_, *found, kind_)));
-      if (!found->is_pair()) precondition = Precondition::At(old->generation());
-      DOLIUM_TRY_VOID(CheckAgainst(*old));
-    }
-    ChangedSource source(reader_.spec(), std::move(old), changes_);
-    DOLIUM_TRY(const auto out, store_.Begin(single.index));
-    auto written = AssembleShard(reader_.spec(), source, *out, {});
-    if (!written) return std::move(written).error().Within(store_.Describe(single.index));
-    if (written->entries != 0) {
-      DOLIUM_TRY_VOID(LostIf(ErrorCode::kExists, out->Commit(precondition)));
-      return RemovePair();  // The `.shard` takes precedence from the commit on.
-    }
-    DOLIUM_TRY_VOID(RemovePair());  // First: else it would come back to life.
-    if (!found || found->is_pair()) return {};
-    return LostIf(ErrorCode::kNotFound, store_.Remove(single.index, precondition));
-  }
-
-  // The result, with an error of `code` as kConflict: somebody else was faster.
-  template <typename T>
-  static Result<T> LostIf(ErrorCode code, Result<T> result) {
-    if (result || result.error().code != code) return result;
-    return Conflict(result.error().message);
-  }
-
-  // Removes the obsolete form of the shard, which may also be what a killed rewrite left.
-  Result<void> RemovePair() {
-    const ShardObjects pair = reader_.ObjectsOf(shard_, /*pair=*/true);
-    for (const std::string& object : {pair.index, pair.body}) {
-      auto removed = store_.Remove(object, Precondition::None());
-      if (!removed && removed.error().code != ErrorCode::kNotFound) return removed;
-    }
-    return {};
-  }
-
-  // Whether what the changes want there, or not there, is so.
-  Result<void> CheckAgainst(ShardSource& old) const {
-    std::vector<Piece> pieces;
-    for (const auto& [id, change] : changes_) {
-      if (!change.remove && !change.only_if_absent) continue;
-      pieces.clear();
-      DOLIUM_TRY_VOID(old.Load(reader_.spec().PlaceOf(id).minishard, pieces));
-      const bool is_there = std::ranges::find(pieces, id, &Piece::id) != pieces.end();
-      if (change.remove && !is_there) return Absent(id);
-      if (change.only_if_absent && is_there) {
-        return Exists(fmt::format("{}: {}: is there already; --force replaces it",
-                                  reader_.folder().Describe(), id));
-      }
-    }
-    return {};
-  }
-
-  Error Absent(uint64_t id) const {
-    return NotFound(fmt::format("{}: no chunk {}", reader_.folder().Describe(), id));
-  }
-
-  const ShardReader& reader_;
-  Store& store_;
-  const Kind kind_;
-  const uint64_t shard_;
-  const ShardChanges& changes_;
-};
+// About how many bytes a shard will take: what it takes now, and what comes in.
+Result<uint64_t> ExpectedBytes(const ShardReader& reader, uint64_t shard,
+                               uint64_t added) {
+  DOLIUM_TRY(const auto found, reader.FindShard(shard));
+  if (!found) return added;
+  DOLIUM_TRY(const auto body, reader.store().Stat(found->body));
+  return body ? body->size + added : added;
+}
 
 }  // namespace
 
 Result<void> ApplyChanges(const ShardReader& reader, Store& store, Kind kind,
-                          std::span<const Change> changes) {
-  std::map<uint64_t, ShardChanges> by_shard;
+                          std::span<const Change> changes, const ChangeOptions& options) {
+  struct OfShard {
+    std::vector<ChunkUpdate> updates;
+    uint64_t bytes = 0;  // that the shard will take, about
+  };
+  std::map<uint64_t, OfShard> by_shard;
+  std::set<uint64_t> ids;
   for (const Change& change : changes) {
     DOLIUM_TRY(const uint64_t id, ParseKey(change.key));
+    if (!ids.insert(id).second) {
+      return InvalidArgument(fmt::format("chunk {} is given twice", id));
+    }
     if (!change.value) {
       DOLIUM_TRY(const auto chunk, reader.Locate(id));
       if (!chunk)
         return NotFound(fmt::format("{}: no chunk {}", reader.folder().Describe(), id));
+    } else if (kind == Kind::kMesh) {
+      DOLIUM_TRY_VOID(CheckFragments(change).Within(fmt::format("chunk {}", id)));
     }
-    auto encoded = EncodeChange(reader.spec(), kind, change);
-    if (!encoded) return std::move(encoded).error().Within(fmt::format("chunk {}", id));
-    ShardChanges& shard = by_shard[reader.spec().PlaceOf(id).shard];
-    if (!shard.emplace(id, *std::move(encoded)).second) {
-      return InvalidArgument(fmt::format("chunk {} is given twice", id));
-    }
+    OfShard& shard = by_shard[reader.spec().PlaceOf(id).shard];
+    shard.updates.push_back(ToUpdate(reader, id, change));
+    shard.bytes += change.preceding.size() + (change.value ? change.value->size() : 0);
   }
   DOLIUM_TRY_VOID(store.RemoveStaleTemporaries(reader.folder().path));
-  for (const auto& [shard, shard_changes] : by_shard) {
-    DOLIUM_TRY_VOID(ShardRewriter(reader, store, kind, shard, shard_changes).Run());
+  uint64_t total = 0;
+  if (options.progress) {
+    for (auto& [shard, of_shard] : by_shard) {
+      DOLIUM_TRY(of_shard.bytes, ExpectedBytes(reader, shard, of_shard.bytes));
+      total += of_shard.bytes;
+    }
+  }
+  RewriteProgress progress(options.progress, total);
+  for (const auto& [shard, of_shard] : by_shard) {
+    progress.Begin(of_shard.bytes);
+    DOLIUM_TRY_VOID(
+        UpdateShard(reader, store, kind, shard, of_shard.updates,
+                    {.progress = [&](uint64_t bytes) { progress.Tell(bytes); },
+                     .stop = options.stop}));
+    progress.End();
   }
   return {};
 }

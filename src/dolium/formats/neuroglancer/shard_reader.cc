@@ -340,14 +340,56 @@ Result<void> ShardReader::ReadChunks(std::span<const ChunkRef> chunks,
   });
 }
 
-Result<std::optional<Bytes>> ShardReader::Get(uint64_t id) const {
-  DOLIUM_TRY(auto values, GetMany(std::span(&id, 1)));
-  return std::move(values.front());
+Result<Bytes> ShardReader::DecodeChunk(uint64_t id, const ChunkRef& chunk,
+                                       const Bytes& stored, uint64_t limit) const {
+  auto value = Decode(CodecsOf(spec_.data_encoding), stored, limit);
+  if (!value) {
+    return std::move(value).error().Within(
+        fmt::format("{}: chunk {}, bytes {}", store().Describe(chunk.object->name), id,
+                    ToString(chunk.range)));
+  }
+  return value;
+}
+
+Result<std::optional<ChunkRef>> ShardReader::LocateWithin(uint64_t id,
+                                                          uint64_t limit) const {
+  DOLIUM_TRY(auto chunk, Locate(id));
+  if (chunk && chunk->range.length > limit) {
+    return Corrupt(fmt::format("{}: chunk {}: {} bytes, more than the limit of {} bytes",
+                               store().Describe(chunk->object->name), id,
+                               chunk->range.length, limit));
+  }
+  return chunk;
+}
+
+Result<std::optional<ShardReader::ReadResult>> ShardReader::LocateAndRead(
+    uint64_t id, uint64_t limit) const {
+  for (int attempt = 0;; ++attempt) {
+    DOLIUM_TRY(auto chunk, LocateWithin(id, limit));
+    if (!chunk) return std::nullopt;
+    Buffer stored(static_cast<size_t>(chunk->range.length));
+    auto read = ReadChunk(*chunk, stored.view());
+    if (read) return ReadResult{*std::move(chunk), std::move(stored).Share()};
+    if (!IsConflict(read.error()) || attempt == kAttempts) return std::move(read).error();
+    Forget(id);
+  }
+}
+
+Result<std::optional<Bytes>> ShardReader::Get(uint64_t id, uint64_t limit) const {
+  DOLIUM_TRY(const auto read, LocateAndRead(id, limit));
+  if (!read) return std::nullopt;
+  DOLIUM_TRY(Bytes value, DecodeChunk(id, read->chunk, read->stored, limit));
+  return value;
+}
+
+Result<std::optional<Bytes>> ShardReader::GetStored(uint64_t id, uint64_t limit) const {
+  DOLIUM_TRY(auto read, LocateAndRead(id, limit));
+  if (!read) return std::nullopt;
+  return std::move(read->stored);
 }
 
 Result<std::vector<std::optional<Bytes>>> ShardReader::GetMany(
-    std::span<const uint64_t> ids) const {
-  const CodecChain codecs = CodecsOf(spec_.data_encoding);
+    std::span<const uint64_t> ids, uint64_t limit) const {
   for (int attempt = 0;; ++attempt) {
     std::vector<std::optional<Bytes>> values(ids.size());
     std::vector<size_t> found;
@@ -355,7 +397,7 @@ Result<std::vector<std::optional<Bytes>>> ShardReader::GetMany(
     std::vector<Buffer> buffers;
     std::vector<MutableBytes> places;
     for (size_t i = 0; i < ids.size(); ++i) {
-      DOLIUM_TRY(auto chunk, Locate(ids[i]));
+      DOLIUM_TRY(auto chunk, LocateWithin(ids[i], limit));
       if (!chunk) continue;
       found.push_back(i);
       buffers.emplace_back(chunk->range.length);
@@ -369,16 +411,12 @@ Result<std::vector<std::optional<Bytes>>> ShardReader::GetMany(
       continue;
     }
     const auto decode = [&](size_t n) -> Result<void> {
-      auto value = Decode(codecs, std::move(buffers[n]).Share(), kDefaultDecodeLimit);
-      if (!value) {
-        return std::move(value).error().Within(fmt::format(
-            "{}: chunk {}, bytes {}", store().Describe(chunks[n].object->name),
-            ids[found[n]], ToString(chunks[n].range)));
-      }
-      values[found[n]] = *std::move(value);
+      DOLIUM_TRY(values[found[n]], DecodeChunk(ids[found[n]], chunks[n],
+                                               std::move(buffers[n]).Share(), limit));
       return {};
     };
-    const size_t jobs = codecs.empty() || found.size() < 2 ? 1 : 0;
+    const bool is_raw = spec_.data_encoding == Encoding::kRaw;
+    const size_t jobs = is_raw || found.size() < 2 ? 1 : 0;
     DOLIUM_TRY_VOID(ParallelFor(found.size(), jobs, decode));
     return values;
   }

@@ -63,6 +63,8 @@ class ShardReader {
   const Location& folder() const { return folder_; }
   const ShardingSpec& spec() const { return spec_; }
   const Store& store() const { return *folder_.store; }
+  // Whether reads are cheap calls rather than requests.
+  bool is_local() const { return local_; }
 
   // Finds a chunk; nullopt if it is not there. Two reads cold, none warm.
   Result<std::optional<ChunkRef>> Locate(uint64_t id) const;
@@ -79,9 +81,15 @@ class ShardReader {
   Result<void> ReadChunks(std::span<const ChunkRef> chunks,
                           std::span<const MutableBytes> into) const;
 
-  // Finds and reads and decodes, again if the shard was replaced in between.
-  Result<std::optional<Bytes>> Get(uint64_t id) const;
-  Result<std::vector<std::optional<Bytes>>> GetMany(std::span<const uint64_t> ids) const;
+  // Finds and reads and decodes, again if the shard was replaced in between. kCorrupt if
+  // a chunk takes more than `limit` bytes, stored or decoded.
+  Result<std::optional<Bytes>> Get(uint64_t id,
+                                   uint64_t limit = kDefaultDecodeLimit) const;
+  // The same without decoding.
+  Result<std::optional<Bytes>> GetStored(uint64_t id,
+                                         uint64_t limit = kDefaultDecodeLimit) const;
+  Result<std::vector<std::optional<Bytes>>> GetMany(
+      std::span<const uint64_t> ids, uint64_t limit = kDefaultDecodeLimit) const;
 
   // Forgets the index blocks that lead to the chunk: call it after a kConflict.
   void Forget(uint64_t id) const;
@@ -122,6 +130,15 @@ class ShardReader {
     std::vector<ShardIndexRow> rows;
   };
 
+  Result<std::optional<ChunkRef>> LocateWithin(uint64_t id, uint64_t limit) const;
+  // Finds and reads, again if the shard was replaced in between.
+  struct ReadResult {
+    ChunkRef chunk;
+    Bytes stored;
+  };
+  Result<std::optional<ReadResult>> LocateAndRead(uint64_t id, uint64_t limit) const;
+  Result<Bytes> DecodeChunk(uint64_t id, const ChunkRef& chunk, const Bytes& stored,
+                            uint64_t limit) const;
   // Whether it is worth asking for the obsolete pair of an absent `.shard`.
   bool MayHavePairs() const;
   Result<std::shared_ptr<const Minishard>> CachedMinishard(const ShardObjects& objects,

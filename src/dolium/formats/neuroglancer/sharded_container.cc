@@ -227,7 +227,8 @@ Result<void> ShardedContainer::CheckObject(std::string_view object,
   return CheckShard(reader_, shard.objects, shard.number, info_.kind, visitor);
 }
 
-Result<void> ShardedContainer::Apply(std::span<const Change> changes) {
+Result<void> ShardedContainer::Apply(std::span<const Change> changes,
+                                     const ChangeOptions& options) {
   if (only_shard_) {
     const NamedShard only = ShardOfObject(*only_shard_);
     if (!only.number) {
@@ -244,7 +245,7 @@ Result<void> ShardedContainer::Apply(std::span<const Change> changes) {
                                          info_.spec.ShardStem(shard)));
     }
   }
-  return ApplyChanges(reader_, *folder_.store, info_.kind, changes);
+  return ApplyChanges(reader_, *folder_.store, info_.kind, changes, options);
 }
 
 }  // namespace dolium::neuroglancer

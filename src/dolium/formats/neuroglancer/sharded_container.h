@@ -32,7 +32,8 @@ class ShardedContainer : public Container {
                           const ScanVisitor& visitor) const override;
   Result<void> CheckObject(std::string_view object,
                            const FindingVisitor& visitor) const override;
-  Result<void> Apply(std::span<const Change> changes) override;
+  Result<void> Apply(std::span<const Change> changes,
+                     const ChangeOptions& options = {}) override;
 
   // For hot paths.
   const ShardReader& reader() const { return reader_; }
@@ -66,6 +67,6 @@ Result<void> CheckShard(const ShardReader& reader, const ShardObjects& objects,
 
 // Rewrites the shards that `changes` touch; what Apply does.
 Result<void> ApplyChanges(const ShardReader& reader, Store& store, Kind kind,
-                          std::span<const Change> changes);
+                          std::span<const Change> changes, const ChangeOptions& options);
 
 }  // namespace dolium::neuroglancer

@@ -294,6 +294,37 @@ TEST_F(ContainerTest, FindsPairsBesideShards) {
   EXPECT_EQ(Value(*container, "2"), "b");
 }
 
+TEST_F(ContainerTest, TellsOfBytesWhileItRewritesAMinishard) {
+  Write({}, {{1, std::string(100, 'a')}, {2, "b"}, {3, std::string(200, 'c')}});
+  const uint64_t old_size = folder_.Get("0.shard").size();
+  std::vector<uint64_t> told;
+  ASSERT_TRUE(
+      OpenSet()->Apply(std::vector<Change>{{"2", Bytes::Copy(AsBytes("new")), {}}},
+                       {.progress =
+                            [&](const Progress& progress) {
+                              EXPECT_EQ(progress.total_bytes, old_size + 3);
+                              told.push_back(progress.bytes);
+                            },
+                        .stop = {}}));
+  // The shard index; the chunks before the new one, itself, and those behind it; the
+  // minishard index; all.
+  EXPECT_THAT(told, ElementsAre(16, 116, 119, 319, 391, old_size + 3));
+}
+
+TEST_F(ContainerTest, LeavesAShardAloneIfItsRewriteIsStopped) {
+  Write({}, {{1, "a"}, {2, "b"}});
+  const std::string old = folder_.Get("0.shard");
+  std::stop_source stop;
+  const auto applied =
+      OpenSet()->Apply(std::vector<Change>{{"2", Bytes::Copy(AsBytes("new")), {}}},
+                       {.progress = [&](const Progress&) { stop.request_stop(); },
+                        .stop = stop.get_token()});
+  ASSERT_FALSE(applied);
+  EXPECT_EQ(applied.error().code, ErrorCode::kCancelled);
+  EXPECT_EQ(folder_.Get("0.shard"), old);
+  EXPECT_THAT(folder_.Names(), ElementsAre("0.shard", "info"));
+}
+
 TEST_F(ContainerTest, LosesNoneOfTheChangesThatThreadsMakeAtOnce) {
   Write({.minishard_bits = 1}, {{0, "start"}});
   std::vector<std::jthread> writers;

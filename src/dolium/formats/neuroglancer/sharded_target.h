@@ -1,13 +1,17 @@
 // The sharded format as a Target: a folder of shards about to be written.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "dolium/container/format.h"
 #include "dolium/container/writer.h"
 #include "dolium/formats/neuroglancer/info.h"
+#include "dolium/formats/neuroglancer/sharded_writer.h"
 #include "dolium/formats/neuroglancer/sharding_spec.h"
 
 namespace dolium::neuroglancer {
@@ -31,9 +35,14 @@ class ShardedTarget : public Target {
   const ShardingSpec& spec() const { return spec_; }
 
  private:
-  Result<WriteSummary> CopyPart(uint64_t part, const PartSource& source,
-                                const WriterOptions& options);
+  // nullopt if the entries are not stored as this target stores them.
+  Result<std::optional<WriteSummary>> CopyPart(uint64_t part, const PartSource& source,
+                                               const WriterOptions& options);
   Result<WriteSummary> EncodePart(const PartSource& source, const WriterOptions& options);
+  // `repeated` tells of ids that come more than once whether one has been taken.
+  Result<void> EncodeEntries(const PartSource& source, std::span<const Entry> entries,
+                             std::map<uint64_t, bool>& repeated,
+                             ShardedWriter& writer) const;
 
   const Location location_;
   const ShardingSpec spec_;

@@ -1,16 +1,42 @@
 #include "dolium/formats/neuroglancer/spill.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include <fmt/format.h>
 
 #include "dolium/base/endian.h"
+#include "dolium/bytes/file_store.h"
+#include "dolium/container/unfinished.h"
 #include "dolium/formats/neuroglancer/piece_sources.h"
 
 namespace dolium::neuroglancer {
 namespace {
 
 constexpr size_t kWord = sizeof(uint64_t);
-constexpr size_t kRowBytes = 4 * kWord;  // id, offset, length, preceding
+constexpr size_t kRowBytes = 5 * kWord;  // id, offset, length, preceding, input
 constexpr uint64_t kRowsAtOnce = 2048;
+
+Result<void> AppendRows(ObjectWriter& out, std::span<const Piece> pieces) {
+  ByteVector rows;
+  while (!pieces.empty()) {
+    const auto some = pieces.first(std::min<size_t>(kRowsAtOnce, pieces.size()));
+    pieces = pieces.subspan(some.size());
+    rows.resize(some.size() * kRowBytes);
+    std::byte* row = rows.data();
+    for (const Piece& piece : some) {
+      StoreLE(row, piece.id);
+      StoreLE(row + kWord, piece.offset);
+      StoreLE(row + 2 * kWord, piece.length);
+      StoreLE(row + 3 * kWord, piece.preceding);
+      StoreLE(row + 4 * kWord, uint64_t{piece.input});
+      row += kRowBytes;
+    }
+    DOLIUM_TRY_VOID(out.Append(rows));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -26,22 +52,53 @@ Result<std::vector<SpillSegment>> WriteSpill(Store& store, const std::string& ob
     }
   }
   std::vector<SpillSegment> segments;
-  std::byte row[kRowBytes];
   for (const ShardPieces& shard : shards) {
     segments.push_back({nullptr, out->size(), shard.pieces.size()});
-    for (const Piece& piece : shard.pieces) {
-      StoreLE(row, piece.id);
-      StoreLE(row + kWord, piece.offset);
-      StoreLE(row + 2 * kWord, piece.length);
-      StoreLE(row + 3 * kWord, piece.preceding);
-      DOLIUM_TRY_VOID(out->Append(row));
-    }
+    DOLIUM_TRY_VOID(AppendRows(*out, shard.pieces));
   }
   DOLIUM_TRY(Generation generation, out->Commit(Precondition::Absent()));
   const auto version =
       std::make_shared<const ObjectVersion>(object, std::move(generation));
   for (SpillSegment& segment : segments) segment.object = version;
   return segments;
+}
+
+Result<SpillSegment> WriteRows(Store& store, const std::string& object,
+                               const ShardingSpec& spec, std::vector<Piece>& pieces) {
+  SortPieces(spec, pieces);
+  DOLIUM_TRY(const auto out, store.Begin(object));
+  DOLIUM_TRY_VOID(AppendRows(*out, pieces));
+  DOLIUM_TRY(Generation generation, out->Commit(Precondition::Absent()));
+  return SpillSegment{
+      std::make_shared<const ObjectVersion>(object, std::move(generation)), 0,
+      pieces.size()};
+}
+
+SpillFolder::~SpillFolder() {
+  if (path_.empty()) return;
+  store_.reset();
+  std::error_code ignored;  // What stays behind is found by the next run.
+  std::filesystem::remove_all(path_, ignored);
+}
+
+Result<Store*> SpillFolder::store() {
+  if (store_ != nullptr) return store_.get();
+  std::error_code error;
+  std::string parent = parent_;
+  if (parent.empty()) {
+    DOLIUM_TRY(const auto local, target_.store->LocalPath(target_.path));
+    parent = local ? *local : std::filesystem::temp_directory_path(error).string();
+  }
+  std::random_device random;
+  const uint64_t unique = uint64_t{random()} << 32 | random();
+  path_ = fmt::format("{}/{}{:016x}", parent, kSpillPrefix, unique);
+  std::filesystem::create_directories(path_, error);
+  if (error) {
+    return IoError(
+        fmt::format("{}: cannot make a folder to spill to: {}", path_, error.message()));
+  }
+  DOLIUM_TRY(store_, FileStore::Open(path_, {.sync = false}));
+  return store_.get();
 }
 
 SpillSource::SpillSource(const Store& store, const ShardingSpec& spec,
@@ -59,11 +116,13 @@ Result<void> SpillSource::Refill() {
                  {segment_.rows_offset + next_row_ * kRowBytes, count * kRowBytes}));
   for (uint64_t i = 0; i < count; ++i) {
     const std::byte* row = rows.data() + i * kRowBytes;
-    window_.push_back({.id = LoadLE<uint64_t>(row),
-                       .length = LoadLE<uint64_t>(row + 2 * kWord),
-                       .preceding = LoadLE<uint64_t>(row + 3 * kWord),
-                       .memory = nullptr,
-                       .offset = LoadLE<uint64_t>(row + kWord)});
+    window_.push_back(
+        {.id = LoadLE<uint64_t>(row),
+         .length = LoadLE<uint64_t>(row + 2 * kWord),
+         .preceding = LoadLE<uint64_t>(row + 3 * kWord),
+         .memory = nullptr,
+         .offset = LoadLE<uint64_t>(row + kWord),
+         .input = static_cast<uint32_t>(LoadLE<uint64_t>(row + 4 * kWord))});
   }
   next_row_ += count;
   return {};

@@ -1,8 +1,9 @@
-// Spill files: chunks that had to leave memory before their shards could be laid out.
+// Spill files: what had to leave memory before its shard could be laid out.
 //
 // A spill is one object: the stored bytes of chunks sorted by shard, minishard and id,
 // then one row for each chunk in the same order. What is kept in memory is one
-// SpillSegment per shard in it, however many chunks there are.
+// SpillSegment per shard in it, however many chunks there are. Where the bytes are in
+// other objects already, a spill has just the rows.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "dolium/bytes/location.h"
 #include "dolium/bytes/store.h"
 #include "dolium/formats/neuroglancer/shard_assembler.h"
 #include "dolium/formats/neuroglancer/sharding_spec.h"
@@ -35,6 +37,31 @@ Result<std::vector<SpillSegment>> WriteSpill(Store& store, const std::string& ob
                                              const ShardingSpec& spec,
                                              std::span<ShardPieces> shards);
 
+// Writes the rows of pieces that lie in inputs, which the caller keeps. Sorts the pieces.
+Result<SpillSegment> WriteRows(Store& store, const std::string& object,
+                               const ShardingSpec& spec, std::vector<Piece>& pieces);
+
+// A folder of this process's own for spills, made when it is first asked for and removed
+// with what is in it. One thread at a time.
+class SpillFolder {
+ public:
+  // In `parent`; if that is empty, beside what is in `target`, or (where that is not
+  // local) among the system's temporaries.
+  SpillFolder(Location target, std::string parent)
+      : target_(std::move(target)), parent_(std::move(parent)) {}
+  ~SpillFolder();
+  SpillFolder(const SpillFolder&) = delete;
+  SpillFolder& operator=(const SpillFolder&) = delete;
+
+  Result<Store*> store();
+
+ private:
+  const Location target_;
+  const std::string parent_;
+  std::string path_;  // empty: not made yet
+  std::shared_ptr<Store> store_;
+};
+
 // Reads one segment back in order, a few rows at a time.
 class SpillSource : public PieceSource {
  public:
@@ -42,6 +69,7 @@ class SpillSource : public PieceSource {
 
   Result<void> Load(uint64_t minishard, std::vector<Piece>& pieces) override;
   Result<void> Rewind() override;
+  // The spill itself; the inputs of WriteRows() are not known here.
   std::span<const PieceInput> inputs() const override { return {&input_, 1}; }
 
  private:

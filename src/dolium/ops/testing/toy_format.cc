@@ -53,26 +53,30 @@ class ToyTarget final : public Target {
 
   Result<WriteSummary> WritePart(uint64_t part, const PartSource& source,
                                  const WriterOptions& options) override {
-    std::vector<const Entry*> entries;
-    for (const Entry& entry : source.entries) entries.push_back(&entry);
-    std::sort(entries.begin(), entries.end(), [](const Entry* a, const Entry* b) {
-      return *Number(a->key) < *Number(b->key);
+    std::vector<Entry> entries;
+    while (true) {
+      DOLIUM_TRY(const std::span<const Entry> next, source.entries->Next());
+      if (next.empty()) break;
+      entries.insert(entries.end(), next.begin(), next.end());
+    }
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+      return *Number(a.key) < *Number(b.key);
     });
     WriteSummary summary;
     std::string index;
     ByteVector values;
-    for (const Entry* entry : entries) {
+    for (const Entry& entry : entries) {
       if (options.stop.stop_requested()) return Cancelled();
-      auto data = ReadEntry(*source.store, *entry);
+      auto data = ReadEntry(*source.store, entry);
       if (!data) {
-        if (source.skip_damaged && source.skip_damaged(*entry, data.error())) continue;
+        if (source.skip_damaged && source.skip_damaged(entry, data.error())) continue;
         return std::move(data).error();
       }
-      index += fmt::format("{} {}\n", entry->key, data->value.size());
+      index += fmt::format("{} {}\n", entry.key, data->value.size());
       Append(values, data->value);
       summary.entries += 1;
       summary.value_bytes += data->value.size();
-      if (source.progress) source.progress(1, entry->stored_size());
+      if (source.progress) source.progress(1, entry.stored_size());
     }
     index += "\n";
     DOLIUM_TRY(const auto writer, location_.store->Begin(PartObject(part)));

@@ -10,6 +10,7 @@ struct Progress {
   uint64_t entries = 0;        // done so far
   uint64_t total_entries = 0;  // 0: not known
   uint64_t bytes = 0;          // read or written so far
+  uint64_t total_bytes = 0;    // 0: not known
 };
 
 // May be called from any thread, one call at a time. Cheap calls only. May be empty.
