@@ -31,13 +31,14 @@ function(dolium_layer path)
 endfunction()
 
 # The rest of a layer: its test support, tests, fuzz targets and benchmarks, from the lists
-# that _dolium_sort() left in the caller's scope.
+# that _dolium_sort() left in the caller's scope. Tests may use the layer's own libraries.
 macro(dolium_add_tests name)
   if(DOLIUM_BUILD_TESTS OR DOLIUM_BUILD_FUZZERS)
     set(testing_depends ${depends})
     list(TRANSFORM testing_depends APPEND _testing)
     _dolium_library(dolium_${name}_testing "${testing_sources}"
-                    "dolium_${name};${testing_depends};GTest::gtest;GTest::gmock" "")
+                    "dolium_${name};${testing_depends};${arg_PRIVATE_LIBS};GTest::gtest;GTest::gmock"
+                    "")
     target_compile_definitions(dolium_${name}_testing INTERFACE
                                DOLIUM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     if(testing_sources)

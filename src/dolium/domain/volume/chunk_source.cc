@@ -1,0 +1,163 @@
+#include "dolium/domain/volume/chunk_source.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "dolium/domain/volume/scratch.h"
+
+namespace dolium::volume {
+namespace {
+
+int64_t FloorDivide(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
+int64_t CeilDivide(int64_t a, int64_t b) { return -FloorDivide(-a, b); }
+
+Result<std::optional<StoredChunk>> Encoded(const Scale& target, const Vec3& cell,
+                                           BytesView voxels) {
+  DOLIUM_TRY(ByteVector bytes, target.EncodeChunk(cell, voxels));
+  return StoredChunk{Bytes::FromVector(std::move(bytes)), false};
+}
+
+class ArrayChunks : public ChunkSource {
+ public:
+  explicit ArrayChunks(const ArraySource& array) : array_(array) {}
+
+  Result<std::optional<StoredChunk>> Make(const Scale& target,
+                                          const Vec3& cell) const override {
+    const Box box = target.grid().VoxelsOf(cell);
+    Box there = box;
+    for (size_t d = 0; d < 3; ++d) {
+      there.begin[d] -= target.bounds().begin[d];
+      there.end[d] -= target.bounds().begin[d];
+    }
+    Scratch voxels(static_cast<size_t>(*target.ShapeOf(box).bytes()));
+    DOLIUM_TRY_VOID(array_.Read(there, voxels.view()));
+    return Encoded(target, cell, voxels.view());
+  }
+
+ private:
+  const ArraySource& array_;
+};
+
+class FinerChunks : public ChunkSource {
+ public:
+  FinerChunks(std::shared_ptr<const Scale> finer, const DownsampleSpec& spec)
+      : finer_(std::move(finer)), spec_(spec) {}
+
+  Result<std::optional<StoredChunk>> Make(const Scale& target,
+                                          const Vec3& cell) const override {
+    const Box box = target.grid().VoxelsOf(cell);
+    const ArrayShape shape = target.ShapeOf(box);
+    Scratch voxels(static_cast<size_t>(*shape.bytes()));
+    const MutableVoxelView view = MutableVoxelView::Dense(shape, voxels.data());
+    uint64_t found = 0;
+    for (const Box& part : Parts(box)) {
+      DOLIUM_TRY(const uint64_t here, Downsampled(part, view.Part(box, part)));
+      found += here;
+    }
+    if (found == 0) return std::nullopt;
+    return Encoded(target, cell, voxels.view());
+  }
+
+ private:
+  // The voxels of the finer scale that a box of ours stands for.
+  Box Finer(const Box& box) const {
+    Box finer;
+    for (size_t d = 0; d < 3; ++d) {
+      finer.begin[d] = box.begin[d] * spec_.factor[d];
+      finer.end[d] = box.end[d] * spec_.factor[d];
+    }
+    return finer.Intersect(finer_->bounds());
+  }
+
+  // The box, cut so that only the last voxel of a part may stand for fewer voxels than
+  // the factor: where the finer scale does not begin at a multiple of it, the first voxel
+  // does as well.
+  std::vector<Box> Parts(const Box& box) const {
+    std::vector<Box> parts = {box};
+    for (size_t d = 0; d < 3; ++d) {
+      const bool whole = finer_->bounds().begin[d] <= box.begin[d] * spec_.factor[d];
+      if (whole || box.end[d] - box.begin[d] == 1) continue;
+      const size_t count = parts.size();
+      for (size_t i = 0; i < count; ++i) {
+        Box first = parts[i];
+        first.end[d] = first.begin[d] + 1;
+        parts[i].begin[d] += 1;
+        parts.push_back(first);
+      }
+    }
+    return parts;
+  }
+
+  Result<uint64_t> Downsampled(const Box& part, const MutableVoxelView& place) const {
+    const Box box = Finer(part);
+    const ArrayShape from = finer_->ShapeOf(box);
+    Scratch fine(static_cast<size_t>(*from.bytes()));
+    DOLIUM_TRY(
+        const uint64_t found,
+        finer_->Read(box, MutableVoxelView::Dense(from, fine.data()), {.jobs = 1}));
+    Scratch coarse(static_cast<size_t>(*place.shape.bytes()));
+    Downsample(spec_, from, fine.view(), coarse.view());
+    CopyVoxels(VoxelView::Dense(place.shape, coarse.data()), place);
+    return found;
+  }
+
+  const std::shared_ptr<const Scale> finer_;
+  const DownsampleSpec spec_;
+};
+
+class SameChunks : public ChunkSource {
+ public:
+  SameChunks(std::shared_ptr<const Scale> scale, bool may_copy)
+      : scale_(std::move(scale)), may_copy_(may_copy) {}
+
+  Result<std::optional<StoredChunk>> Make(const Scale& target,
+                                          const Vec3& cell) const override {
+    if (may_copy_ && target.grid() == scale_->grid()) {
+      return scale_->storage().GetStored(cell);
+    }
+    const Box box = target.grid().VoxelsOf(cell);
+    const ArrayShape shape = target.ShapeOf(box);
+    Scratch voxels(static_cast<size_t>(*shape.bytes()));
+    DOLIUM_TRY(
+        const uint64_t found,
+        scale_->Read(box, MutableVoxelView::Dense(shape, voxels.data()), {.jobs = 1}));
+    if (found == 0) return std::nullopt;
+    return Encoded(target, cell, voxels.view());
+  }
+
+ private:
+  const std::shared_ptr<const Scale> scale_;
+  const bool may_copy_;
+};
+
+}  // namespace
+
+Box DownsampledBounds(const Box& bounds, const Vec3& factor) {
+  Box out;
+  for (size_t d = 0; d < 3; ++d) {
+    out.begin[d] = FloorDivide(bounds.begin[d], factor[d]);
+    out.end[d] = CeilDivide(bounds.end[d], factor[d]);
+  }
+  return out;
+}
+
+std::unique_ptr<ChunkSource> FromArray(const ArraySource& array) {
+  return std::make_unique<ArrayChunks>(array);
+}
+
+std::unique_ptr<ChunkSource> FromFinerScale(std::shared_ptr<const Scale> finer,
+                                            const DownsampleSpec& spec) {
+  return std::make_unique<FinerChunks>(std::move(finer), spec);
+}
+
+std::unique_ptr<ChunkSource> FromSameVoxels(std::shared_ptr<const Scale> scale,
+                                            bool may_copy) {
+  return std::make_unique<SameChunks>(std::move(scale), may_copy);
+}
+
+}  // namespace dolium::volume

@@ -1,0 +1,39 @@
+#include "dolium/domain/volume/chunk_storage.h"
+
+#include <algorithm>
+
+#include "dolium/base/checked_math.h"
+#include "dolium/domain/volume/file_chunks.h"
+#include "dolium/domain/volume/morton.h"
+#include "dolium/domain/volume/shard_chunks.h"
+
+namespace dolium::volume {
+namespace {
+
+// compressed_segmentation of noise takes a bit more than twice its voxels in blocks of
+// any sensible size, images far less than that; the rest is for headers.
+constexpr uint64_t kMaxGrowth = 4;
+constexpr uint64_t kMaxHeader = uint64_t{1} << 20;
+
+}  // namespace
+
+uint64_t MaxEncodedBytes(const ArrayShape& shape) {
+  const auto grown = CheckedMul(shape.bytes().value_or(UINT64_MAX), kMaxGrowth);
+  return grown ? CheckedAdd(*grown, kMaxHeader).value_or(UINT64_MAX) : UINT64_MAX;
+}
+
+std::shared_ptr<ChunkStorage> OpenChunkStorage(const Location& folder,
+                                               const ScaleInfo& scale, const Grid& grid,
+                                               const ArrayShape& shape,
+                                               const StorageOptions& options) {
+  if (scale.sharding) {
+    // A valid info has no grid of more bits.
+    const MortonCode morton = *MortonCode::Make(grid.shape());
+    return std::make_shared<ShardChunks>(folder, *scale.sharding, morton,
+                                         MaxEncodedBytes(shape), options.cache_bytes);
+  }
+  return std::make_shared<FileChunks>(folder, scale.encoding.encoding, grid, shape,
+                                      options.gzip_files);
+}
+
+}  // namespace dolium::volume

@@ -1,0 +1,87 @@
+// ChunkStorage: where the chunks of one scale are kept, by cell of its grid.
+//
+// Either in shards or one to an object. What comes out and goes in are encoded voxels
+// (encoding.h); gzip around them is this layer's matter. Const methods may be called from
+// many threads; so may Update, also from many processes: it loses nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "dolium/base/bytes.h"
+#include "dolium/base/result.h"
+#include "dolium/bytes/location.h"
+#include "dolium/domain/volume/grid.h"
+#include "dolium/domain/volume/volume_info.h"
+
+namespace dolium::volume {
+
+// One chunk to be changed.
+struct ChunkUpdate {
+  Vec3 cell = {0, 0, 0};
+  // The new encoded voxels, made from those that are there (nullopt: none are, or
+  // needs_old is false). May be called from any thread, and again if somebody else was
+  // faster.
+  std::function<Result<ByteVector>(const std::optional<Bytes>& old)> make;
+  bool needs_old = false;
+};
+
+// Encoded voxels as they are stored.
+struct StoredChunk {
+  Bytes bytes;
+  bool is_gzip = false;  // around the voxels' own encoding
+};
+
+class ChunkStorage {
+ public:
+  virtual ~ChunkStorage() = default;
+
+  // The object that holds, or would hold, a chunk, and which one it is: for messages.
+  virtual std::string Describe(const Vec3& cell) const = 0;
+
+  // The cell whose chunk has this key: the number in shards, or the name of a file.
+  // Nullopt if no cell of the grid has it.
+  virtual std::optional<Vec3> CellOf(std::string_view key) const = 0;
+
+  // The encoded voxels of a value that was found by its key: undoes gzip in files.
+  virtual Result<Bytes> Unwrap(const Vec3& cell, const Bytes& value) const = 0;
+
+  // Nullopt if the chunk is not there.
+  virtual Result<std::optional<Bytes>> Get(const Vec3& cell) const = 0;
+
+  // The same without undoing gzip.
+  virtual Result<std::optional<StoredChunk>> GetStored(const Vec3& cell) const = 0;
+
+  // Reads many, on up to `jobs` threads (0: as suits the store), and hands each over as
+  // soon as it is there: in any order, from several threads at once.
+  using Visitor = std::function<Result<void>(size_t index, std::optional<Bytes> chunk)>;
+  virtual Result<void> GetEach(std::span<const Vec3> cells, size_t jobs,
+                               const Visitor& visit) const = 0;
+
+  // Replaces or adds chunks: atomically for each shard, or for each chunk if there are no
+  // shards. No cell may come twice. kUnsupported for read-only stores.
+  virtual Result<void> Update(std::span<const ChunkUpdate> updates, size_t jobs) = 0;
+};
+
+struct StorageOptions {
+  uint64_t cache_bytes = uint64_t{64} << 20;  // for the indexes of shards
+  // Without shards: a chunk that is new is stored as `<name>.gz`, as cloud-volume does on
+  // local disks. Chunks that are there keep their form.
+  bool gzip_files = false;
+};
+
+// `shape` is that of a whole chunk. Touches nothing.
+std::shared_ptr<ChunkStorage> OpenChunkStorage(const Location& folder,
+                                               const ScaleInfo& scale, const Grid& grid,
+                                               const ArrayShape& shape,
+                                               const StorageOptions& options);
+
+// The most that an encoded chunk of this shape can sensibly take. More is damage.
+uint64_t MaxEncodedBytes(const ArrayShape& shape);
+
+}  // namespace dolium::volume

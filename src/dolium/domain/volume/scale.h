@@ -1,0 +1,85 @@
+// Scale: one scale of a volume, as an array of voxels.
+//
+// Reads and writes any box, whatever chunks it touches. Coordinates are absolute: the
+// voxel offset is included. Const methods may be called from many threads; Write too, and
+// from many processes: where boxes share a chunk or a shard, nothing is lost.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "dolium/base/bytes.h"
+#include "dolium/base/result.h"
+#include "dolium/bytes/location.h"
+#include "dolium/domain/volume/chunk_storage.h"
+#include "dolium/domain/volume/grid.h"
+#include "dolium/domain/volume/volume_info.h"
+#include "dolium/domain/volume/voxel_view.h"
+
+namespace dolium::volume {
+
+struct BoxOptions {
+  bool missing_is_error = false;  // kNotFound where a chunk is not there; else zeros
+  size_t jobs = 0;                // threads; 0: as suits the store
+};
+
+class Scale {
+ public:
+  // `folder` is that of the info. `chunking` chooses among the chunk sizes of an
+  // unsharded scale. kUnsupported if its encoding cannot be read. Touches nothing.
+  static Result<std::shared_ptr<Scale>> Open(const Location& folder,
+                                             const VolumeInfo& info, size_t index,
+                                             size_t chunking = 0,
+                                             const StorageOptions& options = {});
+
+  const ScaleInfo& info() const { return info_; }
+  const Grid& grid() const { return grid_; }
+  const Box& bounds() const { return grid_.bounds(); }
+  const Location& folder() const { return folder_; }
+  const ChunkStorage& storage() const { return *storage_; }
+  DataType type() const { return type_; }
+  int64_t channels() const { return channels_; }
+  ArrayShape ShapeOf(const Box& box) const { return {box.size(), channels_, type_}; }
+
+  // Tells how many of the chunks that the box touches were there; the others' voxels are
+  // zero. kInvalidArgument if the box is not within the bounds, or the view has not its
+  // shape.
+  Result<uint64_t> Read(const Box& box, const MutableVoxelView& into,
+                        const BoxOptions& options = {}) const;
+
+  // Chunks that the box covers are replaced, those that it cuts are read, changed and
+  // written again, all atomically for each shard (or chunk, without shards). Lossy
+  // encodings change the voxels around the box, too.
+  Result<void> Write(const Box& box, const VoxelView& from,
+                     const BoxOptions& options = {});
+
+  // One chunk, dense.
+  Result<void> DecodeChunk(const Vec3& cell, BytesView encoded,
+                           MutableBytes voxels) const;
+  Result<ByteVector> EncodeChunk(const Vec3& cell, BytesView voxels) const;
+
+ private:
+  Scale(Location folder, ScaleInfo info, Grid grid, DataType type, int64_t channels,
+        std::shared_ptr<ChunkStorage> storage);
+
+  Result<void> CheckBox(const Box& box, const ArrayShape& shape) const;
+  Result<void> Place(const Vec3& cell, const std::optional<Bytes>& chunk, const Box& box,
+                     const MutableVoxelView& into, const BoxOptions& options) const;
+  Result<ByteVector> Merge(const Vec3& cell, const std::optional<Bytes>& old,
+                           const Box& box, const VoxelView& from) const;
+  Error MissingChunk(const Vec3& cell) const;
+
+  const Location folder_;
+  const ScaleInfo info_;
+  const Grid grid_;
+  const DataType type_;
+  const int64_t channels_;
+  const std::shared_ptr<ChunkStorage> storage_;
+};
+
+// The cells of a box, x fastest.
+std::vector<Vec3> CellsOf(const Box& cells);
+
+}  // namespace dolium::volume

@@ -1,0 +1,140 @@
+#include "dolium/domain/volume/shard_chunks.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "dolium/base/parallel.h"
+#include "dolium/formats/neuroglancer/shard_update.h"
+#include "dolium/formats/neuroglancer/sharded_writer.h"
+
+namespace dolium::volume {
+namespace {
+
+// Requests under way at once, to a server.
+constexpr size_t kRemoteJobs = 16;
+// Chunks that one call asks for, so that near ones share requests.
+constexpr size_t kChunksAtOnce = 16;
+
+}  // namespace
+
+ShardChunks::ShardChunks(Location folder, const neuroglancer::ShardingSpec& spec,
+                         MortonCode morton, uint64_t max_bytes, uint64_t cache_bytes)
+    : morton_(morton),
+      max_bytes_(max_bytes),
+      reader_(std::move(folder), spec, cache_bytes) {}
+
+std::string ShardChunks::Describe(const Vec3& cell) const {
+  const uint64_t id = morton_.Encode(cell);
+  const auto objects = reader_.ObjectsOf(reader_.spec().PlaceOf(id).shard, false);
+  return fmt::format("{}: chunk {}", reader_.store().Describe(objects.body), id);
+}
+
+std::optional<Vec3> ShardChunks::CellOf(std::string_view key) const {
+  const auto id = neuroglancer::ParseKey(key);
+  return id ? morton_.Decode(*id) : std::nullopt;
+}
+
+Result<Bytes> ShardChunks::Unwrap(const Vec3&, const Bytes& value) const { return value; }
+
+Result<std::optional<Bytes>> ShardChunks::Get(const Vec3& cell) const {
+  return reader_.Get(morton_.Encode(cell), max_bytes_);
+}
+
+Result<std::optional<StoredChunk>> ShardChunks::GetStored(const Vec3& cell) const {
+  DOLIUM_TRY(auto bytes, reader_.GetStored(morton_.Encode(cell), max_bytes_));
+  if (!bytes) return std::nullopt;
+  return StoredChunk{*std::move(bytes),
+                     reader_.spec().data_encoding == neuroglancer::Encoding::kGzip};
+}
+
+Result<void> ShardChunks::GetEach(std::span<const Vec3> cells, size_t jobs,
+                                  const Visitor& visit) const {
+  if (!reader_.is_local()) return GetEachByRequests(cells, jobs, visit);
+  return ParallelFor(cells.size(), jobs, [&](size_t i) -> Result<void> {
+    DOLIUM_TRY(auto chunk, Get(cells[i]));
+    return visit(i, std::move(chunk));
+  });
+}
+
+Result<void> ShardChunks::GetEachByRequests(std::span<const Vec3> cells, size_t jobs,
+                                            const Visitor& visit) const {
+  struct Wanted {
+    uint64_t id = 0;
+    size_t index = 0;
+  };
+  std::vector<Wanted> wanted(cells.size());
+  // One chunk of each shard, and one of each minishard: to get the indexes into the cache
+  // by one request each, where many threads that find it empty would all ask.
+  std::map<uint64_t, uint64_t> shards;
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> minishards;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const uint64_t id = morton_.Encode(cells[i]);
+    wanted[i] = {id, i};
+    const neuroglancer::Place place = reader_.spec().PlaceOf(id);
+    shards.emplace(place.shard, id);
+    minishards.emplace(std::pair(place.shard, place.minishard), id);
+  }
+  const size_t threads = jobs == 0 ? kRemoteJobs : jobs;
+  const auto locate = [&](const auto& by_place) {
+    std::vector<uint64_t> ids;
+    for (const auto& [place, id] : by_place) ids.push_back(id);
+    return ParallelFor(ids.size(), threads, [&](size_t i) -> Result<void> {
+      DOLIUM_TRY([[maybe_unused]] const auto found, reader_.Locate(ids[i]));
+      return {};
+    });
+  };
+  if (minishards.size() > 1) {
+    DOLIUM_TRY_VOID(locate(shards));
+    DOLIUM_TRY_VOID(locate(minishards));
+  }
+  std::ranges::sort(wanted, {}, &Wanted::id);
+  const size_t batches = (wanted.size() + kChunksAtOnce - 1) / kChunksAtOnce;
+  return ParallelFor(batches, threads, [&](size_t batch) -> Result<void> {
+    const auto part = std::span(wanted).subspan(
+        batch * kChunksAtOnce,
+        std::min(kChunksAtOnce, wanted.size() - batch * kChunksAtOnce));
+    std::vector<uint64_t> ids;
+    for (const Wanted& one : part) ids.push_back(one.id);
+    DOLIUM_TRY(auto chunks, reader_.GetMany(ids, max_bytes_));
+    for (size_t i = 0; i < part.size(); ++i) {
+      DOLIUM_TRY_VOID(visit(part[i].index, std::move(chunks[i])));
+    }
+    return {};
+  });
+}
+
+Result<void> ShardChunks::Update(std::span<const ChunkUpdate> updates, size_t jobs) {
+  std::map<uint64_t, std::vector<neuroglancer::ChunkUpdate>> by_shard;
+  for (const ChunkUpdate& update : updates) {
+    const uint64_t id = morton_.Encode(update.cell);
+    by_shard[reader_.spec().PlaceOf(id).shard].push_back(
+        {.id = id,
+         .make = [&update](const neuroglancer::OldChunk& old)
+             -> Result<std::optional<neuroglancer::NewChunk>> {
+           DOLIUM_TRY(ByteVector value, update.make(old.value));
+           return neuroglancer::NewChunk{.value = std::move(value)};
+         },
+         .needs = update.needs_old ? neuroglancer::ChunkUpdate::Needs::kValue
+                                   : neuroglancer::ChunkUpdate::Needs::kNothing});
+  }
+  std::vector<std::pair<uint64_t, std::span<const neuroglancer::ChunkUpdate>>> shards;
+  for (const auto& [shard, of_shard] : by_shard) shards.emplace_back(shard, of_shard);
+  Store& store = *reader_.folder().store;
+  DOLIUM_TRY([[maybe_unused]] const size_t removed,
+             store.RemoveStaleTemporaries(reader_.folder().path));
+  const size_t threads = ThreadCount(jobs, shards.size());
+  const size_t within = std::max<size_t>(1, ThreadCount(jobs, SIZE_MAX) / threads);
+  return ParallelFor(shards.size(), threads, [&](size_t i) {
+    const auto& [shard, of_shard] = shards[i];
+    return neuroglancer::UpdateShard(reader_, store, neuroglancer::Kind::kVolume, shard,
+                                     of_shard,
+                                     {.jobs = within, .decode_limit = max_bytes_});
+  });
+}
+
+}  // namespace dolium::volume

@@ -1,0 +1,33 @@
+// Sharded chunks: by Morton code of their cell.
+#pragma once
+
+#include "dolium/domain/volume/chunk_storage.h"
+#include "dolium/domain/volume/morton.h"
+#include "dolium/formats/neuroglancer/shard_reader.h"
+
+namespace dolium::volume {
+
+class ShardChunks : public ChunkStorage {
+ public:
+  ShardChunks(Location folder, const neuroglancer::ShardingSpec& spec, MortonCode morton,
+              uint64_t max_bytes, uint64_t cache_bytes);
+
+  std::string Describe(const Vec3& cell) const override;
+  std::optional<Vec3> CellOf(std::string_view key) const override;
+  Result<Bytes> Unwrap(const Vec3& cell, const Bytes& value) const override;
+  Result<std::optional<Bytes>> Get(const Vec3& cell) const override;
+  Result<std::optional<StoredChunk>> GetStored(const Vec3& cell) const override;
+  Result<void> GetEach(std::span<const Vec3> cells, size_t jobs,
+                       const Visitor& visit) const override;
+  Result<void> Update(std::span<const ChunkUpdate> updates, size_t jobs) override;
+
+ private:
+  Result<void> GetEachByRequests(std::span<const Vec3> cells, size_t jobs,
+                                 const Visitor& visit) const;
+
+  const MortonCode morton_;
+  const uint64_t max_bytes_;
+  const neuroglancer::ShardReader reader_;
+};
+
+}  // namespace dolium::volume

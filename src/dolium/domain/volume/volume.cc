@@ -1,0 +1,105 @@
+#include "dolium/domain/volume/volume.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "dolium/container/json.h"
+#include "dolium/container/unfinished.h"
+
+namespace dolium::volume {
+namespace {
+
+constexpr uint64_t kMaxInfoBytes = uint64_t{64} << 20;
+constexpr size_t kMaxRedirects = 10;
+constexpr int kMaxRounds = 100;
+
+struct ReadInfo {
+  VolumeInfo info;
+  Generation generation;
+};
+
+Result<ReadInfo> Load(const Location& folder) {
+  const Location object = folder.Child(kInfoName);
+  auto whole = object.store->ReadWhole(object.path, kMaxInfoBytes);
+  if (!whole && whole.error().code == ErrorCode::kNotFound) {
+    return NotFound(fmt::format("{}: no volume: there is no info", folder.Describe()));
+  }
+  if (!whole) return std::move(whole).error();
+  auto info = ParseVolumeInfo(AsText(whole->bytes));
+  if (!info) return std::move(info).error().Within(object.Describe());
+  return ReadInfo{*std::move(info), std::move(whole->generation)};
+}
+
+Result<void> Save(const Location& folder, const VolumeInfo& info,
+                  const Precondition& precondition) {
+  const Location object = folder.Child(kInfoName);
+  DOLIUM_TRY_VOID(Validate(info).Within(object.Describe()));
+  DOLIUM_TRY_VOID(object.store->Put(object.path, AsBytes(ToJson(info)), precondition));
+  return {};
+}
+
+Result<void> CheckFinished(const Location& folder) {
+  // Only local writers of ours leave markers; a server is spared the question.
+  const auto path = folder.store->LocalPath(folder.path);
+  if (!path || !path->has_value()) return {};
+  DOLIUM_TRY(const auto marker, ReadMarker(folder));
+  if (marker) return UnfinishedError(folder);
+  return {};
+}
+
+}  // namespace
+
+Result<Volume> Volume::Open(const Location& location, bool allow_unfinished) {
+  Location folder = location;
+  std::vector<std::string> seen;
+  for (;;) {
+    if (!allow_unfinished) DOLIUM_TRY_VOID(CheckFinished(folder));
+    DOLIUM_TRY(ReadInfo read, Load(folder));
+    if (!read.info.redirect) return Volume(std::move(folder), std::move(read.info));
+    seen.push_back(folder.Describe());
+    DOLIUM_TRY(folder, ParseLocation(*read.info.redirect));
+    if (seen.size() > kMaxRedirects || std::ranges::count(seen, folder.Describe()) != 0) {
+      return InvalidArgument(fmt::format("{}: redirects to {} without an end",
+                                         location.Describe(), *read.info.redirect));
+    }
+  }
+}
+
+Result<std::optional<Volume>> Volume::OpenIfVolume(const Location& location) {
+  const Location object = location.Child(kInfoName);
+  const auto whole = object.store->ReadWhole(object.path, kMaxInfoBytes);
+  if (!whole) return std::nullopt;
+  const auto json = ParseJson(AsText(whole->bytes));
+  if (!json || !json->is_object() || !json->contains("scales")) return std::nullopt;
+  DOLIUM_TRY(Volume volume, Open(location, /*allow_unfinished=*/true));
+  return volume;
+}
+
+Result<Volume> Volume::Create(const Location& folder, VolumeInfo info) {
+  DOLIUM_TRY_VOID(WriteNewInfo(folder, info));
+  return Volume(folder, std::move(info));
+}
+
+Result<void> WriteNewInfo(const Location& folder, const VolumeInfo& info) {
+  return Save(folder, info, Precondition::Absent());
+}
+
+Result<VolumeInfo> UpdateInfo(
+    const Location& folder,
+    const std::function<Result<VolumeInfo>(VolumeInfo info)>& change) {
+  for (int round = 0;; ++round) {
+    DOLIUM_TRY(ReadInfo read, Load(folder));
+    DOLIUM_TRY(VolumeInfo changed, change(std::move(read.info)));
+    const auto saved = Save(folder, changed, Precondition::At(read.generation));
+    if (saved) return changed;
+    if (saved.error().code != ErrorCode::kConflict || round == kMaxRounds) {
+      return saved.error();
+    }
+  }
+}
+
+}  // namespace dolium::volume

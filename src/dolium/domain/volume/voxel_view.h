@@ -1,0 +1,50 @@
+// Boxes of voxels in the caller's memory, in whatever order that has them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "dolium/base/bytes.h"
+#include "dolium/domain/volume/voxels.h"
+
+namespace dolium::volume {
+
+// Bytes from one voxel to the next in x, y, z and channel. May be negative or zero.
+using Strides = std::array<int64_t, 4>;
+
+// Strides of a dense array: x fastest, then y, z, channel.
+Strides DenseStrides(const ArrayShape& shape);
+
+// Does not own. `data` is the voxel with the least coordinates, of the first channel.
+struct VoxelView {
+  const std::byte* data = nullptr;
+  ArrayShape shape;
+  Strides strides = {0, 0, 0, 0};
+
+  static VoxelView Dense(const ArrayShape& shape, const std::byte* data) {
+    return {data, shape, DenseStrides(shape)};
+  }
+  // The part of the view that `part` is, if the view shows `whole`. Precondition: it lies
+  // within.
+  VoxelView Part(const Box& whole, const Box& part) const;
+};
+
+struct MutableVoxelView {
+  std::byte* data = nullptr;
+  ArrayShape shape;
+  Strides strides = {0, 0, 0, 0};
+
+  static MutableVoxelView Dense(const ArrayShape& shape, std::byte* data) {
+    return {data, shape, DenseStrides(shape)};
+  }
+  MutableVoxelView Part(const Box& whole, const Box& part) const;
+  bool is_dense() const { return strides == DenseStrides(shape); }
+};
+
+// Precondition: the shapes are equal, the memory does not overlap.
+void CopyVoxels(const VoxelView& from, const MutableVoxelView& to);
+
+void ClearVoxels(const MutableVoxelView& view);
+
+}  // namespace dolium::volume
