@@ -191,11 +191,14 @@ class Verifier {
       bytes_read += read[i]->value.size() + read[i]->preceding.size();
       const auto data = DecodeStored(
           store, batch[i], *std::exchange(read[i], EntryData{}), options_.limits);
-      if (data) {
-        bytes_decoded += data->value.size();
-      } else {
+      if (!data) {
         ReportEntry(DecodeKind(batch[i]), batch[i], data.error());
+        continue;
       }
+      bytes_decoded += data->value.size();
+      if (!options_.check_value) continue;
+      const auto checked = options_.check_value(batch[i], data->value);
+      if (!checked) ReportEntry(options_.value_kind, batch[i], checked.error());
     }
     const std::lock_guard lock(report_mutex_);
     report_.entries_read += batch.size();

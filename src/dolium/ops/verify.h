@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <stop_token>
+#include <string>
 
 #include "dolium/base/result.h"
 #include "dolium/container/container.h"
+#include "dolium/container/progress.h"
 #include "dolium/container/read_entry.h"
-#include "dolium/ops/progress.h"
 
 namespace dolium {
 
@@ -17,6 +19,10 @@ struct VerifyOptions {
   uint64_t seed = 0;    // of that choice
   size_t jobs = 0;      // threads; 0: one per core
   ReadLimits limits;
+  // What a domain has to say about a value that decoded well; its error is a finding of
+  // kind `value_kind`. May be empty. From many threads.
+  std::function<Result<void>(const Entry& entry, const Bytes& value)> check_value = {};
+  std::string value_kind = "value";
   ProgressFunction progress;
   std::stop_token stop;
 };

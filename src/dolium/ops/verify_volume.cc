@@ -1,0 +1,193 @@
+#include "dolium/ops/verify_volume.h"
+
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "dolium/container/entry_error.h"
+#include "dolium/container/unfinished.h"
+#include "dolium/domain/volume/scratch.h"
+
+namespace dolium {
+namespace {
+
+using volume::Scale;
+using volume::ScaleInfo;
+using volume::Vec3;
+
+// Cells that are asked for, one by one, where chunks cannot be listed.
+constexpr uint64_t kMaxProbedCells = uint64_t{1} << 20;
+
+class VolumeVerifier {
+ public:
+  VolumeVerifier(Formats formats, const volume::Volume& volume,
+                 const VerifyOptions& options, const FindingVisitor& visitor)
+      : formats_(formats), volume_(volume), options_(options), visitor_(visitor) {}
+
+  Result<VerifyReport> Run() {
+    DOLIUM_TRY_VOID(CheckInfo());
+    for (size_t i = 0; i < volume_.info().scales.size(); ++i) {
+      const size_t chunkings = volume_.info().scales[i].chunk_sizes.size();
+      auto scale = volume_.OpenScale(i);
+      if (!scale) {
+        Report(ErrorFinding("scale", InfoName(), {}, {}, scale.error()));
+        continue;
+      }
+      DOLIUM_TRY_VOID(CheckScale(i, **scale, chunkings));
+    }
+    return report_;
+  }
+
+ private:
+  std::string InfoName() const {
+    return volume_.folder().Child(volume::kInfoName).Describe();
+  }
+
+  Result<void> CheckInfo() {
+    DOLIUM_TRY(const auto marker, ReadMarker(volume_.folder()));
+    if (marker) {
+      Report(ErrorFinding("unfinished", volume_.folder().Describe(), {}, {},
+                          UnfinishedError(volume_.folder())));
+    }
+    for (const volume::InfoWarning& warning : volume::CheckVolumeInfo(volume_.info())) {
+      Report({.severity = Severity::kWarning,
+              .kind = "info",
+              .object = InfoName(),
+              .key = warning.path,
+              .range = std::nullopt,
+              .message = warning.text});
+    }
+    return {};
+  }
+
+  Result<void> CheckScale(size_t index, const Scale& scale, size_t chunkings) {
+    if (scale.info().sharding) return CheckContainer("neuroglancer", {&scale});
+    // All chunk sizes of a scale are in one folder.
+    std::vector<std::shared_ptr<Scale>> others;
+    std::vector<const Scale*> all = {&scale};
+    for (size_t c = 1; c < chunkings; ++c) {
+      DOLIUM_TRY(auto other, volume_.OpenScale(index, c));
+      all.push_back(other.get());
+      others.push_back(std::move(other));
+    }
+    DOLIUM_TRY(const auto path, scale.folder().store->LocalPath(scale.folder().path));
+    if (path) return CheckContainer("files", all);
+    for (const Scale* one : all) DOLIUM_TRY_VOID(ProbeCells(*one));
+    return {};
+  }
+
+  // `scales` are one, or the same in several chunk sizes.
+  Result<void> CheckContainer(std::string_view format,
+                              const std::vector<const Scale*>& scales) {
+    const Location& folder = scales.front()->folder();
+    OpenOptions open;
+    open.allow_unfinished = true;
+    if (const auto& sharding = scales.front()->info().sharding) {
+      open.spec = ToJson(*sharding).dump();
+    }
+    const auto container = OpenContainer(formats_, folder, format, open);
+    if (!container && container.error().code == ErrorCode::kNotFound) {
+      return {};  // Nothing was written to the scale: all of it is zero.
+    }
+    if (!container) return container.error();
+    VerifyOptions options = options_;
+    options.value_kind = "voxels";
+    options.check_value = [&](const Entry& entry, const Bytes& value) {
+      return CheckValue(scales, entry.key, value);
+    };
+    const uint64_t entries = report_.entries;
+    const uint64_t bytes = report_.bytes_read;
+    if (options_.progress) {
+      options.progress = [&](Progress progress) {
+        progress.entries += entries;
+        progress.bytes += bytes;
+        options_.progress(progress);
+      };
+    }
+    const auto checked = Verify(**container, options, visitor_);
+    if (!checked) return checked.error();
+    Add(*checked);
+    return {};
+  }
+
+  static Result<void> CheckValue(const std::vector<const Scale*>& scales,
+                                 std::string_view key, const Bytes& value) {
+    for (const Scale* scale : scales) {
+      const auto cell = scale->storage().CellOf(key);
+      if (!cell) continue;
+      DOLIUM_TRY(const Bytes encoded, scale->storage().Unwrap(*cell, value));
+      return CheckVoxels(*scale, *cell, encoded);
+    }
+    return Corrupt(fmt::format("no chunk of the grid ({}) has this key",
+                               volume::ToString(scales.front()->grid().shape())));
+  }
+
+  static Result<void> CheckVoxels(const Scale& scale, const Vec3& cell,
+                                  BytesView encoded) {
+    const auto shape = scale.ShapeOf(scale.grid().VoxelsOf(cell));
+    volume::Scratch voxels(static_cast<size_t>(*shape.bytes()));
+    return scale.DecodeChunk(cell, encoded, voxels.view());
+  }
+
+  Result<void> ProbeCells(const Scale& scale) {
+    if (scale.grid().cell_count() > kMaxProbedCells) {
+      return Unsupported(fmt::format(
+          "{}: {} chunks in files that the server cannot list; more than {} are not "
+          "asked for one by one",
+          scale.folder().Describe(), scale.grid().cell_count(), kMaxProbedCells));
+    }
+    const std::vector<Vec3> cells = volume::CellsOf(scale.grid().cells());
+    std::mutex mutex;
+    const auto visit = [&](size_t i, std::optional<Bytes> chunk) -> Result<void> {
+      if (options_.stop.stop_requested()) return Cancelled();
+      if (!chunk) return {};
+      const auto good = CheckVoxels(scale, cells[i], *chunk);
+      const std::lock_guard lock(mutex);
+      ++report_.entries;
+      ++report_.objects;
+      ++report_.entries_read;
+      report_.bytes_read += chunk->size();
+      report_.bytes_decoded += chunk->size();
+      if (!good) {
+        Report(ErrorFinding("voxels", scale.storage().Describe(cells[i]), {}, {},
+                            good.error()));
+      }
+      return {};
+    };
+    return scale.storage().GetEach(cells, options_.jobs, visit);
+  }
+
+  void Add(const VerifyReport& other) {
+    report_.objects += other.objects;
+    report_.entries += other.entries;
+    report_.entries_read += other.entries_read;
+    report_.bytes_read += other.bytes_read;
+    report_.bytes_decoded += other.bytes_decoded;
+    report_.errors += other.errors;
+    report_.unreadable += other.unreadable;
+    report_.warnings += other.warnings;
+  }
+
+  void Report(const Finding& finding) {
+    ++(finding.severity == Severity::kError ? report_.errors : report_.warnings);
+    if (visitor_) visitor_(finding);
+  }
+
+  const Formats formats_;
+  const volume::Volume& volume_;
+  const VerifyOptions& options_;
+  const FindingVisitor& visitor_;
+  VerifyReport report_;
+};
+
+}  // namespace
+
+Result<VerifyReport> VerifyVolume(Formats formats, const volume::Volume& volume,
+                                  const VerifyOptions& options,
+                                  const FindingVisitor& visitor) {
+  return VolumeVerifier(formats, volume, options, visitor).Run();
+}
+
+}  // namespace dolium

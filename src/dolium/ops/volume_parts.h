@@ -1,0 +1,29 @@
+// Parts of a scale: the boxes of cells that tasks write, each by itself.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/domain/volume/scale.h"
+
+namespace dolium::volume {
+
+// kShards: a part is a shard. kLayers: a part is all shards (or, without shards, cells)
+// of the same z, for arrays of which whole pages must be read. kBlocks: without shards, a
+// part is a block of some hundred cells.
+enum class PartLayout : uint8_t { kShards, kLayers, kBlocks };
+
+std::string_view ToString(PartLayout layout);
+std::optional<PartLayout> ParsePartLayout(std::string_view name);
+
+// The layout for a scale that is filled from whole pages, or from anywhere.
+PartLayout LayoutOf(const ScaleInfo& scale, bool whole_pages);
+
+// The cells of each part. kUnsupported for the murmur hash, and for shards that are not
+// boxes of cells.
+Result<std::vector<Box>> PartsOf(const Scale& scale, PartLayout layout);
+
+}  // namespace dolium::volume

@@ -1,0 +1,329 @@
+#include "dolium/ops/volume_plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "dolium/bytes/folder_swap.h"
+#include "dolium/container/unfinished.h"
+#include "dolium/domain/volume/volume.h"
+#include "dolium/ops/target_folder.h"
+#include "dolium/ops/volume_scales.h"
+#include "dolium/ops/volume_worker.h"
+
+namespace dolium::volume {
+namespace {
+
+using nlohmann::json;
+
+// --- requests as text, to tell whether two are the same
+// ---------------------------------
+
+json TextOf(const StorageRequest& storage) {
+  json out = {{"sharded", storage.sharded},
+              {"shard_bytes", storage.shard_bytes},
+              {"gzip_files", storage.gzip_files}};
+  if (storage.chunk_size) out["chunk_size"] = *storage.chunk_size;
+  if (storage.sharding) out["sharding"] = ToJson(*storage.sharding);
+  if (const auto& spec = storage.encoding) {
+    out["encoding"] = {ToString(spec->encoding), spec->block_size,  spec->jpeg_quality,
+                       spec->png_level,          spec->jxl_quality, spec->jxl_effort,
+                       spec->jxl_decoding_speed};
+  }
+  return out;
+}
+
+json TextOf(const PyramidRequest& pyramid) {
+  json out = {{"ignore_zero", pyramid.ignore_zero}};
+  if (pyramid.scales) out["scales"] = *pyramid.scales;
+  if (pyramid.factor) out["factor"] = *pyramid.factor;
+  if (pyramid.method) out["method"] = ToString(*pyramid.method);
+  return out;
+}
+
+std::string Dump(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// --- where the job lives
+// ----------------------------------------------------------------
+
+Result<std::optional<VolumeJob>> JobAt(const Location& home) {
+  DOLIUM_TRY(const auto marker, ReadMarker(home));
+  if (!marker) return std::nullopt;
+  auto job = ParseVolumeJob(*marker);
+  if (!job) return std::nullopt;  // A conversion's, or another version's.
+  return *std::move(job);
+}
+
+// kExists if the folder holds anything that is not part of a volume and would be lost.
+Result<void> CheckVolumeReplaceable(const Location& folder) {
+  std::vector<std::string> expected = {std::string(kInfoName), "provenance"};
+  if (const auto volume = Volume::Open(folder, /*allow_unfinished=*/true)) {
+    for (const ScaleInfo& scale : volume->info().scales) {
+      expected.push_back(scale.key.substr(0, scale.key.find('/')));
+    }
+  } else if (const auto job = JobAt(folder); job && *job) {
+    for (const ScaleInfo& scale : (*job)->info.scales) {
+      expected.push_back(scale.key.substr(0, scale.key.find('/')));
+    }
+  }
+  std::optional<std::string> foreign;
+  DOLIUM_TRY_VOID(folder.store->List(folder.path, [&](std::string_view name, bool) {
+    if (!IsBookkeeping(name) && std::ranges::find(expected, name) == expected.end()) {
+      foreign = name;
+    }
+    return !foreign;
+  }));
+  if (!foreign) return {};
+  return Exists(
+      fmt::format("{}: holds \"{}\", which is not part of a volume's scales; "
+                  "move it away",
+                  folder.Describe(), *foreign));
+}
+
+Error UnderWay(const Location& home) {
+  return Exists(fmt::format(
+      "{}: another job is under way here; repeat that one to finish it, or use --force",
+      home.Describe()));
+}
+
+// Decides where a new volume is built: its folder, or beside the one it replaces.
+Result<Location> ChooseHome(const Location& target, bool force, VolumeJob& job) {
+  DOLIUM_TRY(const auto there, JobAt(target));
+  if (there && there->request == job.request) return target;
+  DOLIUM_TRY(const Occupancy occupancy, LookInto(target));
+  DOLIUM_TRY(const auto marker, ReadMarker(target));
+  if (occupancy != Occupancy::kOccupied && !marker) return target;
+  if (!force) {
+    if (marker) return UnderWay(target);
+    return Exists(
+        fmt::format("{}: is there already; --force replaces it", target.Describe()));
+  }
+  DOLIUM_TRY_VOID(CheckVolumeReplaceable(target));
+  DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(target));
+  DOLIUM_TRY(const Location fresh, ParseLocation(folders.fresh));
+  job.volume = folders.fresh;
+  job.replaces = BaseName(folders.target);
+  DOLIUM_TRY(const auto building, JobAt(fresh));
+  if (!building || building->request != job.request) {
+    // What an earlier run left there: unfinished, or replaced already.
+    DOLIUM_TRY_VOID(RemoveReplaced(folders));
+  }
+  return fresh;
+}
+
+// The plan of the job in `home`, with what is left to do.
+Result<VolumePlan> PlanOf(const Location& home) {
+  DOLIUM_TRY(const auto worker, VolumeWorker::Open(home));
+  DOLIUM_TRY(const std::vector<VolumeTask> tasks, worker->Tasks());
+  DOLIUM_TRY(const std::vector<uint64_t> done, worker->folder().PartsDone());
+  DOLIUM_TRY(const bool complete, worker->IsComplete());
+  VolumePlan plan;
+  DOLIUM_TRY(plan.home, PortableText(home, home.Describe()));
+  plan.stages.resize(worker->job().stages.size());
+  plan.parts = tasks.size();
+  for (const VolumeTask& task : tasks) {
+    const Vec3 size = task.cells.size();
+    const auto chunks = static_cast<uint64_t>(size[0] * size[1] * size[2]);
+    plan.chunks += chunks;
+    if (complete || std::ranges::binary_search(done, task.part)) {
+      ++plan.parts_done;
+      plan.chunks_done += chunks;
+      continue;
+    }
+    DOLIUM_TRY(std::string text, ToText(task));
+    plan.stages[task.stage].push_back(std::move(text));
+  }
+  return plan;
+}
+
+// Begins the job in `home`, or resumes it there.
+Result<VolumePlan> BeginJob(const Location& home, const VolumeJob& job) {
+  const PlanFolder folder(home);
+  DOLIUM_TRY(const auto lock, folder.MakeLock());
+  DOLIUM_TRY(const auto there, JobAt(home));
+  if (there) {
+    if (there->request != job.request) return UnderWay(home);
+    return PlanOf(home);
+  }
+  DOLIUM_TRY_VOID(folder.RemoveLeftovers());
+  DOLIUM_TRY(const std::string text, ToText(job));
+  DOLIUM_TRY_VOID(WriteMarker(home, text));
+  return PlanOf(home);
+}
+
+// Tidies up after a job that is complete but for that.
+Result<void> TidyUp(const Location& home) {
+  DOLIUM_TRY(const auto job, JobAt(home));
+  if (!job) return {};
+  DOLIUM_TRY(const auto worker, VolumeWorker::Open(home));
+  DOLIUM_TRY(const bool complete, worker->IsComplete());
+  if (!complete) return {};
+  DOLIUM_TRY_VOID(worker->folder().Remove());
+  return RemoveMarker(home);
+}
+
+Result<void> CheckResolution(const Resolution& resolution) {
+  for (const double side : resolution) {
+    if (!(side > 0) || !(side < 1e18)) {
+      return InvalidArgument(
+          fmt::format("a resolution of {}, expected a number above 0", side));
+    }
+  }
+  return {};
+}
+
+VolumeType TypeFor(DataType type) {
+  return type == DataType::kUint32 || type == DataType::kUint64
+             ? VolumeType::kSegmentation
+             : VolumeType::kImage;
+}
+
+// Whether stored chunks of one scale are as good as those of the other.
+bool SameStoredForm(const ScaleInfo& a, const ScaleInfo& b) {
+  if (a.chunk_sizes.front() != b.chunk_sizes.front()) return false;
+  if (a.encoding.encoding != b.encoding.encoding) return false;
+  if (a.encoding.encoding == Encoding::kCompressedSegmentation) {
+    return a.encoding.block_size == b.encoding.block_size;
+  }
+  return a.encoding == b.encoding;
+}
+
+}  // namespace
+
+Result<VolumePlan> PlanIngest(const IngestRequest& request) {
+  DOLIUM_TRY(const Location target, ParseLocation(request.target));
+  DOLIUM_TRY_VOID(CheckResolution(request.resolution));
+  IngestRequest portable = request;
+  DOLIUM_TRY(const Location source, ParseLocation(request.source.path));
+  DOLIUM_TRY(portable.source.path, PortableText(source, request.source.path));
+  DOLIUM_TRY(const auto array, OpenArraySource(portable.source));
+
+  VolumeJob job;
+  DOLIUM_TRY(job.volume, PortableText(target, request.target));
+  job.gzip_files = request.storage.gzip_files;
+  job.info.data_type = array->shape().type;
+  job.info.num_channels = array->shape().channels;
+  job.info.type = request.type.value_or(TypeFor(job.info.data_type));
+  ScaleInfo scale;
+  scale.size = array->shape().size;
+  scale.voxel_offset = request.offset;
+  scale.resolution = request.resolution;
+  scale.encoding = DefaultEncoding(job.info);
+  DOLIUM_TRY_VOID(ChooseStorage(job.info, request.storage, scale));
+  job.info.scales = {scale};
+  ArrayInput input{portable.source, array->Fingerprint()};
+  job.stages = {{.scale = 0,
+                 .input = input,
+                 .layout = LayoutOf(scale, array->reads_whole_pages())}};
+  StorageRequest coarser = request.storage;
+  coarser.sharding.reset();
+  DOLIUM_TRY_VOID(AddPyramid(request.pyramid, coarser, 0, job.info, job.stages));
+  DOLIUM_TRY_VOID(Validate(job.info));
+  input.fingerprint.clear();
+  DOLIUM_TRY(const std::string input_text, ToText(StageInput(input)));
+  job.request = Dump({{"ingest", input_text},
+                      {"type", ToString(job.info.type)},
+                      {"resolution", request.resolution},
+                      {"offset", request.offset},
+                      {"storage", TextOf(request.storage)},
+                      {"pyramid", TextOf(request.pyramid)}});
+  DOLIUM_TRY(const Location home, ChooseHome(target, request.force, job));
+  return BeginJob(home, job);
+}
+
+Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
+  DOLIUM_TRY(const Location location, ParseLocation(request.volume));
+  DOLIUM_TRY(const Volume volume, Volume::Open(location));
+  VolumeJob job;
+  job.adds = true;
+  job.info = volume.info();
+  for (const ScaleInfo& scale : job.info.scales) {
+    DOLIUM_TRY_VOID(TidyUp(ResolveScaleKey(volume.folder(), scale.key)));
+  }
+  const size_t from = request.from.value_or(job.info.scales.size() - 1);
+  DOLIUM_TRY(const auto finer, volume.OpenScale(from));
+  DOLIUM_TRY(job.volume, PortableText(volume.folder(), volume.folder().Describe()));
+  StorageRequest storage = request.storage;
+  storage.sharded = request.sharded.value_or(finer->info().sharding.has_value());
+  job.gzip_files = storage.gzip_files;
+  DOLIUM_TRY_VOID(AddPyramid(request.pyramid, storage, from, job.info, job.stages));
+  if (job.stages.empty()) return VolumePlan{};
+  DOLIUM_TRY_VOID(Validate(job.info));
+  job.request = Dump({{"downsample", job.volume},
+                      {"from", from},
+                      {"storage", TextOf(storage)},
+                      {"pyramid", TextOf(request.pyramid)}});
+  DOLIUM_TRY(const Location home, HomeOf(job));
+  DOLIUM_TRY(const auto there, JobAt(home));
+  for (const Stage& stage : job.stages) {
+    if (there) break;
+    const Location folder =
+        ResolveScaleKey(volume.folder(), job.info.scales[stage.scale].key);
+    DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
+    if (occupancy == Occupancy::kOccupied) {
+      return Exists(
+          fmt::format("{}: is there already, but not in the volume's info; "
+                      "move it away",
+                      folder.Describe()));
+    }
+  }
+  return BeginJob(home, job);
+}
+
+Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
+  DOLIUM_TRY(const Location location, ParseLocation(request.source));
+  DOLIUM_TRY(const Location target, ParseLocation(request.target));
+  DOLIUM_TRY_VOID(CheckApart(location, target));
+  DOLIUM_TRY(const Volume volume, Volume::Open(location));
+  VolumeJob job;
+  DOLIUM_TRY(job.volume, PortableText(target, request.target));
+  job.gzip_files = request.storage.gzip_files;
+  job.info = volume.info();
+  job.info.scales.clear();
+  // They are folders beside the scales, which stay where they are.
+  job.info.mesh.reset();
+  job.info.skeletons.reset();
+  job.info.segment_properties.reset();
+  DOLIUM_TRY(const std::string from,
+             PortableText(volume.folder(), volume.folder().Describe()));
+  std::vector<size_t> scales = request.scales;
+  if (scales.empty()) {
+    scales.resize(volume.info().scales.size());
+    std::iota(scales.begin(), scales.end(), size_t{0});
+  }
+  for (const size_t index : scales) {
+    DOLIUM_TRY(const auto source, volume.OpenScale(index));
+    ScaleInfo scale = source->info();
+    StorageRequest storage = request.storage;
+    storage.sharded = request.sharded.value_or(scale.sharding.has_value());
+    if (!storage.sharding && scale.sharding && storage.sharded && !request.sharded &&
+        !storage.chunk_size) {
+      storage.sharding = scale.sharding;
+    }
+    // A key that leads elsewhere would do so again.
+    if (scale.key.find("..") != std::string::npos || scale.key.starts_with('/')) {
+      scale.key.clear();
+    }
+    DOLIUM_TRY_VOID(ChooseStorage(job.info, storage, scale));
+    scale.chunk_sizes.resize(1);
+    job.info.scales.push_back(scale);
+    job.stages.push_back({.scale = job.info.scales.size() - 1,
+                          .input = VolumeInput{from, ToJson(volume.info()), index,
+                                               SameStoredForm(source->info(), scale)},
+                          .layout = LayoutOf(scale, false)});
+  }
+  if (job.stages.empty()) return InvalidArgument("no scale is to be transcoded");
+  DOLIUM_TRY_VOID(Validate(job.info));
+  job.request = Dump({{"transcode", from},
+                      {"scales", scales},
+                      {"sharded", request.sharded ? json(*request.sharded) : json()},
+                      {"storage", TextOf(request.storage)}});
+  DOLIUM_TRY(const Location home, ChooseHome(target, request.force, job));
+  return BeginJob(home, job);
+}
+
+}  // namespace dolium::volume

@@ -1,0 +1,141 @@
+#include "dolium/ops/volume_worker.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "dolium/container/unfinished.h"
+#include "dolium/domain/volume/fill.h"
+#include "dolium/domain/volume/morton.h"
+#include "dolium/domain/volume/volume.h"
+#include "dolium/domain/volume/volume_sharding.h"
+
+namespace dolium::volume {
+
+Result<std::unique_ptr<VolumeWorker>> VolumeWorker::Open(const Location& home) {
+  DOLIUM_TRY(const auto marker, ReadMarker(home));
+  if (!marker) {
+    return NotFound(fmt::format("{}: no plan is under way here", home.Describe()));
+  }
+  auto job = ParseVolumeJob(*marker);
+  if (!job) return std::move(job).error().Within(home.Child(kMarkerName).Describe());
+  DOLIUM_TRY(Location volume, ParseLocation(job->volume));
+  return std::make_unique<VolumeWorker>(*std::move(job), home, std::move(volume));
+}
+
+Result<bool> VolumeWorker::IsComplete() const {
+  const auto volume = Volume::Open(volume_, /*allow_unfinished=*/true);
+  if (!volume) return false;
+  const std::vector<ScaleInfo>& there = volume->info().scales;
+  return std::ranges::all_of(job_.stages, [&](const Stage& stage) {
+    return std::ranges::find(there, job_.info.scales[stage.scale]) != there.end();
+  });
+}
+
+Result<std::vector<VolumeTask>> VolumeWorker::Tasks() const {
+  std::vector<VolumeTask> tasks;
+  DOLIUM_TRY(const std::string home, PortableText(home_, home_.Describe()));
+  for (size_t i = 0; i < job_.stages.size(); ++i) {
+    const Stage& stage = job_.stages[i];
+    DOLIUM_TRY(const auto scale, Scale::Open(volume_, job_.info, stage.scale));
+    DOLIUM_TRY(const std::vector<Box> parts, PartsOf(*scale, stage.layout));
+    for (const Box& cells : parts) tasks.push_back({home, tasks.size(), i, cells});
+  }
+  return tasks;
+}
+
+Result<std::shared_ptr<Scale>> VolumeWorker::ScaleOf(size_t scale) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Scale>& slot = scales_[scale];
+  if (slot == nullptr) {
+    DOLIUM_TRY(slot, Scale::Open(volume_, job_.info, scale));
+  }
+  return slot;
+}
+
+Result<std::shared_ptr<const ArraySource>> VolumeWorker::ArrayOf(
+    const ArrayInput& input) {
+  const std::lock_guard lock(mutex_);
+  if (array_ != nullptr) return array_;
+  DOLIUM_TRY(std::shared_ptr<const ArraySource> array, OpenArraySource(input.request));
+  if (array->Fingerprint() != input.fingerprint) {
+    return Conflict(fmt::format("{}: it has changed since the plan was made; begin anew",
+                                input.request.path));
+  }
+  array_ = std::move(array);
+  return array_;
+}
+
+Result<std::shared_ptr<Scale>> VolumeWorker::SourceOf(const VolumeInput& input) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Scale>& slot = sources_[input.scale];
+  if (slot != nullptr) return slot;
+  DOLIUM_TRY(const Location location, ParseLocation(input.location));
+  DOLIUM_TRY(const Volume volume, Volume::Open(location));
+  if (ToJson(volume.info()) != input.info) {
+    return Conflict(
+        fmt::format("{}: its info has changed since the plan was made; begin anew",
+                    location.Describe()));
+  }
+  DOLIUM_TRY(slot, volume.OpenScale(input.scale));
+  return slot;
+}
+
+Result<WriteSummary> VolumeWorker::Fill(const Scale& target, const Stage& stage,
+                                        const Box& cells, const WriterOptions& options,
+                                        const Tell& progress) {
+  const FillOptions fill{options, job_.gzip_files, progress};
+  std::unique_ptr<ChunkSource> source;
+  if (const auto* array_input = std::get_if<ArrayInput>(&stage.input)) {
+    DOLIUM_TRY(const auto array, ArrayOf(*array_input));
+    if (array->shape() != target.ShapeOf(target.bounds())) {
+      return Conflict(fmt::format("{}: its shape is not that of the volume",
+                                  array_input->request.path));
+    }
+    if (stage.layout == PartLayout::kLayers) {
+      return FillLayers(target, cells, *array, fill);
+    }
+    return FillCells(target, CellsOf(cells), *FromArray(*array), fill);
+  }
+  if (const auto* finer = std::get_if<FinerInput>(&stage.input)) {
+    DOLIUM_TRY(auto scale, ScaleOf(finer->scale));
+    source = FromFinerScale(std::move(scale), finer->spec);
+  } else {
+    const auto& other = std::get<VolumeInput>(stage.input);
+    DOLIUM_TRY(auto scale, SourceOf(other));
+    source = FromSameVoxels(std::move(scale), other.may_copy);
+  }
+  return FillCells(target, CellsOf(cells), *source, fill);
+}
+
+Result<void> VolumeWorker::CheckTask(const VolumeTask& task, const Scale& target) const {
+  bool fits = !task.cells.empty() && target.grid().cells().Contains(task.cells);
+  if (fits && job_.stages[task.stage].layout == PartLayout::kShards) {
+    const neuroglancer::ShardingSpec& spec = *target.info().sharding;
+    DOLIUM_TRY(const MortonCode morton, MortonCode::Make(target.grid().shape()));
+    const uint64_t code = morton.Encode(task.cells.begin);
+    fits = ShardCells(spec, morton, spec.PlaceOf(code).shard) == task.cells;
+  }
+  if (fits) return {};
+  return InvalidArgument(fmt::format("{}: cells {} are not a part of stage {}",
+                                     home_.Describe(), ToString(task.cells), task.stage));
+}
+
+Result<WriteSummary> VolumeWorker::Run(const VolumeTask& task,
+                                       const WriterOptions& options,
+                                       const Tell& progress) {
+  if (task.stage >= job_.stages.size()) {
+    return InvalidArgument(
+        fmt::format("{}: the plan has no stage {}", home_.Describe(), task.stage));
+  }
+  const Stage& stage = job_.stages[task.stage];
+  DOLIUM_TRY(const auto target, Scale::Open(volume_, job_.info, stage.scale));
+  DOLIUM_TRY_VOID(CheckTask(task, *target));
+  DOLIUM_TRY(const WriteSummary written,
+             Fill(*target, stage, task.cells, options, progress));
+  DOLIUM_TRY_VOID(
+      folder_.WriteReport({.part = task.part, .written = written, .skipped = {}}));
+  return written;
+}
+
+}  // namespace dolium::volume

@@ -1,0 +1,69 @@
+// VolumeWorker: does the tasks of one volume job. What volume_plan.cc runs.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/container/writer.h"
+#include "dolium/domain/volume/scale.h"
+#include "dolium/ops/convert.h"
+#include "dolium/ops/plan_folder.h"
+#include "dolium/ops/target_folder.h"
+#include "dolium/ops/volume_job.h"
+
+namespace dolium::volume {
+
+// Holds what tasks have in common open. Safe to use from many threads.
+class VolumeWorker {
+ public:
+  // Reads the job from the marker in `home`. kNotFound if there is none.
+  static Result<std::unique_ptr<VolumeWorker>> Open(const Location& home);
+
+  VolumeWorker(VolumeJob job, Location home, Location volume)
+      : job_(std::move(job)),
+        home_(std::move(home)),
+        volume_(std::move(volume)),
+        folder_(home_) {}
+
+  const VolumeJob& job() const { return job_; }
+  const Location& home() const { return home_; }
+  const Location& volume() const { return volume_; }
+  const PlanFolder& folder() const { return folder_; }
+
+  // Whether all that the job is to write is in the volume's info already: then it was
+  // only left to tidy up.
+  Result<bool> IsComplete() const;
+
+  // All tasks, done or not, in order of part.
+  Result<std::vector<VolumeTask>> Tasks() const;
+
+  // Makes a part, and its report. `progress` is told how many more chunks are done, and
+  // how many bytes of voxels they have.
+  using Tell = std::function<void(uint64_t chunks, uint64_t bytes)>;
+  Result<WriteSummary> Run(const VolumeTask& task, const WriterOptions& options,
+                           const Tell& progress);
+
+ private:
+  Result<void> CheckTask(const VolumeTask& task, const Scale& target) const;
+  Result<std::shared_ptr<Scale>> ScaleOf(size_t scale);
+  Result<WriteSummary> Fill(const Scale& target, const Stage& stage, const Box& cells,
+                            const WriterOptions& options, const Tell& progress);
+  Result<std::shared_ptr<const ArraySource>> ArrayOf(const ArrayInput& input);
+  Result<std::shared_ptr<Scale>> SourceOf(const VolumeInput& input);
+
+  const VolumeJob job_;
+  const Location home_;
+  const Location volume_;
+  const PlanFolder folder_;
+
+  std::mutex mutex_;
+  std::map<size_t, std::shared_ptr<Scale>> scales_;   // of the volume
+  std::map<size_t, std::shared_ptr<Scale>> sources_;  // of another volume
+  std::shared_ptr<const ArraySource> array_;
+};
+
+}  // namespace dolium::volume
