@@ -8,21 +8,16 @@ says what is measured and how.
 """
 
 import argparse
-import datetime
-import importlib.metadata
-import json
 import pathlib
 import shutil
 import sys
 
 import measure
-import plot
+import report
 
 HERE = pathlib.Path(__file__).resolve().parent
 JOBS = HERE / "sharded_jobs.py"
-RESULTS = HERE / "results"
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-QUICK = 20  # --quick: that many times less
 
 
 def spec(preshift, minishard, shard, hash="murmurhash3_x86_128", index="raw", data="raw"):
@@ -35,73 +30,6 @@ def spec(preshift, minishard, shard, hash="murmurhash3_x86_128", index="raw", da
         "minishard_index_encoding": index,
         "data_encoding": data,
     }
-
-
-class Bench:
-    def __init__(self, options):
-        self.options = options
-        self.scale = QUICK if options.quick else 1
-        self.rows = []
-        self.details = []
-
-    def count(self, full):
-        return max(1, full // self.scale)
-
-    def wants(self, name):
-        return self.options.only is None or self.options.only in name
-
-    def repeat(self, job, before=None, after=None, **arguments):
-        """Runs a job a few times, keeps all of it, and returns the run with the median time."""
-        runs = []
-        for _ in range(self.options.repeat):
-            if before:
-                before()
-            runs.append(measure.run(JOBS, job, **arguments))
-            if after:
-                after()
-        runs.sort(key=lambda run: run.result["seconds"])
-        middle = runs[len(runs) // 2]
-        arguments.pop("spec", None)
-        self.details.append(
-            {
-                "job": job,
-                **arguments,
-                "seconds": [run.result["seconds"] for run in runs],
-                "peak_rss_anon": [run.peak_anon for run in runs],
-                "peak_rss": [run.peak_resident for run in runs],
-            }
-        )
-        return middle
-
-    def best(self, choices, job, **arguments):
-        """The fastest of a peer's settings: (name of the setting, run)."""
-        runs = [(choice, self.repeat(job, **arguments, **choices[choice])) for choice in choices]
-        return min(runs, key=lambda run: run[1].result["seconds"])
-
-    def add(self, name, value, unit, peer="", peer_value=None, ratio=None, target=None, met=None):
-        self.rows.append(
-            {
-                "name": name,
-                "value": value,
-                "unit": unit,
-                "peer": peer,
-                "peer_value": peer_value,
-                "ratio": ratio,
-                "target": target,
-                "met": met,
-            }
-        )
-        print(format_row(self.rows[-1]), flush=True)
-
-    def add_ratio(self, name, unit, ours, peer, theirs, at_least=None, at_most=None):
-        """A value where more is better (at_least), or where less is (at_most)."""
-        ratio = ours / theirs
-        target, met = at_least or at_most, None
-        if at_least is not None:
-            met = ratio >= at_least
-        elif at_most is not None:
-            met = ratio <= at_most
-        self.add(name, ours, unit, peer, theirs, ratio, target, met)
 
 
 # --- cases ----------------------------------------------------------------------------------
@@ -242,85 +170,28 @@ def first_read(bench, where):
     remove(folder)
 
 
-# --- output ---------------------------------------------------------------------------------
-
-
 def remove(folder):
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def number(value):
-    if value is None:
-        return ""
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
-
-
-def format_row(row):
-    verdict = {True: "met", False: "MISSED", None: ""}[row["met"]]
-    peer = f"{row['peer']}: {number(row['peer_value'])}" if row["peer"] else ""
-    ratio = f"{row['ratio']:.2f}x" if row["ratio"] is not None else ""
-    return (
-        f"{row['name']:<58} {number(row['value']):>9} {row['unit']:<5} {peer:<44} {ratio:>8} "
-        f"{number(row['target']):>6} {verdict}"
-    ).rstrip()
-
-
-def save(bench, machine):
-    RESULTS.mkdir(exist_ok=True)
-    versions = {name: version(name) for name in ("dolium", "tensorstore", "cloud-volume", "numpy")}
-    document = {
-        "date": datetime.date.today().isoformat(),
-        "quick": bench.options.quick,
-        "repetitions": bench.options.repeat,
-        "machine": machine,
-        "versions": versions,
-        "rows": bench.rows,
-        "measurements": bench.details,
-    }
-    (RESULTS / "sharded.json").write_text(json.dumps(document, indent=1) + "\n")
-    bars = [
-        (f"{row['name']} / {row['peer'].split(' (')[0]}", row["ratio"], row["target"], row["met"])
-        for row in bench.rows
-        if row["ratio"] is not None
-    ]
-    note = (
-        f"{machine['cpu']}, {machine['cores']} cores; dolium / peer, the mark is the target"
-        + ("; --quick" if bench.options.quick else "")
-    )
-    if bars:
-        svg = plot.ratio_bars("Sharded format: dolium against its peers", note, bars)
-        (RESULTS / "sharded.svg").write_text(svg)
-
-
-def version(name):
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK} times less of everything")
+    report.add_arguments(parser)
     parser.add_argument(
         "--where", nargs="+", type=pathlib.Path, metavar="DIR",
         help="where to write [/dev/shm and build/bench-data]; the last is used for reading",
     )
-    parser.add_argument("--only", metavar="WORD", help="cases whose names contain it")
-    parser.add_argument("--repeat", type=int, default=3, help="repetitions [3]")
     options = parser.parse_args()
     folders = options.where or [pathlib.Path("/dev/shm"), HERE.parent / "build" / "bench-data"]
     folders = [folder / "dolium-bench" for folder in folders]
     machine = measure.machine()
-    bench = Bench(options)
+    bench = report.Bench(options, JOBS)
     print(", ".join(f"{name} {value}" for name, value in machine.items()))
     print(
         "TensorStore: 1 GiB cache pool for reads, fsync as by default; cloud-volume: no fsync. "
         f"Medians of {options.repeat}.\n"
     )
-    print(f"{'':<58} {'dolium':>9} {'':<5} {'peer':<44} {'ratio':>8} {'target':>6}")
+    report.print_header()
     try:
         for folder in folders:
             folder.mkdir(parents=True, exist_ok=True)
@@ -332,10 +203,8 @@ def main():
     finally:
         for folder in folders:
             remove(folder)
-    save(bench, machine)
-    missed = [row["name"] for row in bench.rows if row["met"] is False]
-    print(f"\n{sum(row['met'] is True for row in bench.rows)} targets met, {len(missed)} missed")
-    print(f"written: {RESULTS / 'sharded.json'}, sharded.svg")
+    title = "Sharded format: dolium against its peers"
+    bench.save("sharded", title, machine, ("tensorstore", "cloud-volume"))
 
 
 if __name__ == "__main__":

@@ -162,8 +162,10 @@ Result<void> TidyUp(const Location& home) {
   DOLIUM_TRY(const auto worker, VolumeWorker::Open(home));
   DOLIUM_TRY(const bool complete, worker->IsComplete());
   if (!complete) return {};
-  DOLIUM_TRY_VOID(worker->folder().Remove());
-  return RemoveMarker(home);
+  VolumePlan plan;
+  DOLIUM_TRY(plan.home, PortableText(home, home.Describe()));
+  DOLIUM_TRY_VOID(FinishVolumePlan(plan));
+  return {};
 }
 
 Result<void> CheckResolution(const Resolution& resolution) {

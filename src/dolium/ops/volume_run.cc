@@ -59,6 +59,21 @@ Result<WriteSummary> SumOfReports(const VolumeWorker& worker, uint64_t parts) {
   return sum;
 }
 
+// Removes what killed tasks left in the folders of the scales, and beside the info.
+Result<void> RemoveLeftovers(const VolumeWorker& worker) {
+  const Location& volume = worker.volume();
+  DOLIUM_TRY([[maybe_unused]] const size_t beside,
+             volume.store->RemoveStaleTemporaries(volume.path));
+  for (const Stage& stage : worker.job().stages) {
+    const Location folder =
+        ResolveScaleKey(volume, worker.job().info.scales[stage.scale].key);
+    DOLIUM_TRY([[maybe_unused]] const size_t removed,
+               folder.store->RemoveStaleTemporaries(folder.path));
+    DOLIUM_TRY_VOID(RemoveSpills(folder));
+  }
+  return {};
+}
+
 // Puts a finished volume in the place of another.
 Result<std::string> PutVolumeInPlace(const VolumeWorker& worker) {
   const VolumeJob& job = worker.job();
@@ -136,6 +151,7 @@ Result<VolumeReport> FinishVolumePlan(const VolumePlan& plan) {
     DOLIUM_TRY_VOID(WriteInfo(*worker));
   }
   // From here on a rerun only has to tidy up: it sees that the info is complete.
+  DOLIUM_TRY_VOID(RemoveLeftovers(*worker));
   DOLIUM_TRY_VOID(worker->folder().Remove());
   DOLIUM_TRY_VOID(RemoveMarker(home));
   DOLIUM_TRY(report.volume, PutVolumeInPlace(*worker));

@@ -1,0 +1,164 @@
+"""kill -9 while volumes are written: what is there afterwards is old, new or unfinished, and the
+same work done again gives what an undisturbed run gives.
+
+20 kills for each kind of work; 200 with DOLIUM_LONG=1.
+"""
+
+import random
+import shutil
+import sys
+
+import dolium
+import numpy as np
+import pytest
+
+import program
+import sharded_sets
+from test_kill import KILLS, Worker, moments
+
+SIZE = (150, 130, 90)
+STORAGE = ("--chunk-size", "32,32,32", "--shard-size", "1MiB")
+
+
+def make_source(path):
+    x, y, z = np.meshgrid(*(np.arange(n) for n in SIZE), indexing="ij")
+    labels = (x // 11 + y // 9 * 20 + z // 7 * 500).astype(np.uint32)
+    np.save(path, np.asfortranarray(labels))
+    return labels
+
+
+def volume_worker(verb, *arguments):
+    return Worker([program.PROGRAM, "volume", verb, "--jobs", "2", *map(str, arguments)])
+
+
+def all_files(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def kill_again_and_again(start, folder, complete, seed, is_whole):
+    """Kills the work at many moments, lets it resume, and compares what it made in the end.
+    `is_whole(folder)` tells whether nothing is left to do."""
+    duration = start().finish()
+    assert all_files(folder) == all_files(complete)
+    shutil.rmtree(folder)
+    killed = 0
+    for delay in moments(duration, seed):
+        was_killed = start().kill_after(delay)
+        killed += was_killed
+        if was_killed and not is_whole(folder) and random.Random(delay).random() < 0.5:
+            continue  # The next run resumes this one.
+        if not is_whole(folder):
+            start().finish()
+        assert all_files(folder) == all_files(complete)
+        yield
+    assert killed >= KILLS // 3
+    if not is_whole(folder):
+        start().finish()
+    assert all_files(folder) == all_files(complete)
+    assert [path for path in folder.rglob(".dolium*")] == []
+
+
+def is_new_volume_whole(folder):
+    marker = folder / ".dolium-unfinished"
+    if folder.exists() and marker.exists():
+        # Readers say so.
+        with pytest.raises((OSError, dolium.Error)):
+            dolium.Volume.open(folder)
+    return (folder / "info").exists() and not marker.exists()
+
+
+def test_ingest(tmp_path):
+    source, folder, complete = tmp_path / "in.npy", tmp_path / "vol", tmp_path / "complete"
+    labels = make_source(source)
+    volume_worker("ingest", *STORAGE, source, complete).finish()
+    np.testing.assert_array_equal(dolium.Volume.open(complete)[...], labels)
+
+    def start():
+        return volume_worker("ingest", *STORAGE, source, folder)
+
+    for _ in kill_again_and_again(start, folder, complete, 30, is_new_volume_whole):
+        shutil.rmtree(folder)
+
+
+def test_transcode(tmp_path):
+    source, folder, complete = tmp_path / "from", tmp_path / "vol", tmp_path / "complete"
+    make_source(tmp_path / "in.npy")
+    volume_worker("ingest", *STORAGE, tmp_path / "in.npy", source).finish()
+    options = ("--encoding", "raw", "--chunk-size", "40,20,24", "--shard-size", "1MiB")
+    volume_worker("transcode", *options, source, complete).finish()
+
+    def start():
+        return volume_worker("transcode", *options, source, folder)
+
+    for _ in kill_again_and_again(start, folder, complete, 31, is_new_volume_whole):
+        shutil.rmtree(folder)
+
+
+def test_downsample(tmp_path):
+    base, folder, complete = tmp_path / "base", tmp_path / "vol", tmp_path / "complete"
+    make_source(tmp_path / "in.npy")
+    volume_worker("ingest", *STORAGE, "--scales", "1", tmp_path / "in.npy", base).finish()
+    shutil.copytree(base, complete)
+    volume_worker("downsample", "--shard-size", "1MiB", complete).finish()
+    scales = dolium.Volume.open(complete).num_scales
+    assert scales > 2
+
+    def start():
+        if not folder.exists():
+            shutil.copytree(base, folder)
+        return volume_worker("downsample", "--shard-size", "1MiB", folder)
+
+    def is_whole(folder):
+        if not folder.exists():
+            return False
+        # Whatever happened to the coarser scales, the volume stays readable.
+        volume = dolium.Volume.open(folder)
+        assert volume.num_scales in (1, scales)
+        return volume.num_scales == scales and not list(folder.rglob(".dolium*"))
+
+    for _ in kill_again_and_again(start, folder, complete, 32, is_whole):
+        shutil.rmtree(folder)
+
+
+WRITER = """
+import sys
+import dolium
+volume = dolium.Volume.open(sys.argv[1])
+value = int(sys.argv[2])
+print("ready", flush=True)
+volume[5:120, 7:100, 3:80] = value
+"""
+
+
+def test_assignment(tmp_path):
+    folder = tmp_path / "vol"
+    labels = make_source(tmp_path / "in.npy")
+    volume_worker("ingest", *STORAGE, "--scales", "1", tmp_path / "in.npy", folder).finish()
+
+    def assign(value):
+        command = [sys.executable, "-c", WRITER, str(folder), str(value)]
+        return Worker(command, waits_for_ready=True)
+
+    duration = assign(1).finish()
+    volume = dolium.Volume.open(folder)
+    shards = [box for box in volume.shards()]
+    killed = 0
+    for value, delay in enumerate(moments(duration, seed=33), 2):
+        before = volume[...]
+        killed += assign(value).kill_after(delay)
+        after = dolium.Volume.open(folder)[...]
+        wanted = before.copy()
+        wanted[5:120, 7:100, 3:80] = value
+        for box in shards:
+            # Each shard is old or new.
+            assert (after[box] == before[box]).all() or (after[box] == wanted[box]).all()
+        assert program.json_lines("verify", folder)[-1]["errors"] == 0
+    assert killed >= KILLS // 3
+    assign(0).finish()
+    labels[5:120, 7:100, 3:80] = 0
+    np.testing.assert_array_equal(dolium.Volume.open(folder)[...], labels)
+    assert sharded_sets.leftovers(folder) == []
