@@ -7,6 +7,11 @@
     chunks[7]
     chunks.get_many([7, 8, 9])
 
+Neuroglancer volumes are arrays: see Volume, and dolium.volume for bulk work on them.
+
+    v = dolium.Volume.open("https://host/seg")
+    v[100:200, 50:80, 7]
+
 Locations are paths or URLs (file, http, https, precomputed, gs). Keys of sharded sets are ints,
 those of plain folders are file names. Calls let go of the GIL while they read, write or decode,
 and may come from many threads.
@@ -16,6 +21,8 @@ from __future__ import annotations
 
 import os
 
+from . import volume
+from ._arrays import decode_chunk, downsample_array, encode_chunk
 from ._core import (
     ConflictError,
     Container,
@@ -40,8 +47,10 @@ from ._reports import (
     StatsReport,
     TaskReport,
     VerifyReport,
+    VolumeReport,
     WriteSummary,
 )
+from ._volume import Volume, VolumeArray
 
 __all__ = [
     "ConflictError",
@@ -59,14 +68,21 @@ __all__ = [
     "StatsReport",
     "TaskReport",
     "VerifyReport",
+    "Volume",
+    "VolumeArray",
+    "VolumeReport",
     "WriteSummary",
     "__version__",
     "choose_sharding",
     "convert",
+    "decode_chunk",
+    "downsample_array",
+    "encode_chunk",
     "open",
     "plan_convert",
     "run_plan",
     "run_task",
+    "volume",
     "write_sharded",
 ]
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
+import numpy.typing as npt
 from typing_extensions import Buffer, Self
 
 from ._reports import (
@@ -14,6 +15,7 @@ from ._reports import (
     StatsReport,
     TaskReport,
     VerifyReport,
+    VolumeReport,
     WriteSummary,
 )
 
@@ -25,6 +27,8 @@ _Path: TypeAlias = str | os.PathLike[str]
 _Spec: TypeAlias = ShardingSpec | dict[str, Any] | str | os.PathLike[str]
 _Hash: TypeAlias = Literal["identity", "murmurhash3_x86_128"]
 _Encoding: TypeAlias = Literal["raw", "gzip"]
+_Vector: TypeAlias = tuple[int, int, int]
+_Box: TypeAlias = tuple[_Vector, _Vector]
 # Told of entries done, all entries (0: not known) and bytes. What it raises stops the work.
 _Progress: TypeAlias = Callable[[int, int, int], object]
 
@@ -309,3 +313,128 @@ def run_task(
     progress: _Progress | None = None,
 ) -> TaskReport: ...
 def finish_plan(target: _Path, parts_done: int = 0) -> ConvertReport: ...
+
+class VolumeScale:
+    """One scale of a volume: what dolium.Volume reads and writes by. Boxes are pairs of corners,
+    arrays have four dimensions."""
+
+    def __init__(
+        self,
+        location: _Path,
+        scale: int = 0,
+        unfinished: bool = False,
+        gzip_files: bool = False,
+        cache_bytes: int = 64 << 20,
+    ) -> None: ...
+    def other(self, scale: int) -> VolumeScale:
+        """Another scale of the same volume."""
+
+    def read(self, box: _Box, array: npt.NDArray[Any], strict: bool, jobs: int) -> None:
+        """Fills an array with a box."""
+
+    def read_many(
+        self, boxes: Sequence[_Box], arrays: list[npt.NDArray[Any]], strict: bool, jobs: int
+    ) -> None:
+        """Fills an array for each box."""
+
+    def write(self, box: _Box, array: npt.NDArray[Any], jobs: int) -> None:
+        """Replaces a box by an array."""
+
+    def write_units(self) -> list[_Box]:
+        """The boxes of the shards; without shards, of blocks of chunks."""
+
+    @property
+    def location(self) -> str: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def num_scales(self) -> int: ...
+    @property
+    def info_text(self) -> str:
+        """The info, as JSON."""
+
+    @property
+    def data_type(self) -> str: ...
+    @property
+    def num_channels(self) -> int: ...
+    @property
+    def bounds(self) -> _Box: ...
+    @property
+    def resolution(self) -> tuple[float, float, float]: ...
+    @property
+    def chunk_size(self) -> _Vector: ...
+    @property
+    def encoding(self) -> str: ...
+    @property
+    def sharding(self) -> ShardingSpec | None: ...
+    def __repr__(self) -> str: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+def create_volume(
+    location: _Path,
+    data_type: str,
+    num_channels: int,
+    size: _Vector,
+    offset: _Vector,
+    resolution: tuple[float, float, float],
+    type: str | None,
+    key: str | None,
+    storage: dict[str, Any],
+    force: bool,
+) -> None: ...
+def plan_volume_ingest(
+    source: dict[str, Any],
+    target: _Path,
+    type: str | None,
+    resolution: tuple[float, float, float],
+    offset: _Vector,
+    storage: dict[str, Any],
+    pyramid: dict[str, Any],
+    force: bool,
+) -> dict[str, Any]: ...
+def plan_volume_downsample(
+    volume: _Path, from_scale: int | None, storage: dict[str, Any], pyramid: dict[str, Any]
+) -> dict[str, Any]: ...
+def plan_volume_transcode(
+    source: _Path, target: _Path, scales: Sequence[int], storage: dict[str, Any], force: bool
+) -> dict[str, Any]: ...
+def run_volume_task(
+    task: str, memory: int, jobs: int, progress: _Progress | None
+) -> WriteSummary: ...
+def run_volume_plan(
+    home: _Path,
+    stages: Sequence[Sequence[str]],
+    parts: int,
+    parts_done: int,
+    chunks: int,
+    chunks_done: int,
+    memory: int,
+    jobs: int,
+    progress: _Progress | None,
+) -> VolumeReport: ...
+def finish_volume_plan(home: _Path, parts: int, parts_done: int) -> VolumeReport: ...
+
+def encode_chunk(
+    array: npt.NDArray[Any], shape: Sequence[int], data_type: str, options: dict[str, Any]
+) -> bytes:
+    """Encodes an array of four dimensions in Fortran order."""
+
+def decode_chunk(
+    data: bytes | memoryview,
+    array: npt.NDArray[Any],
+    shape: Sequence[int],
+    data_type: str,
+    options: dict[str, Any],
+) -> None:
+    """Fills an array of four dimensions in Fortran order."""
+
+def downsample_array(
+    array: npt.NDArray[Any],
+    shape: Sequence[int],
+    data_type: str,
+    out: npt.NDArray[Any],
+    factor: Sequence[int],
+    method: str,
+    ignore_zero: bool,
+) -> None:
+    """Fills `out`, of which each voxel is a block of `array`."""

@@ -110,3 +110,13 @@ class Plan:
     def finish(self) -> ConvertReport:
         """Checks that every part is there, completes the set and makes it appear."""
         return _core.finish_plan(self.target, self.parts_done)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class VolumeReport:
+    """What bulk work on a volume has done."""
+
+    written: WriteSummary  # entries are chunks; by all runs
+    volume: str  # location
+    parts: int
+    parts_done_before: int  # by an earlier run

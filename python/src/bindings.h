@@ -10,5 +10,8 @@ void BindShardingSpec(nanobind::module_& module);
 void BindContainer(nanobind::module_& module);
 void BindShardedWriter(nanobind::module_& module);
 void BindConvert(nanobind::module_& module);
+void BindVolume(nanobind::module_& module);
+void BindVolumePlans(nanobind::module_& module);
+void BindVoxelFunctions(nanobind::module_& module);
 
 }  // namespace dolium::python

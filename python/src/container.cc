@@ -19,13 +19,6 @@ Result<std::shared_ptr<Container>> Open(const OpenArguments& arguments) {
   return std::shared_ptr<Container>(std::move(container));
 }
 
-// What `work` gives, done without the GIL.
-template <typename Work>
-auto WithoutGil(const Work& work) {
-  const nb::gil_scoped_release release;
-  return work();
-}
-
 }  // namespace
 
 PyContainer::PyContainer(OpenArguments arguments) : arguments_(std::move(arguments)) {
@@ -138,11 +131,13 @@ bool PyContainer::IsEmpty() const {
 }
 
 void PyContainer::Apply(const std::vector<Change>& changes) {
-  const auto apply = [&] {
+  Result<void> result;
+  const std::stop_source stop;
+  RunInterruptible(stop, [&] {
     const std::lock_guard lock(applying_);
-    return container_->Apply(changes);
-  };
-  Must(WithoutGil(apply), Absent::kEntry);
+    result = container_->Apply(changes, {.progress = {}, .stop = stop.get_token()});
+  });
+  Must(result, Absent::kEntry);
 }
 
 }  // namespace dolium::python

@@ -1,7 +1,6 @@
 #include "dolium/ops/convert.h"
 
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -11,9 +10,7 @@
 #include "dolium/formats/builtin.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
-#include "python/src/errors.h"
-#include "python/src/interrupt.h"
-#include "python/src/reports.h"
+#include "python/src/bulk_work.h"
 
 namespace dolium::python {
 namespace {
@@ -22,23 +19,6 @@ const uint64_t kDefaultMemory = WriterOptions().memory;
 
 using Text = std::optional<std::string>;
 using Number = std::optional<uint64_t>;
-
-// Runs `work` with the options that all bulk work takes, and gives its report to Python.
-template <typename Report>
-nb::object Run(uint64_t memory, size_t jobs, nb::object progress,
-               const std::function<Result<Report>(const RunOptions&)>& work) {
-  const std::stop_source stop;
-  ProgressCall call(std::move(progress), stop);
-  RunOptions options;
-  options.writer.memory = memory;
-  options.writer.jobs = jobs;
-  options.writer.stop = stop.get_token();
-  options.progress = call.function();
-  Result<Report> report = Report();
-  RunInterruptible(stop, [&] { report = work(options); });
-  call.Check();
-  return ToPython(Must(std::move(report)));
-}
 
 // A function convert(source, target, *, ...) of the module, around `Work`.
 template <typename Report,
@@ -75,10 +55,10 @@ void DefineConversion(nb::module_& module, const char* name, const char* doc) {
         request.force = force;
         request.skip_damaged = skip_damaged;
         request.allow_unfinished = unfinished;
-        return Run<Report>(memory, jobs, std::move(progress),
-                           [&](const RunOptions& options) {
-                             return Work(BuiltinFormats(), request, options);
-                           });
+        return RunBulkWork<Report>(memory, jobs, std::move(progress),
+                                   [&](const RunOptions& options) {
+                                     return Work(BuiltinFormats(), request, options);
+                                   });
       },
       nb::arg("source"), nb::arg("target"), nb::kw_only(), nb::arg("to") = nb::none(),
       nb::arg("format") = nb::none(), nb::arg("sharding") = nb::none(),
@@ -93,19 +73,19 @@ void DefineConversion(nb::module_& module, const char* name, const char* doc) {
 
 nb::object DoTask(const std::string& task, uint64_t memory, size_t jobs,
                   nb::object progress) {
-  return Run<TaskReport>(memory, jobs, std::move(progress),
-                         [&](const RunOptions& options) {
-                           return RunTask(BuiltinFormats(), task, options);
-                         });
+  return RunBulkWork<TaskReport>(memory, jobs, std::move(progress),
+                                 [&](const RunOptions& options) {
+                                   return RunTask(BuiltinFormats(), task, options);
+                                 });
 }
 
 nb::object Finish(nb::handle target, uint64_t parts_done) {
   Plan plan;
   plan.target = LocationText(target);
   plan.parts_done = parts_done;
-  return Run<ConvertReport>(kDefaultMemory, 0, nb::none(), [&](const RunOptions&) {
-    return FinishPlan(BuiltinFormats(), plan);
-  });
+  return RunBulkWork<ConvertReport>(
+      kDefaultMemory, 0, nb::none(),
+      [&](const RunOptions&) { return FinishPlan(BuiltinFormats(), plan); });
 }
 
 }  // namespace

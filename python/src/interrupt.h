@@ -8,11 +8,18 @@
 
 #include <nanobind/nanobind.h>
 
-#include "dolium/ops/progress.h"
+#include "dolium/container/progress.h"
 
 namespace dolium::python {
 
 namespace nb = nanobind;
+
+// What `work` gives, done without the GIL. Needs the GIL.
+template <typename Work>
+auto WithoutGil(const Work& work) {
+  const nb::gil_scoped_release release;
+  return work();
+}
 
 // Runs `work` on a thread of its own and waits for it without the GIL. A signal whose
 // Python handler raises (Ctrl-C) asks `stop`, which the work must heed; the exception

@@ -11,4 +11,7 @@ NB_MODULE(_core, module) {
   BindContainer(module);
   BindShardedWriter(module);
   BindConvert(module);
+  BindVolume(module);
+  BindVolumePlans(module);
+  BindVoxelFunctions(module);
 }

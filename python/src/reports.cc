@@ -130,4 +130,13 @@ nb::object ToPython(const Plan& plan) {
   return Make("Plan", members);
 }
 
+nb::object ToPython(const volume::VolumeReport& report) {
+  nb::dict members;
+  members["written"] = ToPython(report.written);
+  members["volume"] = NameText(report.volume);
+  members["parts"] = report.parts;
+  members["parts_done_before"] = report.parts_done_before;
+  return Make("VolumeReport", members);
+}
+
 }  // namespace dolium::python

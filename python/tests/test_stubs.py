@@ -109,3 +109,38 @@ def test_stubtest_agrees(tmp_path):
     lines = [line for line in result.stdout.splitlines() if line.startswith("dolium")]
     assert lines, result.stdout + result.stderr
     assert [line for line in lines if not OF_NANOBIND.search(line)] == []
+
+
+TYPED = """
+import concurrent.futures
+import dolium
+import numpy as np
+
+volume = dolium.Volume.open("v", scale=1)
+shape: tuple[int, ...] = volume.shape
+box: tuple[tuple[int, int, int], tuple[int, int, int]] = volume.bounds
+spec: dolium.ShardingSpec | None = volume.sharding
+array = np.asarray(volume[0:5, ..., 3])
+volume[...] = array
+arrays: list[np.ndarray] = volume.read_many([box, np.s_[1:2]], missing="error")
+view: dolium.VolumeArray = volume.scale(2).zero_based()
+plan = dolium.volume.plan_transcode(volume, "w", encoding="jpeg", quality=3)
+report: dolium.VolumeReport = plan.run(concurrent.futures.ThreadPoolExecutor())
+volume.read(missing="ignore")  # wrong
+dolium.Volume.create("v", shape=(1, 2, 3))  # wrong
+dolium.volume.plan_ingest("v", "w", encoding="gif")  # wrong
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
+def test_mypy_understands_the_package(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(TYPED)
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", "program.py"]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    wrong = [n for n, line in enumerate(TYPED.splitlines(), 1) if line.endswith("# wrong")]
+    found = [int(line.split(":")[1]) for line in result.stdout.splitlines() if ": error:" in line]
+    assert found == wrong, result.stdout + result.stderr
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", "-p", "dolium"]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert result.stdout == "", result.stdout + result.stderr

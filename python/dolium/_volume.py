@@ -1,0 +1,517 @@
+"""Volumes as numpy sees them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._indexing import Selection, Vector, select, select_from_zero, text_of, vector
+from ._volume_arguments import (
+    Encoding,
+    Path,
+    Sharding,
+    VolumeType,
+    as_type,
+    type_name,
+    nanometres,
+    storage_options,
+)
+
+Box: TypeAlias = tuple[Vector, Vector]
+Slices: TypeAlias = tuple[slice, slice, slice]
+Missing: TypeAlias = Literal["zero", "error"]
+
+_DASK_BYTES = 64 << 20
+
+
+class Volume:
+    """One scale of a Precomputed volume, as an array [x, y, z], with the channel last if there
+    are several.
+
+        v = dolium.Volume.open("seg")            # or "https://host/seg"
+        v[100:200, 50:80, 7]                     # a numpy array of shape (100, 30)
+        v[100:200, 50:80, 7] = 0
+        v.scale(2)[...]                          # all of a coarser scale
+
+    Coordinates are absolute: they include the volume's offset, and negative numbers mean
+    themselves. Ends that are left out are the bounds; what lies out of bounds is an IndexError,
+    never clipped. An int drops its dimension. Reads allow steps. Arrays are in Fortran order: x
+    is the fastest in memory.
+
+    Assignment takes arrays of any order, numbers, and what broadcasts as in numpy. Chunks that
+    the box cuts are read, changed and written again, atomically for each shard (or chunk, without
+    shards), and without loss if others write neighbouring boxes meanwhile, from any thread or
+    process. To write much, write whole shards(): each is then written just once.
+
+    Other libraries count from 0: zero_based() is for them, and to_dask() for Dask.
+
+    Reads and writes run on all cores, without the GIL. Any thread may use a volume, and it can be
+    pickled: by its location and scale, not with its voxels.
+    """
+
+    __slots__ = ("_scale", "_dtype", "_begin", "_end")
+
+    def __init__(self, scale: _core.VolumeScale) -> None:
+        """Use open() or create()."""
+        self._scale = scale
+        self._dtype = np.dtype(scale.data_type)
+        begin, end = scale.bounds
+        channels = scale.num_channels
+        # As indexes have them: with the channel if there are several.
+        self._begin: tuple[int, ...] = (*begin, 0) if channels > 1 else tuple(begin)
+        self._end: tuple[int, ...] = (*end, channels) if channels > 1 else tuple(end)
+
+    @classmethod
+    def open(
+        cls,
+        location: Path,
+        *,
+        scale: int = 0,
+        unfinished: bool = False,
+        gzip_files: bool = False,
+        cache_bytes: int = 64 << 20,
+    ) -> Volume:
+        """Opens a volume by the folder of its info.
+
+        `unfinished` allows one that is still being written. `gzip_files` has new chunks of a
+        volume without shards stored as `<name>.gz`. `cache_bytes` bounds the indexes of shards
+        that are kept in memory.
+        """
+        return cls(_core.VolumeScale(location, scale, unfinished, gzip_files, cache_bytes))
+
+    @classmethod
+    def create(
+        cls,
+        location: Path,
+        *,
+        shape: Sequence[int],
+        dtype: npt.DTypeLike,
+        resolution: Sequence[float] = (1, 1, 1),
+        offset: Sequence[int] = (0, 0, 0),
+        num_channels: int | None = None,
+        type: VolumeType | None = None,
+        chunk_size: Sequence[int] = (64, 64, 64),
+        encoding: Encoding | None = None,
+        block_size: Sequence[int] | None = None,
+        quality: int | None = None,
+        level: int | None = None,
+        effort: int | None = None,
+        sharded: bool = True,
+        shard_size: int = 1 << 30,
+        sharding: Sharding | None = None,
+        gzip_files: bool = False,
+        key: str | None = None,
+        force: bool = False,
+    ) -> Volume:
+        """Makes a new volume of one scale, all zero. dolium.volume.downsample() adds others.
+
+        `shape` is x, y, z, and the number of channels if it is not given otherwise. `resolution`
+        is in nanometres. `type` is segmentation for uint32 and uint64, else image. The encoding
+        is one that loses nothing unless you choose another; `block_size` belongs to
+        compressed_segmentation, `quality` to jpeg and jxl, `level` to png, `effort` to jxl.
+        Shards hold at most `shard_size` bytes of voxels before they are encoded; `sharding` says
+        all of it instead. `key` names the folder of the scale. FileExistsError if there is a
+        volume, unless `force`: then it is replaced.
+        """
+        if len(shape) == 4:
+            if num_channels not in (None, shape[3]):
+                raise ValueError(f"a shape of {shape[3]} channels, but num_channels {num_channels}")
+            num_channels = shape[3]
+        _core.create_volume(
+            location,
+            type_name(dtype),
+            1 if num_channels is None else num_channels,
+            vector("shape", shape[:3] if len(shape) == 4 else shape),
+            vector("offset", offset),
+            nanometres(resolution),
+            type,
+            key,
+            storage_options(
+                chunk_size=chunk_size,
+                encoding=encoding,
+                block_size=block_size,
+                quality=quality,
+                level=level,
+                effort=effort,
+                sharded=sharded or sharding is not None,
+                shard_size=shard_size,
+                sharding=sharding,
+                gzip_files=gzip_files,
+            ),
+            force,
+        )
+        return cls.open(location, gzip_files=gzip_files)
+
+    # --- what it is ---------------------------------------------------------------------------
+
+    @property
+    def location(self) -> str:
+        """The folder of the info, after redirects."""
+        return self._scale.location
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """The info of the volume, of all its scales."""
+        return json.loads(self._scale.info_text)
+
+    @property
+    def scale_index(self) -> int:
+        return self._scale.index
+
+    @property
+    def num_scales(self) -> int:
+        return self._scale.num_scales
+
+    def scale(self, index: int) -> Volume:
+        """The same volume at another scale; 0 is the finest."""
+        if not 0 <= index < self.num_scales:
+            raise IndexError(f"no scale {index}; {self.location} has {self.num_scales}")
+        return type(self)(self._scale.other(index))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """x, y, z, and the number of channels if there are several."""
+        return tuple(end - begin for begin, end in zip(self._begin, self._end))
+
+    @property
+    def ndim(self) -> int:
+        return len(self._begin)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self._dtype.itemsize
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._dtype
+
+    @property
+    def num_channels(self) -> int:
+        return self._scale.num_channels
+
+    @property
+    def bounds(self) -> Box:
+        """The first voxel, and the one past the last: ((x0, y0, z0), (x1, y1, z1))."""
+        return self._scale.bounds
+
+    @property
+    def offset(self) -> Vector:
+        """The first voxel."""
+        return self.bounds[0]
+
+    @property
+    def voxel_offset(self) -> Vector:
+        """The same, by the name that the info has for it."""
+        return self.bounds[0]
+
+    @property
+    def resolution(self) -> tuple[float, float, float]:
+        """Nanometres from one voxel to the next, in x, y and z."""
+        return self._scale.resolution
+
+    @property
+    def chunk_size(self) -> Vector:
+        return self._scale.chunk_size
+
+    @property
+    def encoding(self) -> str:
+        return self._scale.encoding
+
+    @property
+    def sharding(self) -> _core.ShardingSpec | None:
+        """None if every chunk is an object of its own."""
+        return self._scale.sharding
+
+    # --- reading and writing ------------------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._take(select(index, self._begin, self._end))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._put(select(index, self._begin, self._end), value)
+
+    def read(
+        self,
+        box: Any = ...,
+        *,
+        missing: Missing = "zero",
+        jobs: int = 0,
+        out: npt.NDArray[Any] | None = None,
+    ) -> Any:
+        """What v[box] gives, with options.
+
+        `box` is what may stand between brackets (numpy.s_ makes it), or a pair of corners as in
+        `bounds`. Where chunks are not stored voxels are zero, or (missing="error") a KeyError is
+        raised. `jobs` is the number of threads, 0 for one per core. `out` is an array of the
+        box's shape to be filled in place, of any strides; it is also returned.
+        """
+        return self._take(self._select(box), missing, jobs, out)
+
+    def read_many(
+        self, boxes: Iterable[Any], *, missing: Missing = "zero", jobs: int = 0
+    ) -> list[Any]:
+        """What v[box] gives for each of the boxes, read together on threads."""
+        selections = [self._select(box) for box in boxes]
+        arrays = [self._empty(selection) for selection in selections]
+        self._scale.read_many(
+            [selection.box for selection in selections],
+            [self._with_channel(array) for array in arrays],
+            _is_strict(missing),
+            jobs,
+        )
+        return [_taken(array, selection) for array, selection in zip(arrays, selections)]
+
+    def write(self, box: Any, value: Any, *, jobs: int = 0) -> None:
+        """What v[box] = value does, with options; `box` and `jobs` are as for read()."""
+        self._put(self._select(box), value, jobs)
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> npt.NDArray[Any]:
+        """The whole scale."""
+        if copy is False:
+            raise ValueError("a volume becomes an array by being read, which is a copy")
+        array = self[...]
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    # --- for bulk work ------------------------------------------------------------------------
+
+    def chunks(self) -> Iterator[Slices]:
+        """The boxes of the stored chunks, as indexes; x goes fastest."""
+        begin, end = self.bounds
+        ranges = [range(b, e, step) for b, e, step in zip(begin, end, self.chunk_size)]
+        size = self.chunk_size
+        for z, y, x in itertools.product(*reversed(ranges)):
+            yield (
+                slice(x, min(x + size[0], end[0])),
+                slice(y, min(y + size[1], end[1])),
+                slice(z, min(z + size[2], end[2])),
+            )
+
+    def shards(self) -> Iterator[Slices]:
+        """The boxes of the shards, as indexes; without shards, of blocks of some hundred chunks.
+        Writers that take one each do not get into each other's way. NotImplementedError if the
+        shards are no boxes."""
+        for begin, end in self._scale.write_units():
+            x, y, z = map(slice, begin, end)
+            yield x, y, z
+
+    def zero_based(self) -> VolumeArray:
+        """The same voxels with indexes as numpy has them, for other libraries."""
+        return VolumeArray(self)
+
+    @property
+    def dask_chunks(self) -> tuple[tuple[int, ...], ...]:
+        """Sizes of blocks for dask.array.from_array(): whole stored chunks, 64 MiB at most unless
+        a chunk is larger."""
+        shape = self.shape[:3]
+        voxel = self._dtype.itemsize * self.num_channels
+        block = list(self.chunk_size)
+        while True:
+            growing = [d for d in range(3) if block[d] < shape[d]]
+            if not growing or 2 * math.prod(block) * voxel > _DASK_BYTES:
+                break
+            block[min(growing, key=lambda d: block[d])] *= 2
+        blocks: list[tuple[int, ...]] = []
+        for size, step in zip(shape, block):
+            blocks.append(tuple(min(step, size - at) for at in range(0, size, step)) or (0,))
+        if self.ndim == 4:
+            blocks.append((self.num_channels,))
+        return tuple(blocks)
+
+    def to_dask(self, chunks: Any = None) -> Any:
+        """A dask.array of the volume, which reads when it is computed. `chunks` are dask_chunks
+        unless you choose others. Index 0 of it is the volume's offset."""
+        import dask.array
+
+        return dask.array.from_array(
+            self.zero_based(), chunks=self.dask_chunks if chunks is None else chunks, fancy=False
+        )
+
+    # --- the rest -----------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    # Iteration by v[0], v[1], ... would begin out of bounds, and decode every chunk many times.
+    __iter__ = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._scale,)
+
+    def __repr__(self) -> str:
+        form = self.encoding if self.sharding is None else f"{self.encoding}, sharded"
+        resolution = " x ".join(f"{side:g}" for side in self.resolution)
+        return (
+            f"<dolium.Volume {self.location!r}, scale {self.scale_index} of {self.num_scales}: "
+            f"{self._dtype} [{text_of(self._begin, self._end)}], {resolution} nm, {form}>"
+        )
+
+    def _select(self, box: Any) -> Selection:
+        if _is_pair_of_corners(box):
+            box = tuple(map(slice, vector("box", box[0]), vector("box", box[1])))
+        return select(box, self._begin, self._end)
+
+    def _empty(self, selection: Selection) -> npt.NDArray[Any]:
+        # All channels are read, whichever are taken.
+        shape = (*selection.box_shape[:3], *self.shape[3:])
+        return np.empty(shape, self._dtype, order="F")
+
+    def _with_channel(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return array if self.ndim == 4 else array[..., np.newaxis]
+
+    def _take(
+        self,
+        selection: Selection,
+        missing: Missing = "zero",
+        jobs: int = 0,
+        out: npt.NDArray[Any] | None = None,
+    ) -> Any:
+        strict = _is_strict(missing)
+        if out is None or not self._fits(selection, out):
+            array = self._empty(selection)
+            self._scale.read(selection.box, self._with_channel(array), strict, jobs)
+            result = _taken(array, selection)
+            if out is None:
+                return result
+            out[...] = result
+            return out
+        whole = out[_spread(selection)]
+        self._scale.read(selection.box, self._with_channel(whole), strict, jobs)
+        return out
+
+    def _fits(self, selection: Selection, out: npt.NDArray[Any]) -> bool:
+        """Whether the box can be read straight into `out`; raises if `out` will not do."""
+        if not isinstance(out, np.ndarray) or out.shape != selection.shape:
+            found = out.shape if isinstance(out, np.ndarray) else type(out).__name__
+            raise ValueError(f"out: found {found}, expected an array of shape {selection.shape}")
+        if out.dtype != self._dtype:
+            raise TypeError(f"out: found an array of {out.dtype}, expected {self._dtype}")
+        if not out.flags.writeable:
+            raise ValueError("out: the array is read-only")
+        return not selection.has_steps and self._has_all_channels(selection)
+
+    def _has_all_channels(self, selection: Selection) -> bool:
+        return selection.box_shape[3:] == self.shape[3:]
+
+    def _put(self, selection: Selection, value: Any, jobs: int = 0) -> None:
+        if selection.has_steps:
+            raise IndexError("a box can be assigned to only with a step of 1")
+        if not self._has_all_channels(selection):
+            raise NotImplementedError(
+                f"all {self.num_channels} channels of a box are written together, not some of them"
+            )
+        array = as_type(value, self._dtype)
+        shape = selection.shape
+        while array.ndim > len(shape) and array.shape[0] == 1:
+            array = array[0]
+        try:
+            array = np.broadcast_to(array, shape)
+        except ValueError:
+            raise ValueError(
+                f"an array of shape {array.shape} does not fit a box of shape {shape}"
+            ) from None
+        array = array[_spread(selection)]
+        self._scale.write(selection.box, self._with_channel(array), jobs)
+
+
+class VolumeArray:
+    """A volume with indexes as numpy has them: from 0, negative numbers from the end, slices
+    clipped. What Volume.zero_based() gives, for libraries that take anything like an array:
+    shape, dtype, ndim, chunks and brackets."""
+
+    __slots__ = ("volume",)
+
+    def __init__(self, volume: Volume) -> None:
+        self.volume = volume
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.volume.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.volume.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.volume.ndim
+
+    @property
+    def size(self) -> int:
+        return self.volume.size
+
+    @property
+    def nbytes(self) -> int:
+        return self.volume.nbytes
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """The size of a stored chunk in each dimension."""
+        return (*self.volume.chunk_size, *self.shape[3:])
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.volume._take(self._select(index))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.volume._put(self._select(index), value)
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> npt.NDArray[Any]:
+        """The whole scale."""
+        return self.volume.__array__(dtype, copy)
+
+    def __len__(self) -> int:
+        return len(self.volume)
+
+    __iter__ = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.volume,)
+
+    def __repr__(self) -> str:
+        return f"<dolium.VolumeArray {self.shape} of {self.volume!r}>"
+
+    def _select(self, index: Any) -> Selection:
+        return select_from_zero(index, self.volume._begin, self.volume._end)
+
+
+def _is_strict(missing: str) -> bool:
+    if missing not in ("zero", "error"):
+        raise ValueError(f"missing: found {missing!r}, expected 'zero' or 'error'")
+    return missing == "error"
+
+
+def _is_pair_of_corners(box: Any) -> bool:
+    return hasattr(box, "__len__") and len(box) == 2 and all(hasattr(c, "__len__") for c in box)
+
+
+def _taken(array: npt.NDArray[Any], selection: Selection) -> Any:
+    """What was asked for, of the box that was read."""
+    box = array
+    if array.ndim == 4:
+        box = array[..., selection.begin[3] : selection.end[3]]
+    if box.size == array.size and selection.is_all:
+        return array
+    result = box[selection.taken]
+    # What was read in vain is not kept in memory.
+    return result if result.size == array.size else result.copy(order="F")
+
+
+def _spread(selection: Selection) -> tuple[Any, ...]:
+    """An index that gives an array of the result's shape the dimensions of the box again."""
+    return tuple(
+        np.newaxis if isinstance(taken, int) else slice(None) for taken in selection.taken
+    )

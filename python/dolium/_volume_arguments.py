@@ -1,0 +1,66 @@
+"""What callers say of volumes, as the engine takes it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._indexing import vector
+
+Path: TypeAlias = str | os.PathLike[str]
+VolumeType: TypeAlias = Literal["image", "segmentation"]
+Encoding: TypeAlias = Literal[
+    "raw", "jpeg", "png", "jxl", "compressed_segmentation", "compresso"
+]
+Sharding: TypeAlias = _core.ShardingSpec | dict[str, Any] | str | os.PathLike[str]
+
+
+def storage_options(**options: Any) -> dict[str, Any]:
+    """How chunks are stored, as the engine takes it."""
+    for name in ("chunk_size", "block_size"):
+        if options.get(name) is not None:
+            options[name] = vector(name, options[name])
+    return options
+
+
+def nanometres(resolution: Sequence[float]) -> tuple[float, float, float]:
+    try:
+        x, y, z = map(float, resolution)
+    except (TypeError, ValueError):
+        raise ValueError(f"resolution: found {resolution!r}, expected three numbers") from None
+    return x, y, z
+
+
+def type_name(dtype: npt.DTypeLike) -> str:
+    return np.dtype(dtype).newbyteorder("=").name
+
+
+def as_type(value: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """An array of this type, without a copy if it is one; TypeError or ValueError if numbers
+    could change."""
+    array = np.asarray(value)
+    if array.dtype == dtype:
+        return array
+    if np.can_cast(array.dtype, dtype, "safe"):
+        return array.astype(dtype)
+    # Numbers of Python have no type of their own: what counts is whether they fit.
+    if array.ndim == 0 or not hasattr(value, "dtype"):
+        if dtype.kind == "f" and array.dtype.kind in "iuf":
+            return array.astype(dtype)
+        if dtype.kind in "iu" and array.dtype.kind in "iu":
+            limits = np.iinfo(dtype)
+            low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
+            if low < limits.min or high > limits.max:
+                raise ValueError(f"{low if low < limits.min else high} does not fit {dtype}")
+            return array.astype(dtype)
+        if dtype.kind in "iu" and isinstance(value, int):
+            raise ValueError(f"{value} does not fit {dtype}")
+    raise TypeError(
+        f"an array of {array.dtype} for a volume of {dtype}: numbers could change; "
+        f"if that is meant, convert it with .astype('{dtype}')"
+    )

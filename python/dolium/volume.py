@@ -1,0 +1,385 @@
+"""Bulk work on volumes: ingest, downsample, transcode.
+
+    dolium.volume.ingest("stack.tif", "em", resolution=(4, 4, 40))
+    dolium.volume.transcode("em", "em-jpeg", encoding="jpeg", quality=90)
+
+Each is a plan of independent tasks, as a rule one for each shard. The functions above run theirs
+on threads; plan_ingest(), plan_downsample() and plan_transcode() give them to you, for any
+executor:
+
+    plan = dolium.volume.plan_downsample("em")
+    with concurrent.futures.ProcessPoolExecutor() as executor:
+        plan.run(executor)
+    plan.run(client.get_executor())          # or a dask.distributed.Client
+
+Tasks are text. Whatever is killed and asked for again resumes.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._indexing import vector
+from ._reports import VolumeReport, WriteSummary
+from ._volume import Volume, VolumeArray
+from ._volume_arguments import (
+    Encoding,
+    Path,
+    Sharding,
+    VolumeType,
+    type_name,
+    nanometres,
+    storage_options,
+)
+
+__all__ = [
+    "Plan",
+    "Volume",
+    "VolumeArray",
+    "VolumeReport",
+    "downsample",
+    "ingest",
+    "plan_downsample",
+    "plan_ingest",
+    "plan_transcode",
+    "run_task",
+    "transcode",
+]
+
+Method: TypeAlias = Literal["average", "mode", "stride"]
+Progress: TypeAlias = Callable[[int, int, int], object]
+
+DEFAULT_MEMORY = 256 << 20
+
+
+def run_task(task: str, *, memory: int = DEFAULT_MEMORY, jobs: int = 1) -> WriteSummary:
+    """Does one task of a plan, in any process that sees the same locations. Doing it twice does
+    no harm. ConflictError if its source is no longer what the plan was made for."""
+    return _core.run_volume_task(task, memory, jobs, None)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Plan:
+    """Work on a volume that is under way. Plain data: it can be pickled.
+
+    The tasks of a stage need those of the stages before it, and may run in any order, any number
+    of times, by run_task(). finish() completes the volume once all are done; run() does it all.
+    """
+
+    volume: str  # location of the result
+    home: str  # location of the folder that carries the marker; empty: there is nothing to do
+    stages: list[list[str]]  # tasks not yet done
+    parts: int  # tasks of all stages, done or not
+    parts_done: int  # by an earlier run
+    chunks: int  # of all parts
+    chunks_done: int
+
+    def run(
+        self,
+        executor: concurrent.futures.Executor | None = None,
+        *,
+        memory: int = DEFAULT_MEMORY,
+        jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> VolumeReport:
+        """Runs all tasks, stage by stage, and finishes the plan.
+
+        Without an executor they run on threads of ours, which share `memory` bytes; `jobs` is
+        their number (one per core), and `progress` is told of chunks done, all chunks, and bytes
+        of voxels.
+
+        Any executor with the interface of concurrent.futures will do: of threads, processes, or
+        Dask, Ray and MPI workers that see the same locations. `memory` and `jobs` (1) are then
+        those of each task, and `progress` is told of parts done, all parts, and bytes of voxels.
+        """
+        if not self.home:
+            return self._nothing_done()
+        if executor is not None:
+            self._run_stages(executor, memory, 1 if jobs is None else jobs, progress)
+            return self.finish()
+        return _core.run_volume_plan(
+            self.home,
+            self.stages,
+            self.parts,
+            self.parts_done,
+            self.chunks,
+            self.chunks_done,
+            memory,
+            jobs or 0,
+            progress,
+        )
+
+    def finish(self) -> VolumeReport:
+        """Checks that every part is done, writes the info and makes the volume appear."""
+        if not self.home:
+            return self._nothing_done()
+        return _core.finish_volume_plan(self.home, self.parts, self.parts_done)
+
+    def _nothing_done(self) -> VolumeReport:
+        return VolumeReport(WriteSummary(0, 0, 0, 0), self.volume, 0, 0)
+
+    def _run_stages(
+        self,
+        executor: concurrent.futures.Executor,
+        memory: int,
+        jobs: int,
+        progress: Progress | None,
+    ) -> None:
+        done, size = self.parts_done, 0
+        for tasks in self.stages:
+            futures = [
+                executor.submit(run_task, task, memory=memory, jobs=jobs) for task in tasks
+            ]
+            try:
+                for future in concurrent.futures.as_completed(futures):
+                    size += future.result().value_bytes
+                    done += 1
+                    if progress is not None:
+                        progress(done, self.parts, size)
+            except BaseException:
+                for future in futures:
+                    future.cancel()
+                raise
+
+
+def plan_ingest(
+    source: Path,
+    target: Path,
+    *,
+    type: VolumeType | None = None,
+    resolution: Sequence[float] = (1, 1, 1),
+    offset: Sequence[int] = (0, 0, 0),
+    axes: str | None = None,
+    dataset: str | None = None,
+    data_type: npt.DTypeLike | None = None,
+    shape: Sequence[int] | None = None,
+    dtype: npt.DTypeLike | None = None,
+    order: Literal["F", "C"] = "F",
+    byte_offset: int | None = None,
+    chunk_size: Sequence[int] | None = None,
+    encoding: Encoding | None = None,
+    block_size: Sequence[int] | None = None,
+    quality: int | None = None,
+    level: int | None = None,
+    effort: int | None = None,
+    sharded: bool | None = None,
+    shard_size: int | None = None,
+    sharding: Sharding | None = None,
+    gzip_files: bool = False,
+    scales: int | None = None,
+    factor: Sequence[int] | None = None,
+    method: Method | None = None,
+    ignore_zero: bool = False,
+    force: bool = False,
+) -> Plan:
+    """Plans a volume made from a file, or from a folder of slices.
+
+    `source` is a .npy, TIFF or HDF5 file (`dataset`), a folder of TIFF, PNG or JPEG slices, or a
+    raw file, which needs `shape` and `dtype`, and may have an `order` and `byte_offset`. `axes`
+    says what the dimensions of NumPy, raw and HDF5 arrays are: "xyzc" unless you say, for example,
+    "zyx". `data_type` is the volume's, if it is not the file's. An array in memory needs no plan:
+    use Volume.create() and assign it.
+
+    Storage is as for Volume.create(). Coarser `scales` are made until one is a single chunk, or
+    as many as you say; `factor`, `method` and `ignore_zero` are as for plan_downsample().
+    `force` replaces a volume that is there once the new one is complete.
+    """
+    if isinstance(source, np.ndarray):
+        raise TypeError("an array in memory: use Volume.create() and assign it")
+    if shape is None and (dtype is not None or byte_offset is not None):
+        raise ValueError("dtype and byte_offset tell about raw files, together with shape")
+    if shape is not None and dtype is None:
+        raise ValueError("shape: a raw file needs its dtype, too")
+    if order not in ("F", "C"):
+        raise ValueError(f"order: found {order!r}, expected 'F' or 'C'")
+    number = None if dtype is None else np.dtype(dtype)
+    array = {
+        "path": source,
+        "dataset": dataset,
+        "axes": axes,
+        "data_type": None if data_type is None else type_name(data_type),
+        "shape": None if shape is None else [int(side) for side in shape],
+        "dtype": None if number is None else type_name(number),
+        "byte_offset": byte_offset,
+        "big_endian": number is not None and number.byteorder == ">",
+        "c_order": order == "C",
+    }
+    plan = _core.plan_volume_ingest(
+        array,
+        target,
+        type,
+        nanometres(resolution),
+        vector("offset", offset),
+        storage_options(
+            chunk_size=chunk_size,
+            encoding=encoding,
+            block_size=block_size,
+            quality=quality,
+            level=level,
+            effort=effort,
+            sharded=sharded,
+            shard_size=shard_size,
+            sharding=sharding,
+            gzip_files=gzip_files,
+        ),
+        _pyramid_options(scales, factor, method, ignore_zero),
+        force,
+    )
+    return Plan(volume=os.fspath(target), **plan)
+
+
+def plan_downsample(
+    volume: Path | Volume,
+    *,
+    from_scale: int | None = None,
+    scales: int | None = None,
+    factor: Sequence[int] | None = None,
+    method: Method | None = None,
+    ignore_zero: bool = False,
+    chunk_size: Sequence[int] | None = None,
+    encoding: Encoding | None = None,
+    block_size: Sequence[int] | None = None,
+    quality: int | None = None,
+    level: int | None = None,
+    effort: int | None = None,
+    sharded: bool | None = None,
+    shard_size: int | None = None,
+    sharding: Sharding | None = None,
+    gzip_files: bool = False,
+) -> Plan:
+    """Plans coarser scales for a volume, which they are added to.
+
+    They are made from `from_scale`, the coarsest by default, each from the one before, until one
+    is a single chunk, or as many as `scales` says. `factor` is that from scale to scale; by
+    default 2 where voxels are shortest, so that they become isotropic. `method` is "average",
+    "mode" (the most frequent label; with `ignore_zero`, zeros lose against any) or "stride": mode
+    for segmentations, else average. Storage is as in the scale they are made from, unless you
+    choose.
+    """
+    location = _location(volume)
+    plan = _core.plan_volume_downsample(
+        location,
+        from_scale,
+        storage_options(
+            chunk_size=chunk_size,
+            encoding=encoding,
+            block_size=block_size,
+            quality=quality,
+            level=level,
+            effort=effort,
+            sharded=sharded,
+            shard_size=shard_size,
+            sharding=sharding,
+            gzip_files=gzip_files,
+        ),
+        _pyramid_options(scales, factor, method, ignore_zero),
+    )
+    return Plan(volume=os.fspath(location), **plan)
+
+
+def plan_transcode(
+    source: Path | Volume,
+    target: Path,
+    *,
+    scales: Iterable[int] | None = None,
+    chunk_size: Sequence[int] | None = None,
+    encoding: Encoding | None = None,
+    block_size: Sequence[int] | None = None,
+    quality: int | None = None,
+    level: int | None = None,
+    effort: int | None = None,
+    sharded: bool | None = None,
+    shard_size: int | None = None,
+    sharding: Sharding | None = None,
+    gzip_files: bool = False,
+    force: bool = False,
+) -> Plan:
+    """Plans a copy of a volume, or of some of its `scales`, stored in another way. Storage is as
+    in the source, unless you choose; chunks about which nothing changes are copied without being
+    decoded. `force` replaces a volume that is there once the new one is complete."""
+    plan = _core.plan_volume_transcode(
+        _location(source),
+        target,
+        [] if scales is None else list(scales),
+        storage_options(
+            chunk_size=chunk_size,
+            encoding=encoding,
+            block_size=block_size,
+            quality=quality,
+            level=level,
+            effort=effort,
+            sharded=sharded,
+            shard_size=shard_size,
+            sharding=sharding,
+            gzip_files=gzip_files,
+        ),
+        force,
+    )
+    return Plan(volume=os.fspath(target), **plan)
+
+
+def ingest(
+    source: Path,
+    target: Path,
+    *,
+    memory: int = DEFAULT_MEMORY,
+    jobs: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> VolumeReport:
+    """Makes a volume from a file, or from a folder of slices, on threads. The other options are
+    those of plan_ingest(), the first three those of Plan.run()."""
+    plan = plan_ingest(source, target, **options)
+    return plan.run(memory=memory, jobs=jobs, progress=progress)
+
+
+def downsample(
+    volume: Path | Volume,
+    *,
+    memory: int = DEFAULT_MEMORY,
+    jobs: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> VolumeReport:
+    """Adds coarser scales to a volume, on threads. The other options are those of
+    plan_downsample(), the first three those of Plan.run()."""
+    plan = plan_downsample(volume, **options)
+    return plan.run(memory=memory, jobs=jobs, progress=progress)
+
+
+def transcode(
+    source: Path | Volume,
+    target: Path,
+    *,
+    memory: int = DEFAULT_MEMORY,
+    jobs: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> VolumeReport:
+    """Copies a volume, stored in another way, on threads. The other options are those of
+    plan_transcode(), the first three those of Plan.run()."""
+    plan = plan_transcode(source, target, **options)
+    return plan.run(memory=memory, jobs=jobs, progress=progress)
+
+
+def _location(volume: Path | Volume) -> Path:
+    return volume.location if isinstance(volume, Volume) else volume
+
+
+def _pyramid_options(
+    scales: int | None, factor: Sequence[int] | None, method: str | None, ignore_zero: bool
+) -> dict[str, Any]:
+    return {
+        "scales": scales,
+        "factor": None if factor is None else vector("factor", factor),
+        "method": method,
+        "ignore_zero": ignore_zero,
+    }

@@ -1,0 +1,39 @@
+// Bulk work of ops, as functions of the module: with the options that all of it takes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <utility>
+
+#include <nanobind/nanobind.h>
+
+#include "dolium/base/result.h"
+#include "dolium/ops/convert.h"
+#include "python/src/errors.h"
+#include "python/src/interrupt.h"
+#include "python/src/reports.h"
+
+namespace dolium::python {
+
+namespace nb = nanobind;
+
+// Runs `work` without the GIL, stopped by Ctrl-C or by what `progress` (a Python function
+// or None) raises, and gives its report to Python. Needs the GIL.
+template <typename Report>
+nb::object RunBulkWork(uint64_t memory, size_t jobs, nb::object progress,
+                       const std::function<Result<Report>(const RunOptions&)>& work) {
+  const std::stop_source stop;
+  ProgressCall call(std::move(progress), stop);
+  RunOptions options;
+  options.writer.memory = memory;
+  options.writer.jobs = jobs;
+  options.writer.stop = stop.get_token();
+  options.progress = call.function();
+  Result<Report> report = Report();
+  RunInterruptible(stop, [&] { report = work(options); });
+  call.Check();
+  return ToPython(Must(std::move(report)));
+}
+
+}  // namespace dolium::python

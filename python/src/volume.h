@@ -1,0 +1,62 @@
+// The Python class VolumeScale: what dolium.Volume reads and writes by.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+
+#include "dolium/domain/volume/scale.h"
+#include "dolium/domain/volume/volume.h"
+
+namespace dolium::python {
+
+namespace nb = nanobind;
+
+// How a scale was opened: enough to open it again in another process.
+struct VolumeArguments {
+  std::string location;
+  size_t scale = 0;
+  bool allow_unfinished = false;
+  volume::StorageOptions storage;
+};
+
+// One scale of a volume. Boxes are absolute, and within the bounds. All methods need the
+// GIL and let go of it for I/O; any thread may call them. Large boxes are read and
+// written in pieces, with a look at signals between them.
+class PyVolume {
+ public:
+  explicit PyVolume(VolumeArguments arguments);
+  // Another scale of a volume that is open.
+  PyVolume(const PyVolume& other, size_t scale);
+
+  const VolumeArguments& arguments() const { return arguments_; }
+  const volume::Volume& volume() const { return *volume_; }
+  const volume::Scale& scale() const { return *scales_.front(); }
+
+  // Fills an array (LentVoxels).
+  void Read(const volume::Box& box, nb::handle array,
+            const volume::BoxOptions& options) const;
+  // One array for each box; on threads.
+  void ReadMany(const std::vector<volume::Box>& boxes, const nb::list& arrays,
+                const volume::BoxOptions& options) const;
+  void Write(const volume::Box& box, nb::handle array, size_t jobs);
+
+  // The boxes of voxels that are best written each by one writer.
+  std::vector<volume::Box> WriteUnits() const;
+
+ private:
+  void OpenScales();
+  // The copy of the data of which the box needs least.
+  const volume::Scale& BestFor(const volume::Box& box) const;
+
+  VolumeArguments arguments_;
+  std::shared_ptr<const volume::Volume> volume_;
+  // One for each chunk size; the first is the one whose chunks Python sees.
+  std::vector<std::shared_ptr<volume::Scale>> scales_;
+  bool is_local_ = false;
+};
+
+}  // namespace dolium::python

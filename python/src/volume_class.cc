@@ -1,0 +1,145 @@
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "dolium/formats/neuroglancer/sharding_spec.h"
+#include "python/src/arguments.h"
+#include "python/src/bindings.h"
+#include "python/src/errors.h"
+#include "python/src/volume.h"
+
+namespace dolium::python {
+namespace {
+
+using volume::Box;
+using volume::BoxOptions;
+using volume::Vec3;
+
+constexpr uint64_t kDefaultCacheBytes = volume::StorageOptions().cache_bytes;
+
+// A box as Python has it: its first voxel, and the one past its last.
+using Corners = std::pair<Vec3, Vec3>;
+
+Box ToBox(const Corners& corners) { return {corners.first, corners.second}; }
+
+template <typename Number>
+nb::tuple ToPython(const std::array<Number, 3>& vector) {
+  return nb::make_tuple(vector[0], vector[1], vector[2]);
+}
+
+nb::tuple ToPython(const Box& box) {
+  return nb::make_tuple(ToPython(box.begin), ToPython(box.end));
+}
+
+void Init(PyVolume* self, nb::handle location, size_t scale, bool unfinished,
+          bool gzip_files, uint64_t cache_bytes) {
+  VolumeArguments arguments;
+  arguments.location = LocationText(location);
+  arguments.scale = scale;
+  arguments.allow_unfinished = unfinished;
+  arguments.storage.gzip_files = gzip_files;
+  arguments.storage.cache_bytes = cache_bytes;
+  new (self) PyVolume(std::move(arguments));
+}
+
+void Read(const PyVolume& self, const Corners& box, nb::handle array, bool strict,
+          size_t jobs) {
+  self.Read(ToBox(box), array, {.missing_is_error = strict, .jobs = jobs});
+}
+
+void ReadMany(const PyVolume& self, const std::vector<Corners>& boxes,
+              const nb::list& arrays, bool strict, size_t jobs) {
+  std::vector<Box> wanted;
+  for (const Corners& box : boxes) wanted.push_back(ToBox(box));
+  self.ReadMany(wanted, arrays, {.missing_is_error = strict, .jobs = jobs});
+}
+
+void Write(PyVolume& self, const Corners& box, nb::handle array, size_t jobs) {
+  self.Write(ToBox(box), array, jobs);
+}
+
+nb::list WriteUnits(const PyVolume& self) {
+  nb::list units;
+  for (const Box& box : self.WriteUnits()) units.append(ToPython(box));
+  return units;
+}
+
+// For pickle.
+nb::tuple Reduce(nb::handle self) {
+  const VolumeArguments& arguments = nb::cast<const PyVolume&>(self).arguments();
+  return nb::make_tuple(
+      self.type(),
+      nb::make_tuple(NameText(arguments.location), arguments.scale,
+                     arguments.allow_unfinished, arguments.storage.gzip_files,
+                     arguments.storage.cache_bytes));
+}
+
+nb::str Repr(const PyVolume& self) {
+  return nb::str("<VolumeScale {} of {!r}>")
+      .format(self.arguments().scale, NameText(self.volume().folder().Describe()));
+}
+
+}  // namespace
+
+void BindVolume(nb::module_& module) {
+  nb::class_<PyVolume>(module, "VolumeScale",
+                       "One scale of a volume: what dolium.Volume reads and writes by. "
+                       "Boxes are pairs of corners, arrays have four dimensions.")
+      .def("__init__", Init, nb::arg("location"), nb::arg("scale") = 0,
+           nb::arg("unfinished") = false, nb::arg("gzip_files") = false,
+           nb::arg("cache_bytes") = kDefaultCacheBytes)
+      .def(
+          "other",
+          [](const PyVolume& self, size_t scale) { return new PyVolume(self, scale); },
+          nb::arg("scale"), "Another scale of the same volume.")
+      .def("read", Read, nb::arg("box"), nb::arg("array"), nb::arg("strict"),
+           nb::arg("jobs"), "Fills an array with a box.")
+      .def("read_many", ReadMany, nb::arg("boxes"), nb::arg("arrays"), nb::arg("strict"),
+           nb::arg("jobs"), "Fills an array for each box.")
+      .def("write", Write, nb::arg("box"), nb::arg("array"), nb::arg("jobs"),
+           "Replaces a box by an array.")
+      .def("write_units", WriteUnits,
+           "The boxes of the shards; without shards, of blocks of chunks.")
+      .def_prop_ro("location",
+                   [](const PyVolume& self) {
+                     return NameText(self.volume().folder().Describe());
+                   })
+      .def_prop_ro("index", [](const PyVolume& self) { return self.arguments().scale; })
+      .def_prop_ro(
+          "num_scales",
+          [](const PyVolume& self) { return self.volume().info().scales.size(); })
+      .def_prop_ro(
+          "info_text",
+          [](const PyVolume& self) { return MessageText(ToJson(self.volume().info())); },
+          "The info, as JSON.")
+      .def_prop_ro("data_type",
+                   [](const PyVolume& self) { return ToString(self.scale().type()); })
+      .def_prop_ro("num_channels",
+                   [](const PyVolume& self) { return self.scale().channels(); })
+      .def_prop_ro("bounds",
+                   [](const PyVolume& self) { return ToPython(self.scale().bounds()); })
+      .def_prop_ro(
+          "resolution",
+          [](const PyVolume& self) { return ToPython(self.scale().info().resolution); })
+      .def_prop_ro(
+          "chunk_size",
+          [](const PyVolume& self) { return ToPython(self.scale().grid().chunk_size()); })
+      .def_prop_ro("encoding",
+                   [](const PyVolume& self) {
+                     return ToString(self.scale().info().encoding.encoding);
+                   })
+      .def_prop_ro("sharding",
+                   [](const PyVolume& self) { return self.scale().info().sharding; })
+      .def("__repr__", Repr)
+      .def("__reduce__", Reduce);
+}
+
+}  // namespace dolium::python

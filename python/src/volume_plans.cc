@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "dolium/container/unfinished.h"
+#include "dolium/domain/volume/volume.h"
+#include "dolium/ops/target_folder.h"
+#include "dolium/ops/volume_plan.h"
+#include "dolium/ops/volume_scales.h"
+#include "python/src/arguments.h"
+#include "python/src/bindings.h"
+#include "python/src/bulk_work.h"
+#include "python/src/errors.h"
+#include "python/src/interrupt.h"
+#include "python/src/volume_requests.h"
+
+namespace dolium::python {
+namespace {
+
+using volume::Resolution;
+using volume::Vec3;
+using volume::Volume;
+using volume::VolumeInfo;
+using volume::VolumePlan;
+using volume::VolumeReport;
+using volume::VolumeType;
+
+using Text = std::optional<std::string>;
+
+const uint64_t kDefaultMemory = WriterOptions().memory;
+constexpr Vec3 kDefaultChunkSize = {64, 64, 64};
+
+// --- new volumes ----------------------------------------------------------------------
+
+// kExists if the folder holds what is not part of the volume there, and would be lost.
+Result<void> CheckHoldsVolumeOnly(const Location& folder) {
+  DOLIUM_TRY(const Volume there, Volume::Open(folder, /*allow_unfinished=*/true));
+  Result<void> result;
+  DOLIUM_TRY_VOID(folder.store->List(folder.path, [&](std::string_view name, bool) {
+    const bool is_scale =
+        std::ranges::any_of(there.info().scales, [&](const volume::ScaleInfo& scale) {
+          return name == std::string_view(scale.key).substr(0, scale.key.find('/'));
+        });
+    if (is_scale || name == volume::kInfoName || IsBookkeeping(name)) return true;
+    result =
+        Exists(fmt::format("{}: holds \"{}\", which is not one of the volume's scales; "
+                           "move it away",
+                           folder.Describe(), name));
+    return false;
+  }));
+  return result;
+}
+
+Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool force) {
+  DOLIUM_TRY(const auto marker, ReadMarker(folder));
+  if (marker && !force) {
+    return Exists(fmt::format("{}: a volume is being written here", folder.Describe()));
+  }
+  DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
+  if (!force || (occupancy != Occupancy::kOccupied && !marker)) {
+    return WriteNewInfo(folder, info);
+  }
+  DOLIUM_TRY_VOID(CheckHoldsVolumeOnly(folder));
+  DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(folder));
+  DOLIUM_TRY_VOID(RemoveReplaced(folders));
+  DOLIUM_TRY(const Location fresh, ParseLocation(folders.fresh));
+  DOLIUM_TRY_VOID(WriteNewInfo(fresh, info));
+  DOLIUM_TRY_VOID(SwapIn(folders));
+  return RemoveReplaced(folders);
+}
+
+void Create(nb::handle location, const std::string& data_type, int64_t num_channels,
+            const Vec3& size, const Vec3& offset, const Resolution& resolution,
+            const Text& type, const Text& key, const nb::dict& storage, bool force) {
+  VolumeInfo info;
+  info.data_type = DataTypeNamed(data_type);
+  info.num_channels = num_channels;
+  const bool is_wide = info.data_type == volume::DataType::kUint32 ||
+                       info.data_type == volume::DataType::kUint64;
+  info.type = VolumeTypeNamed(type).value_or(is_wide ? VolumeType::kSegmentation
+                                                     : VolumeType::kImage);
+  const volume::StorageRequest request = StorageOf(storage);
+  volume::ScaleInfo scale;
+  scale.key = key.value_or(volume::DefaultScaleKey(resolution));
+  scale.size = size;
+  scale.voxel_offset = offset;
+  scale.resolution = resolution;
+  scale.chunk_sizes = {request.chunk_size.value_or(kDefaultChunkSize)};
+  scale.encoding = DefaultEncoding(info);
+  info.scales = {scale};
+  const std::string folder = LocationText(location);
+  Must(WithoutGil([&]() -> Result<void> {
+    DOLIUM_TRY_VOID(Validate(info));
+    DOLIUM_TRY_VOID(ChooseStorage(info, request, info.scales.front()));
+    DOLIUM_TRY(const Location target, ParseLocation(folder));
+    return CreateVolume(target, info, force);
+  }));
+}
+
+// --- plans ----------------------------------------------------------------------------
+
+nb::dict Members(const VolumePlan& plan) {
+  nb::list stages;
+  for (const std::vector<std::string>& tasks : plan.stages) {
+    nb::list texts;
+    for (const std::string& task : tasks) texts.append(NameText(task));
+    stages.append(texts);
+  }
+  nb::dict members;
+  members["home"] = NameText(plan.home);
+  members["stages"] = stages;
+  members["parts"] = plan.parts;
+  members["parts_done"] = plan.parts_done;
+  members["chunks"] = plan.chunks;
+  members["chunks_done"] = plan.chunks_done;
+  return members;
+}
+
+// A plan without its tasks, if it is only to be finished.
+VolumePlan PlanOf(nb::handle home, uint64_t parts, uint64_t parts_done) {
+  VolumePlan plan;
+  plan.home = LocationText(home);
+  plan.parts = parts;
+  plan.parts_done = parts_done;
+  return plan;
+}
+
+nb::dict PlanIngestion(const nb::dict& source, nb::handle target, const Text& type,
+                       const Resolution& resolution, const Vec3& offset,
+                       const nb::dict& storage, const nb::dict& pyramid, bool force) {
+  volume::IngestRequest request;
+  request.source = ArrayOf(source);
+  request.target = LocationText(target);
+  request.type = VolumeTypeNamed(type);
+  request.resolution = resolution;
+  request.offset = offset;
+  request.storage = StorageOf(storage);
+  request.pyramid = PyramidOf(pyramid);
+  request.force = force;
+  return Members(Must(WithoutGil([&] { return PlanIngest(request); })));
+}
+
+nb::dict PlanDownsampling(nb::handle volume, std::optional<size_t> from,
+                          const nb::dict& storage, const nb::dict& pyramid) {
+  volume::DownsampleRequest request;
+  request.volume = LocationText(volume);
+  request.from = from;
+  request.storage = StorageOf(storage);
+  request.sharded = ShardedOf(storage);
+  request.pyramid = PyramidOf(pyramid);
+  return Members(Must(WithoutGil([&] { return PlanDownsample(request); })));
+}
+
+nb::dict PlanTranscoding(nb::handle source, nb::handle target,
+                         const std::vector<size_t>& scales, const nb::dict& storage,
+                         bool force) {
+  volume::TranscodeRequest request;
+  request.source = LocationText(source);
+  request.target = LocationText(target);
+  request.scales = scales;
+  request.storage = StorageOf(storage);
+  request.sharded = ShardedOf(storage);
+  request.force = force;
+  return Members(Must(WithoutGil([&] { return PlanTranscode(request); })));
+}
+
+nb::object DoTask(const std::string& task, uint64_t memory, size_t jobs,
+                  nb::object progress) {
+  return RunBulkWork<WriteSummary>(
+      memory, jobs, std::move(progress),
+      [&](const RunOptions& options) { return volume::RunVolumeTask(task, options); });
+}
+
+nb::object DoPlan(nb::handle home, const std::vector<std::vector<std::string>>& stages,
+                  uint64_t parts, uint64_t parts_done, uint64_t chunks,
+                  uint64_t chunks_done, uint64_t memory, size_t jobs,
+                  nb::object progress) {
+  VolumePlan plan = PlanOf(home, parts, parts_done);
+  plan.stages = stages;
+  plan.chunks = chunks;
+  plan.chunks_done = chunks_done;
+  return RunBulkWork<VolumeReport>(
+      memory, jobs, std::move(progress),
+      [&](const RunOptions& options) { return RunVolumePlan(plan, options); });
+}
+
+nb::object Finish(nb::handle home, uint64_t parts, uint64_t parts_done) {
+  const VolumePlan plan = PlanOf(home, parts, parts_done);
+  return RunBulkWork<VolumeReport>(kDefaultMemory, 0, nb::none(), [&](const RunOptions&) {
+    return FinishVolumePlan(plan);
+  });
+}
+
+}  // namespace
+
+void BindVolumePlans(nb::module_& module) {
+  module.def("create_volume", Create, nb::arg("location"), nb::arg("data_type"),
+             nb::arg("num_channels"), nb::arg("size"), nb::arg("offset"),
+             nb::arg("resolution"), nb::arg("type").none(), nb::arg("key").none(),
+             nb::arg("storage"), nb::arg("force"));
+  module.def("plan_volume_ingest", PlanIngestion, nb::arg("source"), nb::arg("target"),
+             nb::arg("type").none(), nb::arg("resolution"), nb::arg("offset"),
+             nb::arg("storage"), nb::arg("pyramid"), nb::arg("force"));
+  module.def("plan_volume_downsample", PlanDownsampling, nb::arg("volume"),
+             nb::arg("from_scale").none(), nb::arg("storage"), nb::arg("pyramid"));
+  module.def("plan_volume_transcode", PlanTranscoding, nb::arg("source"),
+             nb::arg("target"), nb::arg("scales"), nb::arg("storage"), nb::arg("force"));
+  module.def("run_volume_task", DoTask, nb::arg("task"), nb::arg("memory"),
+             nb::arg("jobs"), nb::arg("progress").none());
+  module.def("run_volume_plan", DoPlan, nb::arg("home"), nb::arg("stages"),
+             nb::arg("parts"), nb::arg("parts_done"), nb::arg("chunks"),
+             nb::arg("chunks_done"), nb::arg("memory"), nb::arg("jobs"),
+             nb::arg("progress").none());
+  module.def("finish_volume_plan", Finish, nb::arg("home"), nb::arg("parts"),
+             nb::arg("parts_done"));
+}
+
+}  // namespace dolium::python

@@ -1,0 +1,37 @@
+// Arrays of voxels that Python objects lend out: numpy arrays of four dimensions, x, y, z
+// and channel, with any strides.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "dolium/domain/volume/voxel_view.h"
+
+namespace dolium::python {
+
+namespace nb = nanobind;
+
+// Holds the buffer for as long as it lives. Made and destroyed with the GIL, used
+// without.
+class LentVoxels {
+ public:
+  enum class Use { kRead, kWrite };
+
+  // Raises ValueError if the array has not this shape and type, or is read-only but to be
+  // written.
+  LentVoxels(nb::handle array, const volume::ArrayShape& shape, Use use);
+  ~LentVoxels() { PyBuffer_Release(&buffer_); }
+  LentVoxels(const LentVoxels&) = delete;
+  LentVoxels& operator=(const LentVoxels&) = delete;
+
+  volume::VoxelView view() const;
+  // Precondition: made for kWrite.
+  volume::MutableVoxelView mutable_view() const;
+
+ private:
+  void Check() const;
+
+  const volume::ArrayShape shape_;
+  Py_buffer buffer_{};
+};
+
+}  // namespace dolium::python
