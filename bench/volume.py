@@ -49,14 +49,14 @@ def codecs(bench):
 
 
 def volumes(bench, where):
-    shape = [1024, 1024, 512 if bench.scale == 1 else 128]
+    shape = [1024, 1024, 512 if bench.scale == 1 else 256]
     gigabytes = shape[0] * shape[1] * shape[2] * 8 / 1e9
     name = f"volume {'x'.join(map(str, shape))} uint64"
     if not bench.wants(name):
         return
     sharding = dict(SHARDING)
     if bench.scale != 1:
-        sharding |= {"preshift_bits": 9, "shard_bits": 0}
+        sharding |= {"shard_bits": 1}
     source, folder, other = where / "labels.npy", where / "volume", where / "other"
     measure.run(JOBS, "make_labels", path=str(source), shape=shape, size=40)
     one = {"source": str(source), "sharding": sharding}

@@ -1,27 +1,10 @@
 #include <string>
 
-#include <fmt/format.h>
-
 #include "cli/context.h"
 #include "cli/verbs.h"
-#include "dolium/bytes/location.h"
 #include "dolium/ops/list.h"
 
 namespace dolium::cli {
-namespace {
-
-Result<void> WriteOutput(const std::string& file, BytesView bytes, bool force) {
-  DOLIUM_TRY(const Location location, ParseLocation(file));
-  const auto written = location.store->Put(
-      location.path, bytes, force ? Precondition::None() : Precondition::Absent());
-  if (written) return {};
-  if (written.error().code == ErrorCode::kExists) {
-    return Exists(fmt::format("{}: is there already; --force replaces it", file));
-  }
-  return written.error();
-}
-
-}  // namespace
 
 ExitStatus RunCat(Context& context) {
   const std::string& key = context.arguments[1];
@@ -32,13 +15,9 @@ ExitStatus RunCat(Context& context) {
   const Bytes& bytes = context.arguments.Has("preceding") ? data->preceding : data->value;
 
   const std::string file = context.arguments.Get("output").value_or("-");
-  if (file == "-") {
-    context.terminal.Raw(bytes);
-    return ExitStatus::kGood;
-  }
-  const auto written = WriteOutput(file, bytes, context.arguments.Has("force"));
+  const auto written = context.WriteFile(file, bytes);
   if (!written) return context.FailLocation(written.error());
-  if (context.terminal.json()) {
+  if (context.terminal.json() && file != "-") {
     context.terminal.JsonLine(
         {{"type", "written"}, {"key", key}, {"file", file}, {"size", bytes.size()}});
   }

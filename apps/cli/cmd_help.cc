@@ -1,3 +1,5 @@
+#include <string>
+
 #include <fmt/format.h>
 
 #include "cli/completion.h"
@@ -9,16 +11,19 @@
 namespace dolium::cli {
 
 ExitStatus RunHelp(Context& context) {
-  const Verb* verb = nullptr;
-  if (!context.arguments.positionals().empty()) {
-    verb = FindVerb(context.arguments[0]);
-    if (verb == nullptr) {
-      return context.Fail(InvalidArgument(fmt::format(
-          "help: no verb \"{}\"; `dolium help` lists them", context.arguments[0])));
-    }
+  const std::string name =
+      fmt::format("{}", fmt::join(context.arguments.positionals(), " "));
+  const bool is_group = !name.empty() && !WordsAfter(name).empty();
+  const bool is_page = context.arguments.Has("man") || context.arguments.Has("markdown");
+  const Verb* const verb = FindVerb(name);
+  if (!name.empty() && verb == nullptr && (!is_group || is_page)) {
+    return context.Fail(InvalidArgument(
+        fmt::format("help: no verb \"{}\"; `dolium help` lists them", name)));
   }
   std::string text;
-  if (context.arguments.Has("man") || context.arguments.Has("markdown")) {
+  if (is_group) {
+    text = GroupHelp(name);
+  } else if (is_page) {
     const ManFormat format =
         context.arguments.Has("man") ? ManFormat::kRoff : ManFormat::kMarkdown;
     text = verb == nullptr ? OverviewManPage(format) : VerbManPage(*verb, format);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -8,6 +9,8 @@
 #include "cli/verbs.h"
 #include "dolium/base/parallel.h"
 #include "dolium/ops/convert.h"
+#include "dolium/ops/volume_job.h"
+#include "dolium/ops/volume_plan.h"
 
 namespace dolium::cli {
 namespace {
@@ -28,39 +31,66 @@ Result<std::vector<std::string>> ReadTasks(const Context& context) {
   return tasks;
 }
 
+// Tasks that may be done at once; each group needs those before it.
+Result<std::map<size_t, std::vector<std::string>>> ByStage(
+    const std::vector<std::string>& tasks) {
+  std::map<size_t, std::vector<std::string>> stages;
+  for (const std::string& task : tasks) {
+    size_t stage = 0;
+    if (volume::IsVolumeTask(task)) {
+      DOLIUM_TRY(const volume::VolumeTask parsed, volume::ParseVolumeTask(task));
+      stage = parsed.stage;
+    }
+    stages[stage].push_back(task);
+  }
+  return stages;
+}
+
+Result<TaskReport> RunAnyTask(Formats formats, const std::string& task,
+                              const RunOptions& options) {
+  if (!volume::IsVolumeTask(task)) return dolium::RunTask(formats, task, options);
+  DOLIUM_TRY(const WriteSummary written, volume::RunVolumeTask(task, options));
+  return TaskReport{.written = written, .skipped = {}};
+}
+
 }  // namespace
 
 ExitStatus RunTask(Context& context) {
   const auto tasks = ReadTasks(context);
   if (!tasks) return context.FailLocation(tasks.error());
-
-  // Tasks run side by side, one thread each, and share the memory.
-  const size_t threads = ThreadCount(context.jobs(), tasks->size());
-  RunOptions options;
-  options.writer = context.writer_options();
-  options.writer.jobs = 1;
-  options.writer.memory /= threads;
+  const auto stages = ByStage(*tasks);
+  if (!stages) return context.FailLocation(stages.error());
   const ProgressFunction progress = context.terminal.StartProgress("task");
 
   std::mutex mutex;
   WriteSummary written;  // these are guarded by mutex
   bool skipped = false;
-  const auto ran = ParallelFor(
-      tasks->size(), threads,
-      [&](size_t index) -> Result<void> {
-        DOLIUM_TRY(const TaskReport report,
-                   dolium::RunTask(context.formats, (*tasks)[index], options));
-        const std::scoped_lock lock(mutex);
-        written += report.written;
-        for (const Finding& finding : report.skipped) {
-          skipped = true;
-          context.ReportSkipped(finding);
-        }
-        if (progress)
-          progress({.entries = written.entries, .bytes = written.stored_bytes});
-        return {};
-      },
-      context.stop);
+  Result<void> ran;
+  for (const auto& [stage, group] : *stages) {
+    // Tasks run side by side, one thread each, and share the memory.
+    const size_t threads = ThreadCount(context.jobs(), group.size());
+    RunOptions options;
+    options.writer = context.writer_options();
+    options.writer.jobs = 1;
+    options.writer.memory /= threads;
+    ran = ParallelFor(
+        group.size(), threads,
+        [&](size_t index) -> Result<void> {
+          DOLIUM_TRY(const TaskReport report,
+                     RunAnyTask(context.formats, group[index], options));
+          const std::scoped_lock lock(mutex);
+          written += report.written;
+          for (const Finding& finding : report.skipped) {
+            skipped = true;
+            context.ReportSkipped(finding);
+          }
+          if (progress)
+            progress({.entries = written.entries, .bytes = written.stored_bytes});
+          return {};
+        },
+        context.stop);
+    if (!ran) break;
+  }
   context.terminal.EndProgress();
   if (!ran) return context.FailLocation(ran.error());
   if (context.terminal.json()) {

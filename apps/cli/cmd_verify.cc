@@ -11,6 +11,7 @@
 #include "cli/verbs.h"
 #include "dolium/ops/stats.h"
 #include "dolium/ops/verify.h"
+#include "dolium/ops/verify_volume.h"
 
 namespace dolium::cli {
 namespace {
@@ -75,17 +76,69 @@ void ShowFinding(const Context& context, const Finding& finding) {
   }
 }
 
+// Tells what was found, and the exit status that it means.
+ExitStatus Conclude(const Context& context, const Location& location,
+                    const VerifyReport& report) {
+  const bool bad =
+      report.errors > 0 || (context.arguments.Has("strict") && report.warnings > 0);
+  if (!context.arguments.Has("no-summary")) {
+    if (context.terminal.json()) {
+      context.terminal.JsonLine(SummaryJson(location, report));
+    } else {
+      context.terminal.Line(SummaryLine(location, report, bad));
+    }
+  }
+  // Data that could not be reached are not therefore bad.
+  if (report.errors > 0 && report.errors == report.unreadable) {
+    return ExitStatus::kUnreadable;
+  }
+  return bad ? ExitStatus::kBad : ExitStatus::kGood;
+}
+
+// A volume, unless the location is to be taken for something else.
+Result<std::optional<volume::Volume>> FindVolume(const Context& context,
+                                                 const std::string& text) {
+  if (context.arguments.Has("format") || context.arguments.Has("sharding")) {
+    return std::nullopt;
+  }
+  DOLIUM_TRY(const Location location, ParseLocation(text));
+  return volume::Volume::OpenIfVolume(location);
+}
+
+ExitStatus VerifyWholeVolume(Context& context, const volume::Volume& volume,
+                             VerifyOptions options, const Sample& sample) {
+  if (sample.count && !options.quick) {
+    uint64_t cells = 0;
+    for (const volume::ScaleInfo& scale : volume.info().scales) {
+      const auto grid = volume::Grid::Make(scale.bounds(), scale.chunk_sizes.front());
+      if (grid) cells += grid->cell_count();
+    }
+    options.sample = std::min(1.0, static_cast<double>(*sample.count) /
+                                       static_cast<double>(std::max<uint64_t>(cells, 1)));
+  }
+  options.progress = context.terminal.StartProgress("verify");
+  const auto report =
+      VerifyVolume(context.formats, volume, options,
+                   [&](const Finding& finding) { ShowFinding(context, finding); });
+  context.terminal.EndProgress();
+  if (!report) return context.FailLocation(report.error());
+  return Conclude(context, volume.folder(), *report);
+}
+
 ExitStatus VerifyLocation(Context& context, const std::string& text, const Sample& sample,
                           uint64_t seed) {
-  const auto container = context.Open(text, /*allow_unfinished=*/true);
-  if (!container) return context.FailLocation(container.error());
-
   VerifyOptions options;
   options.quick = context.arguments.Has("quick");
   options.sample = sample.fraction;
   options.seed = seed;
   options.jobs = context.jobs();
   options.stop = context.stop;
+  const auto volume = FindVolume(context, text);
+  if (!volume) return context.FailLocation(volume.error());
+  if (*volume) return VerifyWholeVolume(context, **volume, options, sample);
+
+  const auto container = context.Open(text, /*allow_unfinished=*/true);
+  if (!container) return context.FailLocation(container.error());
   if (sample.count && !options.quick) {
     const auto stats =
         Stats(**container, {.jobs = options.jobs,
@@ -102,22 +155,7 @@ ExitStatus VerifyLocation(Context& context, const std::string& text, const Sampl
   });
   context.terminal.EndProgress();
   if (!report) return context.FailLocation(report.error());
-
-  const bool bad =
-      report->errors > 0 || (context.arguments.Has("strict") && report->warnings > 0);
-  if (!context.arguments.Has("no-summary")) {
-    const Location& location = (*container)->location();
-    if (context.terminal.json()) {
-      context.terminal.JsonLine(SummaryJson(location, *report));
-    } else {
-      context.terminal.Line(SummaryLine(location, *report, bad));
-    }
-  }
-  // Data that could not be reached are not therefore bad.
-  if (report->errors > 0 && report->errors == report->unreadable) {
-    return ExitStatus::kUnreadable;
-  }
-  return bad ? ExitStatus::kBad : ExitStatus::kGood;
+  return Conclude(context, (*container)->location(), *report);
 }
 
 }  // namespace

@@ -14,13 +14,17 @@ std::string Pattern(const Option& option) {
   return fmt::format("-{}|--{}", option.letter, option.name);
 }
 
-std::string VerbNames() {
-  std::string names;
-  for (const Verb& verb : Verbs()) {
-    if (!names.empty()) names += ' ';
-    names += verb.name;
+std::string Words(std::string_view group) {
+  return fmt::format("{}", fmt::join(WordsAfter(group), " "));
+}
+
+// The words that go on after a group, and after `help` and a group.
+std::string GroupCases() {
+  std::string out;
+  for (const std::string_view group : Groups()) {
+    out += fmt::format("    '{0}'|'help {0}') words='{1}' ;;\n", group, Words(group));
   }
-  return names;
+  return out;
 }
 
 // What bash does for the value of an option.
@@ -52,12 +56,12 @@ std::string VerbCase(const Verb& verb, const std::string& format_names) {
     if (reply.empty()) continue;
     values += fmt::format("        {}) {}; return ;;\n", Pattern(option), reply);
   }
-  std::string out = fmt::format("    {})\n", verb.name);
+  std::string out = fmt::format("    '{}')\n", verb.name);
   if (!values.empty()) {
     out += fmt::format("      case $previous in\n{}      esac\n", values);
   }
   out += fmt::format("      options='{}'\n", options);
-  if (verb.name == "help") out += fmt::format("      words='{}'\n", VerbNames());
+  if (verb.name == "help") out += fmt::format("      words='{}'\n", Words(""));
   if (verb.name == "completion") out += "      words='bash'\n";
   out += "      ;;\n";
   return out;
@@ -85,7 +89,17 @@ _dolium() {{
     COMPREPLY=($(compgen -W '{} --help --version' -- "$current"))
     return
   fi
-  case ${{COMP_WORDS[1]}} in
+  case "${{COMP_WORDS[*]:1:COMP_CWORD-1}}" in
+{}  esac
+  if [[ -n $words ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    return
+  fi
+  local verb=${{COMP_WORDS[1]}}
+  case $verb in
+    {}) verb+=" ${{COMP_WORDS[2]}}" ;;
+  esac
+  case $verb in
 {}    *) return ;;
   esac
   if [[ $current == -* ]]; then
@@ -99,7 +113,7 @@ _dolium() {{
 
 complete -o filenames -F _dolium dolium
 )",
-      VerbNames(), cases);
+      Words(""), GroupCases(), fmt::join(Groups(), "|"), cases);
 }
 
 }  // namespace dolium::cli

@@ -46,6 +46,22 @@ Result<Bytes> Context::ReadFile(const std::string& name, uint64_t limit) const {
   return std::move(whole.bytes);
 }
 
+Result<void> Context::WriteFile(const std::string& name, BytesView bytes) const {
+  if (name == "-") {
+    terminal.Raw(bytes);
+    return {};
+  }
+  DOLIUM_TRY(const Location location, ParseLocation(name));
+  const auto written = location.store->Put(
+      location.path, bytes,
+      arguments.Has("force") ? Precondition::None() : Precondition::Absent());
+  if (written) return {};
+  if (written.error().code == ErrorCode::kExists) {
+    return Exists(fmt::format("{}: is there already; --force replaces it", name));
+  }
+  return written.error();
+}
+
 Result<std::optional<std::string>> Context::ReadSpec(std::string_view name) const {
   const auto file = arguments.Get(name);
   if (!file) return std::nullopt;

@@ -45,6 +45,10 @@ class Context {
   // The bytes of a file or URL, or of standard input for "-".
   Result<Bytes> ReadFile(const std::string& name, uint64_t limit) const;
 
+  // Makes a file, whole or not at all, or writes to standard output for "-". kExists if
+  // the file is there, unless --force is given.
+  Result<void> WriteFile(const std::string& name, BytesView bytes) const;
+
   // --jobs; 0: one per core.
   size_t jobs() const { return static_cast<size_t>(arguments.Number("jobs", 0)); }
 

@@ -76,6 +76,17 @@ std::string OverviewHelp() {
       Wrap(kProgramSummary, 0), Columns(rows), Columns(options), kExitStatusHelp);
 }
 
+std::string GroupHelp(std::string_view group) {
+  std::vector<std::pair<std::string, std::string_view>> rows;
+  for (const std::string_view word : WordsAfter(group)) {
+    rows.emplace_back(word, FindVerb(fmt::format("{} {}", group, word))->outline);
+  }
+  return fmt::format(
+      "usage: dolium {} <verb> [options] ...\n\nverbs:\n{}\n"
+      "`dolium {} <verb> --help` explains a verb.\n",
+      group, Columns(rows), group);
+}
+
 std::string VerbHelp(const Verb& verb) {
   std::vector<std::pair<std::string, std::string_view>> rows;
   for (const Option& option : AllOptions(verb)) {

@@ -2,14 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/verbs.h"
 
 namespace dolium::cli {
 
-// `dolium --help` and `dolium VERB --help`.
+// `dolium --help`, `dolium GROUP` and `dolium VERB --help`.
 std::string OverviewHelp();
+std::string GroupHelp(std::string_view group);
 std::string VerbHelp(const Verb& verb);
 
 // The options of a verb, with those that every verb has.

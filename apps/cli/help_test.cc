@@ -1,5 +1,6 @@
 #include "cli/help.h"
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 #include <string>
@@ -14,7 +15,10 @@
 namespace dolium::cli {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 
 TEST(Verbs, HaveOptionsOfDifferentNames) {
   for (const Verb& verb : Verbs()) {
@@ -30,6 +34,15 @@ TEST(Verbs, HaveOptionsOfDifferentNames) {
 
 TEST(Verbs, AllTakeJson) {
   for (const Verb& verb : Verbs()) EXPECT_THAT(VerbHelp(verb), HasSubstr("  --json "));
+}
+
+TEST(WordsAfter, AreFirstWordsOnceAndThoseOfAGroup) {
+  EXPECT_THAT(WordsAfter(""), IsSupersetOf({"verify", "volume"}));
+  EXPECT_EQ(std::ranges::count(WordsAfter(""), "volume"), 1);
+  EXPECT_THAT(WordsAfter("volume"), IsSupersetOf({"ingest", "cutout"}));
+  EXPECT_THAT(WordsAfter("vol"), IsEmpty());
+  EXPECT_THAT(WordsAfter("verify"), IsEmpty());
+  EXPECT_THAT(Groups(), ElementsAre("volume"));
 }
 
 TEST(VerbHelp, FitsATerminalButForExamplesAndStatus) {
@@ -57,10 +70,16 @@ TEST(ManPage, KeepsDashesAndQuotesInRoff) {
   EXPECT_THAT(page, HasSubstr("\\(aqselect(.type == \"bad\").key\\(aq"));
 }
 
+TEST(ManPage, IsNamedByAllWordsOfTheVerb) {
+  const std::string page = VerbManPage(*FindVerb("volume ingest"), ManFormat::kMarkdown);
+  EXPECT_THAT(page, HasSubstr("# dolium-volume-ingest(1)\n"));
+  EXPECT_THAT(page, HasSubstr("**dolium volume ingest** [options]"));
+}
+
 TEST(BashCompletion, KnowsVerbsOptionsAndFormats) {
   const std::string script = BashCompletion(BuiltinFormats());
   for (const Verb& verb : Verbs()) {
-    EXPECT_THAT(script, HasSubstr("\n    " + std::string(verb.name) + ")\n"));
+    EXPECT_THAT(script, HasSubstr("\n    '" + std::string(verb.name) + "')\n"));
   }
   EXPECT_THAT(script,
               HasSubstr("-f|--format) COMPREPLY=($(compgen -W 'neuroglancer files'"));

@@ -140,6 +140,13 @@ void AddStatuses(Page& page) {
   for (const auto& [status, meaning] : kStatuses) page.Item(status, meaning);
 }
 
+// "dolium-verify", "dolium-volume-ingest".
+std::string PageName(const Verb& verb) {
+  std::string name = fmt::format("dolium-{}", verb.name);
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return name;
+}
+
 std::string WithoutFinalPoint(std::string_view text) {
   return std::string(text.substr(0, text.find_last_not_of('.') + 1));
 }
@@ -177,7 +184,7 @@ std::string OverviewManPage(ManFormat format) {
   page->Section("SEE ALSO");
   std::string others;
   for (const Verb& verb : Verbs()) {
-    others += fmt::format("{}dolium-{}(1)", others.empty() ? "" : ", ", verb.name);
+    others += fmt::format("{}{}(1)", others.empty() ? "" : ", ", PageName(verb));
   }
   page->Paragraph(others);
   return page->Take();
@@ -185,10 +192,10 @@ std::string OverviewManPage(ManFormat format) {
 
 std::string VerbManPage(const Verb& verb, ManFormat format) {
   const auto page = NewPage(format);
-  page->Title(fmt::format("dolium-{}", verb.name));
+  page->Title(PageName(verb));
   page->Section("NAME");
   page->Paragraph(
-      fmt::format("dolium-{} - {}", verb.name, WithoutFinalPoint(verb.outline)));
+      fmt::format("{} - {}", PageName(verb), WithoutFinalPoint(verb.outline)));
   page->Section("SYNOPSIS");
   page->Command(fmt::format("dolium {}", verb.name), verb.usage);
   page->Section("DESCRIPTION");

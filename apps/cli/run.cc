@@ -14,16 +14,18 @@
 namespace dolium::cli {
 namespace {
 
-Error UnknownVerb(const std::string& word) {
-  std::vector<std::string_view> names;
-  for (const Verb& verb : Verbs()) names.push_back(verb.name);
-  const std::string_view nearest = Nearest(word, names);
+// `group` is what stands before the word, with a space; or empty.
+Error UnknownVerb(const std::string& group, const std::string& word) {
+  const std::vector<std::string_view> words =
+      WordsAfter(std::string_view(group).substr(0, group.find(' ')));
+  const std::string_view nearest = Nearest(word, words);
   const char* const what = word.starts_with('-') ? "option" : "verb";
   if (!nearest.empty()) {
-    return InvalidArgument(
-        fmt::format("no {} \"{}\"; did you mean {}?", what, word, nearest));
+    return InvalidArgument(fmt::format("no {} \"{}{}\"; did you mean {}{}?", what, group,
+                                       word, group, nearest));
   }
-  return InvalidArgument(fmt::format("no {} \"{}\"; try: dolium --help", what, word));
+  return InvalidArgument(
+      fmt::format("no {} \"{}{}\"; try: dolium {}--help", what, group, word, group));
 }
 
 ExitStatus Fail(Terminal& terminal, const Error& error) {
@@ -55,8 +57,11 @@ ExitStatus Dispatch(const std::vector<std::string>& arguments, Formats formats,
   if (arguments.empty()) {
     return Fail(terminal, InvalidArgument("no verb given; try: dolium --help"));
   }
+  const auto is_help = [](const std::string& word) {
+    return word == "--help" || word == "-h";
+  };
   const std::string& first = arguments.front();
-  if (first == "--help" || first == "-h") {
+  if (is_help(first)) {
     terminal.Raw(AsBytes(OverviewHelp()));
     return ExitStatus::kGood;
   }
@@ -64,10 +69,19 @@ ExitStatus Dispatch(const std::vector<std::string>& arguments, Formats formats,
     terminal.Line("dolium " DOLIUM_VERSION);
     return ExitStatus::kGood;
   }
-  const Verb* const verb = FindVerb(first);
-  if (verb == nullptr) return Fail(terminal, UnknownVerb(first));
-  return RunVerb(*verb, std::span(arguments).subspan(1), formats, terminal,
-                 std::move(stop));
+  std::string group;
+  std::span<const std::string> words = arguments;
+  if (!WordsAfter(first).empty()) {
+    words = words.subspan(1);
+    if (words.empty() || is_help(words.front())) {
+      terminal.Raw(AsBytes(GroupHelp(first)));
+      return ExitStatus::kGood;
+    }
+    group = first + " ";
+  }
+  const Verb* const verb = FindVerb(group + words.front());
+  if (verb == nullptr) return Fail(terminal, UnknownVerb(group, words.front()));
+  return RunVerb(*verb, words.subspan(1), formats, terminal, std::move(stop));
 }
 
 }  // namespace

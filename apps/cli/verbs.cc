@@ -1,22 +1,13 @@
 #include "cli/verbs.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "cli/verb_options.h"
 
 namespace dolium::cli {
 namespace {
-
-constexpr Option Flag(std::string_view letter, std::string_view name,
-                      std::string_view help) {
-  return {letter, name, ValueKind::kFlag, "", help, ""};
-}
-constexpr Option Value(ValueKind kind, std::string_view letter, std::string_view name,
-                       std::string_view value, std::string_view help) {
-  return {letter, name, kind, value, help, ""};
-}
-constexpr Option Choice(std::string_view name, std::string_view value,
-                        std::string_view help, std::string_view choices) {
-  return {"", name, ValueKind::kChoice, value, help, choices};
-}
 
 constexpr Option kFormat = Value(ValueKind::kFormat, "f", "format", "<name>",
                                  "skip detection; `dolium formats` lists the names");
@@ -24,16 +15,8 @@ constexpr Option kSharding = Value(ValueKind::kFile, "", "sharding", "<file>",
                                    "the spec of the set, where no info file tells it");
 constexpr Option kUnfinished =
     Flag("", "unfinished", "read a set whose writing has not ended");
-constexpr Option kJobs =
-    Value(ValueKind::kNumber, "j", "jobs", "<n>", "threads [one per core]");
 constexpr Option kMemory = Value(ValueKind::kSize, "", "memory", "<size>",
                                  "most to hold before spilling to disk [256MiB]");
-constexpr Option kJson =
-    Flag("", "json", "one object per line on stdout; errors, as objects, on stderr");
-constexpr Option kProgress =
-    Choice("progress", "<when>", "auto, always or never [auto: only on a terminal]",
-           "auto always never");
-constexpr Option kNoSummary = Flag("", "no-summary", "leave out the closing line");
 
 std::vector<Verb> MakeVerbs() {
   return {
@@ -180,7 +163,7 @@ std::vector<Verb> MakeVerbs() {
                Flag("", "force", "replace a finished target"),
                Flag("", "skip-damaged", "leave out what cannot be read; exit status 1"),
                Flag("", "unfinished", "read a source whose writing has not ended"),
-               Flag("", "plan", "print the tasks as JSON lines and stop"),
+               kPlan,
                kJobs,
                kMemory,
                kJson,
@@ -196,15 +179,17 @@ std::vector<Verb> MakeVerbs() {
       {
           .name = "task",
           .usage = "[options] [<task>...]",
-          .outline = "do tasks of `convert --plan`",
-          .description =
-              "Do tasks of `dolium convert --plan`, given as arguments or as lines on "
-              "standard input.",
+          .outline = "do tasks that --plan printed",
+          .description = "Do tasks that a verb with --plan printed, given as arguments "
+                         "or as lines on "
+                         "standard input.",
           .details =
-              "A task makes one object of the target. Any process may do it, in any "
-              "order, "
-              "any number of times: its output appears whole. `dolium convert` with the "
-              "arguments of the plan, but without --plan, completes the target.",
+              "A task makes one part of the target. Any process may do it, any number of "
+              "times: its output appears whole. The verb with the arguments of the plan, "
+              "but without --plan, completes the target.\n"
+              "Tasks of volumes have a `stage`, one for each scale. Those of a stage may "
+              "be done in any order, but only when all of the stages before it are done; "
+              "tasks given together are done in that order.",
           .options = {kJobs, kMemory, kJson, kProgress},
           .examples = {"dolium task < tasks.aa"},
           .least_arguments = 0,
@@ -223,7 +208,7 @@ std::vector<Verb> MakeVerbs() {
           .options = {Flag("", "force", "replace an entry that is there"),
                       Value(ValueKind::kFile, "", "preceding", "<file>",
                             "bytes to lie right before the entry, not indexed"),
-                      kFormat, kSharding, kJson},
+                      kFormat, kSharding, kJson, kProgress},
           .examples = {"dolium put seg/s0 4021 chunk.bin",
                        "make-chunk | dolium put --force seg/s0 4021 -"},
           .least_arguments = 3,
@@ -237,7 +222,7 @@ std::vector<Verb> MakeVerbs() {
           .description =
               "Remove entries, by an atomic rewrite of each object that holds some.",
           .details = "If one of the keys is not there, nothing is changed.",
-          .options = {kFormat, kSharding, kJson},
+          .options = {kFormat, kSharding, kJson, kProgress},
           .examples = {"dolium rm seg/s0 4021 4022"},
           .least_arguments = 2,
           .most_arguments = kAny,
@@ -273,15 +258,16 @@ std::vector<Verb> MakeVerbs() {
       },
       {
           .name = "help",
-          .usage = "[options] [<verb>]",
+          .usage = "[options] [<verb>...]",
           .outline = "explain a verb",
           .description = "Explain a verb, or list all of them.",
           .details = "",
           .options = {Flag("", "man", "as a man page (roff)"),
                       Flag("", "markdown", "as a man page in Markdown"), kJson},
-          .examples = {"dolium help verify", "dolium help --man verify | man -l -"},
+          .examples = {"dolium help verify", "dolium help volume ingest",
+                       "dolium help --man verify | man -l -"},
           .least_arguments = 0,
-          .most_arguments = 1,
+          .most_arguments = 2,
           .run = RunHelp,
       },
   };
@@ -290,15 +276,40 @@ std::vector<Verb> MakeVerbs() {
 }  // namespace
 
 std::span<const Verb> Verbs() {
-  static const std::vector<Verb> verbs = MakeVerbs();
+  static const std::vector<Verb> verbs = [] {
+    std::vector<Verb> all = MakeVerbs();
+    const std::vector<Verb> volume = VolumeVerbs();
+    all.insert(std::ranges::find(all, "completion", &Verb::name), volume.begin(),
+               volume.end());
+    return all;
+  }();
   return verbs;
 }
 
 const Verb* FindVerb(std::string_view name) {
+  const auto found = std::ranges::find(Verbs(), name, &Verb::name);
+  return found == Verbs().end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> WordsAfter(std::string_view group) {
+  std::vector<std::string_view> words;
   for (const Verb& verb : Verbs()) {
-    if (verb.name == name) return &verb;
+    std::string_view rest = verb.name;
+    if (!group.empty()) {
+      if (!rest.starts_with(group) || !rest.substr(group.size()).starts_with(' '))
+        continue;
+      rest.remove_prefix(group.size() + 1);
+    }
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    if (words.empty() || words.back() != word) words.push_back(word);
   }
-  return nullptr;
+  return words;
+}
+
+std::vector<std::string_view> Groups() {
+  std::vector<std::string_view> groups = WordsAfter("");
+  std::erase_if(groups, [](std::string_view word) { return WordsAfter(word).empty(); });
+  return groups;
 }
 
 std::string Signature(const Option& option) {

@@ -27,11 +27,11 @@ struct Option {
 };
 
 struct Verb {
-  std::string_view name;
+  std::string_view name;         // a word, or two: that of a group and its own
   std::string_view usage;        // after `dolium NAME `
   std::string_view outline;      // a few words, for the list of verbs
   std::string_view description;  // what `--help` says
-  std::string_view details;      // what only the man page says; paragraphs
+  std::string details;           // what only the man page says; paragraphs
   std::vector<Option> options;
   std::vector<std::string_view> examples;
   size_t least_arguments;
@@ -45,14 +45,22 @@ std::span<const Verb> Verbs();
 // nullptr if there is none of that name.
 const Verb* FindVerb(std::string_view name);
 
+// The words that names go on with after `group`, or begin with if that is empty.
+std::vector<std::string_view> WordsAfter(std::string_view group);
+
+// The first words of names that have two.
+std::vector<std::string_view> Groups();
+
+// The rows for volumes, which are in a file of their own.
+std::vector<Verb> VolumeVerbs();
+
 // "-j, --jobs <n>", "--json".
 std::string Signature(const Option& option);
 
 // What stands in front of all verbs.
 inline constexpr std::string_view kProgramSummary =
     "One engine for sharded chunk storage: look into sets of shards, check, change and "
-    "convert "
-    "them.";
+    "convert them; make volumes and cut boxes out of them.";
 
 // Any number of arguments.
 inline constexpr size_t kAny = 1'000'000;
@@ -69,5 +77,11 @@ ExitStatus RunRm(Context& context);
 ExitStatus RunStats(Context& context);
 ExitStatus RunTask(Context& context);
 ExitStatus RunVerify(Context& context);
+ExitStatus RunVolumeCutout(Context& context);
+ExitStatus RunVolumeDownsample(Context& context);
+ExitStatus RunVolumeInfo(Context& context);
+ExitStatus RunVolumeIngest(Context& context);
+ExitStatus RunVolumePreview(Context& context);
+ExitStatus RunVolumeTranscode(Context& context);
 
 }  // namespace dolium::cli

@@ -44,10 +44,11 @@ for entry in map(json.loads, sys.stdin):
 
 # serve: serves the case's folder over HTTP until the case ends, and sets $url.
 serve() {
-  python3 "$(dirname "${BASH_SOURCE[0]}")/range_server.py" .port &
-  trap "kill $!" EXIT
-  while [ ! -e .port ]; do sleep 0.05; done
-  url=http://127.0.0.1:$(cat .port)
+  mkfifo .hold
+  python3 "$(dirname "${BASH_SOURCE[0]}")/../support/range_server.py" . < .hold > .url &
+  exec 9> .hold  # The server ends when nobody holds this any more.
+  while [ ! -s .url ]; do sleep 0.05; done
+  read -r url < .url
 }
 
 # at_url COMMAND...: runs it, with the port left out of its output.
@@ -57,4 +58,46 @@ at_url() {
   sed "s|$url|URL|g" .out
   sed "s|$url|URL|g" .err >&2
   echo "exit status $exit_status"
+}
+
+# make_array FILE X Y Z TYPE EXPRESSION: a .npy or .raw file of X * Y * Z numbers, x fastest;
+# TYPE is one of uint8, uint16, uint32, uint64, EXPRESSION is Python, of x, y and z.
+make_array() {
+  python3 - "$@" << 'END'
+import struct, sys
+
+file, size, kind, rule = sys.argv[1], list(map(int, sys.argv[2:5])), sys.argv[5], sys.argv[6]
+letter = {"uint8": "B", "uint16": "H", "uint32": "I", "uint64": "Q"}[kind]
+rule = compile(rule, "rule", "eval")
+numbers = [
+    eval(rule) for z in range(size[2]) for y in range(size[1]) for x in range(size[0])
+]
+with open(file, "wb") as out:
+    if file.endswith(".npy"):
+        width = struct.calcsize(letter)
+        descr = f"{'<' if width > 1 else '|'}u{width}"
+        head = f"{{'descr': '{descr}', 'fortran_order': True, 'shape': {tuple(size)}, }}"
+        head = head.ljust(117) + "\n"
+        out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
+    out.write(struct.pack(f"<{len(numbers)}{letter}", *numbers))
+END
+}
+
+# numbers FILE TYPE: the numbers of a .npy or .raw file, as they lie there, on one line.
+numbers() {
+  python3 - "$@" << 'END'
+import struct, sys
+
+data = open(sys.argv[1], "rb").read()
+if data.startswith(b"\x93NUMPY"):
+    data = data[10 + struct.unpack("<H", data[8:10])[0] :]
+letter = {"uint8": "B", "uint16": "H", "uint32": "I", "uint64": "Q"}[sys.argv[2]]
+print(*struct.unpack(f"<{len(data) // struct.calcsize(letter)}{letter}", data))
+END
+}
+
+# without_sizes COMMAND...: runs it; what was stored, which depends on the compressor,
+# reads SIZE.
+without_sizes() {
+  "$@" | sed -E 's/(objects?), [0-9.]+ k?B/\1, SIZE/; s/("(value|stored)_bytes"):[0-9]+/\1:SIZE/g'
 }

@@ -23,10 +23,11 @@ def make_pages(program, form):
     """Returns {name of the page without its end: text}."""
     overview = output(program, "--help").decode()
     listed = re.search(r"^verbs:\n((?:  .*\n)+)", overview, re.MULTILINE)
-    verbs = re.findall(r"^  (\S+)", listed.group(1), re.MULTILINE)
+    verbs = re.findall(r"^  (\S+(?: \S+)?)  ", listed.group(1), re.MULTILINE)
     pages = {"dolium.1": output(program, "help", form)}
     for verb in verbs:
-        pages[f"dolium-{verb}.1"] = output(program, "help", form, verb)
+        words = verb.split()
+        pages[f"dolium-{'-'.join(words)}.1"] = output(program, "help", form, *words)
     return pages
 
 

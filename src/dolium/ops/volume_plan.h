@@ -96,7 +96,8 @@ Result<VolumePlan> PlanIngest(const IngestRequest& request);
 Result<VolumePlan> PlanDownsample(const DownsampleRequest& request);
 Result<VolumePlan> PlanTranscode(const TranscodeRequest& request);
 
-// Does one task. kConflict if its source is no longer what the plan was made for.
+// Does one task. kConflict if its source is no longer what the plan was made for,
+// kUnavailable if a stage that it needs is not done yet.
 Result<WriteSummary> RunVolumeTask(std::string_view task, const RunOptions& options);
 
 struct VolumeReport {

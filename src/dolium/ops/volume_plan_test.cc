@@ -230,6 +230,19 @@ TEST_F(VolumePlans, IsNotFinishedBeforeAllPartsAreDone) {
   EXPECT_THAT(report.error().message, HasSubstr("is not done yet"));
 }
 
+TEST_F(VolumePlans, DoesNotDownsampleWhatIsNotThereYet) {
+  const auto plan = PlanIngest(Ingest({50, 37, 20}, "vol"));
+  ASSERT_TRUE(plan);
+  ASSERT_TRUE(RunVolumeTask(plan->stages[0][0], {}));
+  const auto early = RunVolumeTask(plan->stages[1][0], {});
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(early.error().message, HasSubstr("stage 1 needs all of stage 0, of which "
+                                               "part 1 is not done yet"));
+  for (const std::string& task : plan->stages[0]) ASSERT_TRUE(RunVolumeTask(task, {}));
+  EXPECT_TRUE(RunVolumeTask(plan->stages[1][0], {}));
+}
+
 TEST_F(VolumePlans, NoticesThatTheSourceHasChanged) {
   const auto plan = PlanIngest(Ingest({20, 20, 8}, "vol"));
   ASSERT_TRUE(plan);

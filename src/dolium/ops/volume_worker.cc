@@ -121,6 +121,27 @@ Result<void> VolumeWorker::CheckTask(const VolumeTask& task, const Scale& target
                                      home_.Describe(), ToString(task.cells), task.stage));
 }
 
+Result<void> VolumeWorker::CheckReady(size_t stage) {
+  const auto* const input = std::get_if<FinerInput>(&job_.stages[stage].input);
+  if (input == nullptr) return {};
+  {
+    const std::lock_guard lock(mutex_);
+    if (ready_.contains(stage)) return {};
+  }
+  DOLIUM_TRY(const std::vector<VolumeTask> tasks, Tasks());
+  DOLIUM_TRY(const std::vector<uint64_t> done, folder_.PartsDone());
+  for (const VolumeTask& task : tasks) {
+    if (job_.stages[task.stage].scale != input->scale) continue;
+    if (std::ranges::binary_search(done, task.part)) continue;
+    return Unavailable(fmt::format(
+        "{}: stage {} needs all of stage {}, of which part {} is not done yet",
+        home_.Describe(), stage, task.stage, task.part));
+  }
+  const std::lock_guard lock(mutex_);
+  ready_.insert(stage);
+  return {};
+}
+
 Result<WriteSummary> VolumeWorker::Run(const VolumeTask& task,
                                        const WriterOptions& options,
                                        const Tell& progress) {
@@ -131,6 +152,7 @@ Result<WriteSummary> VolumeWorker::Run(const VolumeTask& task,
   const Stage& stage = job_.stages[task.stage];
   DOLIUM_TRY(const auto target, Scale::Open(volume_, job_.info, stage.scale));
   DOLIUM_TRY_VOID(CheckTask(task, *target));
+  DOLIUM_TRY_VOID(CheckReady(task.stage));
   DOLIUM_TRY(const WriteSummary written,
              Fill(*target, stage, task.cells, options, progress));
   DOLIUM_TRY_VOID(

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "dolium/base/result.h"
@@ -41,14 +42,17 @@ class VolumeWorker {
   // All tasks, done or not, in order of part.
   Result<std::vector<VolumeTask>> Tasks() const;
 
-  // Makes a part, and its report. `progress` is told how many more chunks are done, and
-  // how many bytes of voxels they have.
+  // Makes a part, and its report. kUnavailable if the stages before it are not done yet.
+  // `progress` is told how many more chunks are done, and how many bytes of voxels they
+  // have.
   using Tell = std::function<void(uint64_t chunks, uint64_t bytes)>;
   Result<WriteSummary> Run(const VolumeTask& task, const WriterOptions& options,
                            const Tell& progress);
 
  private:
   Result<void> CheckTask(const VolumeTask& task, const Scale& target) const;
+  // kUnavailable unless the scale that a stage reads, if the job writes it, is complete.
+  Result<void> CheckReady(size_t stage);
   Result<std::shared_ptr<Scale>> ScaleOf(size_t scale);
   Result<WriteSummary> Fill(const Scale& target, const Stage& stage, const Box& cells,
                             const WriterOptions& options, const Tell& progress);
@@ -64,6 +68,7 @@ class VolumeWorker {
   std::map<size_t, std::shared_ptr<Scale>> scales_;   // of the volume
   std::map<size_t, std::shared_ptr<Scale>> sources_;  // of another volume
   std::shared_ptr<const ArraySource> array_;
+  std::set<size_t> ready_;  // stages whose input is complete
 };
 
 }  // namespace dolium::volume

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dolium/base/checked_math.h"
+#include "dolium/base/parallel.h"
 #include "dolium/domain/volume/file_chunks.h"
 #include "dolium/domain/volume/morton.h"
 #include "dolium/domain/volume/shard_chunks.h"
@@ -15,7 +16,29 @@ namespace {
 constexpr uint64_t kMaxGrowth = 4;
 constexpr uint64_t kMaxHeader = uint64_t{1} << 20;
 
+// Cells that a thread takes at a time: few enough that all threads end together.
+constexpr size_t kRunsPerThread = 4;
+constexpr size_t kMaxRun = 32;
+
 }  // namespace
+
+Result<void> GetInRuns(const ChunkStorage& storage, std::span<const Vec3> cells,
+                       size_t jobs, const ChunkStorage::Visitor& visit) {
+  const size_t threads = ThreadCount(jobs, cells.size());
+  const size_t run =
+      threads == 1
+          ? 1
+          : std::clamp<size_t>(cells.size() / (threads * kRunsPerThread), 1, kMaxRun);
+  return ParallelFor((cells.size() + run - 1) / run, threads,
+                     [&](size_t first) -> Result<void> {
+                       const size_t end = std::min(cells.size(), (first + 1) * run);
+                       for (size_t i = first * run; i < end; ++i) {
+                         DOLIUM_TRY(auto chunk, storage.Get(cells[i]));
+                         DOLIUM_TRY_VOID(visit(i, std::move(chunk)));
+                       }
+                       return {};
+                     });
+}
 
 uint64_t MaxEncodedBytes(const ArrayShape& shape) {
   const auto grown = CheckedMul(shape.bytes().value_or(UINT64_MAX), kMaxGrowth);

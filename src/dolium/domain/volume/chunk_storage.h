@@ -81,6 +81,11 @@ std::shared_ptr<ChunkStorage> OpenChunkStorage(const Location& folder,
                                                const ArrayShape& shape,
                                                const StorageOptions& options);
 
+// GetEach() by Get(), a run of cells at a time: neighbours share pages of memory, which
+// threads had better not fight for.
+Result<void> GetInRuns(const ChunkStorage& storage, std::span<const Vec3> cells,
+                       size_t jobs, const ChunkStorage::Visitor& visit);
+
 // The most that an encoded chunk of this shape can sensibly take. More is damage.
 uint64_t MaxEncodedBytes(const ArrayShape& shape);
 

@@ -123,11 +123,7 @@ Result<std::optional<StoredChunk>> FileChunks::GetStored(const Vec3& cell) const
 
 Result<void> FileChunks::GetEach(std::span<const Vec3> cells, size_t jobs,
                                  const Visitor& visit) const {
-  const size_t threads = jobs == 0 && !is_local_ ? kRemoteJobs : jobs;
-  return ParallelFor(cells.size(), threads, [&](size_t i) -> Result<void> {
-    DOLIUM_TRY(auto chunk, Get(cells[i]));
-    return visit(i, std::move(chunk));
-  });
+  return GetInRuns(*this, cells, jobs == 0 && !is_local_ ? kRemoteJobs : jobs, visit);
 }
 
 Result<bool> FileChunks::IsKeptAsGz(const std::string& name) const {

@@ -55,10 +55,7 @@ Result<std::optional<StoredChunk>> ShardChunks::GetStored(const Vec3& cell) cons
 Result<void> ShardChunks::GetEach(std::span<const Vec3> cells, size_t jobs,
                                   const Visitor& visit) const {
   if (!reader_.is_local()) return GetEachByRequests(cells, jobs, visit);
-  return ParallelFor(cells.size(), jobs, [&](size_t i) -> Result<void> {
-    DOLIUM_TRY(auto chunk, Get(cells[i]));
-    return visit(i, std::move(chunk));
-  });
+  return GetInRuns(*this, cells, jobs, visit);
 }
 
 Result<void> ShardChunks::GetEachByRequests(std::span<const Vec3> cells, size_t jobs,

@@ -10,5 +10,11 @@ complete_words dolium convert --to ''
 complete_words dolium verify --q
 complete_words dolium convert --hash mur
 complete_words dolium help com
+complete_words dolium vol
+complete_words dolium volume ''
+complete_words dolium volume tr
+complete_words dolium help volume in
+complete_words dolium volume ingest --encoding j
+complete_words dolium volume ingest --enc
 touch file1
 complete_words dolium ls fi

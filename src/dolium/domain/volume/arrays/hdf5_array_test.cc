@@ -32,11 +32,12 @@ class Hdf5File {
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;
 
-  // Chunked and deflated if there is a `chunk`.
+  // Chunked and deflated if there is a `chunk`; or filtered by `filter`, which may skip
+  // chunks and need not be known.
   template <typename T>
   void Add(const std::string& name, hid_t stored, hid_t in_memory,
            const std::vector<hsize_t>& sizes, const std::vector<T>& values,
-           const std::vector<hsize_t>& chunk = {}) {
+           const std::vector<hsize_t>& chunk = {}, H5Z_filter_t filter = 0) {
     const int rank = static_cast<int>(sizes.size());
     const hid_t space = H5Screate_simple(rank, sizes.data(), nullptr);
     const hid_t links = H5Pcreate(H5P_LINK_CREATE);
@@ -44,7 +45,11 @@ class Hdf5File {
     const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
     if (!chunk.empty()) {
       H5Pset_chunk(creation, rank, chunk.data());
-      H5Pset_deflate(creation, 1);
+      if (filter == 0) {
+        H5Pset_deflate(creation, 1);
+      } else {
+        H5Pset_filter(creation, filter, H5Z_FLAG_OPTIONAL, 0, nullptr);
+      }
     }
     const hid_t dataset =
         H5Dcreate2(file_, name.c_str(), stored, space, links, creation, H5P_DEFAULT);
@@ -177,6 +182,15 @@ TEST_F(Hdf5ArrayTest, KnowsTypesOfNumbers) {
   EXPECT_EQ(open("bool")->shape().type, DataType::kUint8);
   EXPECT_THAT(ReadAll<uint8_t>(*open("bool")), ElementsAre(0, 1));
   EXPECT_EQ(ErrorOf({.path = path_, .dataset = "text"}).code, ErrorCode::kUnsupported);
+}
+
+TEST_F(Hdf5ArrayTest, NamesAFilterThatTheLibraryLacks) {
+  constexpr H5Z_filter_t kForTests = 300;
+  Hdf5File(path_).Add("v", H5T_STD_U8LE, H5T_NATIVE_UINT8, {2, 2, 3}, Count<uint8_t>(12),
+                      {2, 2, 3}, kForTests);
+  const Error error = ErrorOf({.path = path_});
+  EXPECT_EQ(error.code, ErrorCode::kUnsupported);
+  EXPECT_THAT(error.message, HasSubstr("v: its chunks are compressed by filter 300"));
 }
 
 TEST_F(Hdf5ArrayTest, ReportsDamageWithoutPrinting) {

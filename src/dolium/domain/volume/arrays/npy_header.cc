@@ -17,6 +17,15 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kAlignment = 64;
 constexpr size_t kMaxDimensions = 64;
 
+// The beginning of a string from the file, fit for messages.
+std::string Shown(std::string_view text) {
+  std::string out(text.substr(0, 32));
+  for (char& c : out) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return out;
+}
+
 // The literals of Python that NumPy writes: strings, numbers, tuples, booleans.
 class LiteralReader {
  public:
@@ -124,9 +133,9 @@ Result<void> ReadDescr(LiteralReader& literals, NpyHeader& header) {
                         : std::nullopt;
   if (!type) {
     return Unsupported(fmt::format(
-        "numbers of NumPy's type '{:.32}'; known are bool, u1, i1, u2, i2, u4, i4, u8, "
+        "numbers of NumPy's type '{}'; known are bool, u1, i1, u2, i2, u4, i4, u8, "
         "i8, f4, f8",
-        descr));
+        Shown(descr)));
   }
   header.type = *type;
   header.big_endian = order == '>';
@@ -153,7 +162,7 @@ Result<void> ReadDictionary(std::string_view text, NpyHeader& header) {
       DOLIUM_TRY(header.shape, literals.Tuple());
     } else {
       return Corrupt(
-          fmt::format("NumPy header: '{:.32}' is no key, or twice there", key));
+          fmt::format("NumPy header: '{}' is no key, or twice there", Shown(key)));
     }
     if (literals.Take("}")) break;
     DOLIUM_TRY_VOID(literals.Expect(","));

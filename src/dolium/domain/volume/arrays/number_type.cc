@@ -69,7 +69,7 @@ size_t ConvertAll(const std::byte* in, std::byte* out, size_t count) {
     From value;
     std::memcpy(&value, in + i * sizeof(From), sizeof value);
     if (!Fits<To>(value)) return i;
-    const To converted = static_cast<To>(value);
+    const To converted = static_cast<To>(value);  // NOLINT: an int8 is a number here.
     std::memcpy(out + i * sizeof(To), &converted, sizeof converted);
   }
   return count;

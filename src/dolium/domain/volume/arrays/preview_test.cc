@@ -73,9 +73,9 @@ TEST(RenderPreview, PutsSlicesWhereTheyMeet) {
 }
 
 TEST(RenderPreview, ScalesByTheSizeOfVoxels) {
-  const std::vector<uint8_t> xy(20 * 10);
-  const std::vector<uint8_t> xz(20 * 5);
-  const std::vector<uint8_t> yz(10 * 5);
+  const std::vector<uint8_t> xy(200);
+  const std::vector<uint8_t> xz(100);
+  const std::vector<uint8_t> yz(50);
   PreviewRequest request = {.xy = Slice(20, 10, xy),
                             .xz = Slice(20, 5, xz),
                             .yz = Slice(10, 5, yz),
@@ -107,7 +107,7 @@ TEST(RenderPreview, StaysWithinItsLongestSide) {
 }
 
 TEST(RenderPreview, AveragesWhatAPixelCovers) {
-  std::vector<uint8_t> xy(100 * 100);
+  std::vector<uint8_t> xy(10'000);
   for (size_t i = 0; i < xy.size(); ++i) xy[i] = i % 2 == 0 ? 100 : 200;
   const std::vector<uint8_t> thin(100, 50);
   const Picture picture = Render({.xy = Slice(100, 100, xy),
