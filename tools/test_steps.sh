@@ -4,7 +4,12 @@
 # shellcheck disable=SC2154  # root, venv, logs, jobs and packages_* come from ./dev
 
 readonly short_steps=(packages venv style build-dev ctest install tidy pytest cli)
-readonly long_steps=(tsan fuzz)
+readonly long_steps=(tsan source-peers fuzz)
+
+# What of python/requirements-peers.txt is built from its source distribution. TensorStore is
+# not: it takes Bazel and hours.
+readonly source_peers=(cloud-volume cloud-files compressed_segmentation fastremap osteoid DracoPy
+  crc32c deflate posix_ipc pysimdjson zstandard brotli)
 
 # A step that makes no sense after the failure of another.
 declare -rA step_needs=([ctest]=build-dev [tidy]=build-dev [pytest]=venv [cli]=build-dev)
@@ -21,6 +26,7 @@ describe_step() {
     pytest) echo "Python module, peers, kill tests" ;;
     cli) echo "command line cases, man pages" ;;
     tsan) echo "C++ tests under TSan" ;;
+    source-peers) echo "peers built from source" ;;
     fuzz) echo "fuzz targets, 60 seconds each" ;;
     *) die "no step $1; there are: ${short_steps[*]} ${long_steps[*]}" ;;
   esac
@@ -52,6 +58,24 @@ step_install() {
   cmake --build build/consumer
   build/consumer/consumer
   build/stage/bin/dolium --version
+  check_installed_docs build/stage/share
+}
+
+# Each page of docs/man is there, and a completion that bash takes; the manifest has them all.
+check_installed_docs() {
+  local completion=$1/bash-completion/completions/dolium file
+  diff <(cd docs/man && printf '%s\n' *.md | sed 's/\.md$//' | sort) \
+    <(cd "$1/man/man1" && printf '%s\n' * | sort) ||
+    die "the man pages installed are not those of docs/man"
+  for file in "$1"/man/man1/*; do
+    grep -q '^\.SH NAME' "$file" || die "$file is not a man page"
+  done
+  # shellcheck disable=SC2016  # for the other bash to expand
+  bash -c 'source "$1" && complete -p dolium' - "$completion"
+  for file in "$1"/man/man1/* "$completion"; do
+    grep -qxF "$root/$file" build/release/install_manifest.txt ||
+      die "$file is not in install_manifest.txt"
+  done
 }
 
 step_tidy() { command_tidy; }
@@ -86,6 +110,19 @@ step_tsan() {
   # TSan of g++ 12 cannot cope with the wide address randomisation of newer kernels.
   if setarch -R true 2>/dev/null; then plainly=(setarch -R); fi
   "${plainly[@]}" ctest --preset tsan -j "$jobs"
+}
+
+# The tests against cloud-volume, with it and its C++ built here, in an environment of their own.
+step_source-peers() {
+  local venv=$root/build/venv-source names
+  names=$(IFS=,; echo "${source_peers[*]}")
+  [[ -f $venv/.from-source && $(<"$venv/.from-source") == "$names" ]] || rm -rf "$venv"
+  PIP_NO_BINARY=$names ensure_venv build peers
+  echo "$names" >"$venv/.from-source"
+  build_preset release
+  ensure_module
+  DOLIUM=$root/build/release/dolium "$venv/bin/python" -m pytest -q --durations=5 \
+    tests/peers/test_cloud_volume.py tests/peers/test_mesh_peers.py
 }
 
 step_fuzz() { command_fuzz 60; }
