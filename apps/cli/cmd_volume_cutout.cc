@@ -46,6 +46,10 @@ Result<Cutout> Begin(const Context& context, const std::string& file) {
   DOLIUM_TRY(out.scale, volume.OpenScale(out.index));
   DOLIUM_TRY(out.box, BoxOption(arguments, out.scale->bounds()).Within("volume cutout"));
 
+  if (out.box.empty()) {
+    return InvalidArgument(fmt::format("volume cutout: {}: scale {} has no voxels",
+                                       location.Describe(), out.index));
+  }
   Box page = out.box;
   page.end[2] = page.begin[2] + 1;
   const auto page_bytes = out.scale->ShapeOf(page).bytes();
@@ -61,7 +65,7 @@ Result<Cutout> Begin(const Context& context, const std::string& file) {
   auto sink = volume::ArraySink::Begin(
       file, out.scale->ShapeOf(out.box),
       {.force = arguments.Has("force"), .deflate = arguments.Has("deflate")});
-  if (!sink && sink.error().code == ErrorCode::kExists) {
+  if (!sink && sink.error().code == ErrorCode::kExists && !arguments.Has("force")) {
     return Exists(fmt::format("{}: is there already; --force replaces it", file));
   }
   DOLIUM_TRY(out.sink, std::move(sink));

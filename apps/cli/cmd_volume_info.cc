@@ -90,6 +90,9 @@ void PrintJson(Context& context, const volume::Volume& volume) {
                {"channels", info.num_channels},
                {"scales", Json::array()},
                {"warnings", Json::array()}};
+  if (info.mesh) json["mesh"] = *info.mesh;
+  if (info.skeletons) json["skeletons"] = *info.skeletons;
+  if (info.segment_properties) json["segment_properties"] = *info.segment_properties;
   for (const ScaleInfo& scale : info.scales) json["scales"].push_back(ScaleJson(scale));
   for (const volume::InfoWarning& warning : CheckVolumeInfo(info)) {
     json["warnings"].push_back({{"member", warning.path}, {"message", warning.text}});

@@ -23,7 +23,7 @@ constexpr std::string_view kPlanDetails =
     "done in any order, when all of the stages before it are done. After the last one, "
     "the same command without --plan completes the volume.";
 
-std::vector<Option> Join(std::vector<std::vector<Option>> lists) {
+std::vector<Option> Join(const std::vector<std::vector<Option>>& lists) {
   std::vector<Option> all;
   for (const std::vector<Option>& list : lists) {
     all.insert(all.end(), list.begin(), list.end());

@@ -9,24 +9,37 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-
-Encoding = Literal["raw", "jpeg", "png", "jxl", "compressed_segmentation", "compresso"]
+from ._indexing import vector
+from ._volume_arguments import Encoding, storage_options
 
 
 def _four(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The array as x, y, z, channel in Fortran order; copied only if it has another."""
+    """The array as x, y, z, channel in Fortran order and the byte order of the machine; copied
+    only if it has others."""
     if array.ndim not in (3, 4):
         raise ValueError(f"found an array of {array.ndim} dimensions, expected x, y, z[, channel]")
-    return np.asfortranarray(array if array.ndim == 4 else array[..., np.newaxis])
+    native = array.astype(array.dtype.newbyteorder("="), order="K", copy=False)
+    return np.asfortranarray(native if native.ndim == 4 else native[..., np.newaxis])
 
 
-def encode_chunk(array: npt.ArrayLike, encoding: Encoding, **options: Any) -> bytes:
+def encode_chunk(
+    array: npt.ArrayLike,
+    encoding: Encoding,
+    *,
+    block_size: Sequence[int] | None = None,
+    quality: int | None = None,
+    level: int | None = None,
+    effort: int | None = None,
+) -> bytes:
     """The bytes of a chunk: an array [x, y, z] or [x, y, z, channel] in an encoding of volumes.
 
-    Options are those of Volume.create(): block_size, quality, level, effort.
+    Options are those of Volume.create().
     """
     four = _four(np.asarray(array))
-    return _core.encode_chunk(four, four.shape, four.dtype.name, {"encoding": encoding, **options})
+    options = storage_options(
+        encoding=encoding, block_size=block_size, quality=quality, level=level, effort=effort
+    )
+    return _core.encode_chunk(four, four.shape, four.dtype.name, options)
 
 
 def decode_chunk(
@@ -37,14 +50,14 @@ def decode_chunk(
     *,
     block_size: Sequence[int] | None = None,
 ) -> npt.NDArray[Any]:
-    """The array of a chunk, in Fortran order. The shape must be known, as volumes know it."""
+    """The array of a chunk, in Fortran order and the byte order of the machine. The shape must be
+    known, as volumes know it."""
     shape = tuple(shape)
     if len(shape) not in (3, 4):
         raise ValueError(f"found a shape of {len(shape)} numbers, expected x, y, z[, channel]")
-    array: npt.NDArray[Any] = np.empty(shape if len(shape) == 4 else (*shape, 1), dtype, order="F")
-    options: dict[str, Any] = {"encoding": encoding}
-    if block_size is not None:
-        options["block_size"] = tuple(block_size)
+    native = np.dtype(dtype).newbyteorder("=")
+    array: npt.NDArray[Any] = np.empty(shape if len(shape) == 4 else (*shape, 1), native, order="F")
+    options = storage_options(encoding=encoding, block_size=block_size)
     _core.decode_chunk(data, array, array.shape, array.dtype.name, options)
     return array if len(shape) == 4 else array[..., 0]
 
@@ -60,10 +73,13 @@ def downsample_array(
 
     "average" rounds halves to even, "mode" takes the most frequent label (of several the
     smallest; zero only if there is nothing else, with `ignore_zero`), "stride" the first voxel.
+    Factors are 1 to 8.
     """
+    x, y, z = vector("factor", factor)
+    if not all(1 <= side <= 8 for side in (x, y, z)):
+        raise ValueError(f"factor: found {(x, y, z)}, expected numbers from 1 to 8")
     array = np.asarray(array)
     four = _four(array)
-    x, y, z = factor
     shape = (-(-four.shape[0] // x), -(-four.shape[1] // y), -(-four.shape[2] // z), four.shape[3])
     out: npt.NDArray[Any] = np.empty(shape, four.dtype, order="F")
     _core.downsample_array(

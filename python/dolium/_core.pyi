@@ -340,9 +340,6 @@ class VolumeScale:
     def write(self, box: _Box, array: npt.NDArray[Any], jobs: int) -> None:
         """Replaces a box by an array."""
 
-    def write_units(self) -> list[_Box]:
-        """The boxes of the shards; without shards, of blocks of chunks."""
-
     @property
     def location(self) -> str: ...
     @property
@@ -363,6 +360,10 @@ class VolumeScale:
     def resolution(self) -> tuple[float, float, float]: ...
     @property
     def chunk_size(self) -> _Vector: ...
+    @property
+    def write_unit(self) -> _Vector:
+        """The size of a shard's box in voxels; without shards, of a block of chunks."""
+
     @property
     def encoding(self) -> str: ...
     @property

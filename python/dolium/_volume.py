@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -103,8 +102,8 @@ class Volume:
         quality: int | None = None,
         level: int | None = None,
         effort: int | None = None,
-        sharded: bool = True,
-        shard_size: int = 1 << 30,
+        sharded: bool | None = None,
+        shard_size: int | None = None,
         sharding: Sharding | None = None,
         gzip_files: bool = False,
         key: str | None = None,
@@ -116,9 +115,11 @@ class Volume:
         is in nanometres. `type` is segmentation for uint32 and uint64, else image. The encoding
         is one that loses nothing unless you choose another; `block_size` belongs to
         compressed_segmentation, `quality` to jpeg and jxl, `level` to png, `effort` to jxl.
-        Shards hold at most `shard_size` bytes of voxels before they are encoded; `sharding` says
-        all of it instead. `key` names the folder of the scale. FileExistsError if there is a
-        volume, unless `force`: then it is replaced.
+        There are shards unless `sharded` is False or `gzip_files`, which stores each chunk as
+        `<name>.gz`. They hold at most `shard_size` bytes of voxels (1 GiB) before these are
+        encoded; `sharding` says all of it instead. `key` names the folder of the scale.
+        FileExistsError if there is a volume, unless `force`: then it is replaced, finished or
+        not.
         """
         if len(shape) == 4:
             if num_channels not in (None, shape[3]):
@@ -140,7 +141,7 @@ class Volume:
                 quality=quality,
                 level=level,
                 effort=effort,
-                sharded=sharded or sharding is not None,
+                sharded=sharded,
                 shard_size=shard_size,
                 sharding=sharding,
                 gzip_files=gzip_files,
@@ -289,23 +290,13 @@ class Volume:
 
     def chunks(self) -> Iterator[Slices]:
         """The boxes of the stored chunks, as indexes; x goes fastest."""
-        begin, end = self.bounds
-        ranges = [range(b, e, step) for b, e, step in zip(begin, end, self.chunk_size)]
-        size = self.chunk_size
-        for z, y, x in itertools.product(*reversed(ranges)):
-            yield (
-                slice(x, min(x + size[0], end[0])),
-                slice(y, min(y + size[1], end[1])),
-                slice(z, min(z + size[2], end[2])),
-            )
+        return self._boxes(self.chunk_size)
 
     def shards(self) -> Iterator[Slices]:
         """The boxes of the shards, as indexes; without shards, of blocks of some hundred chunks.
-        Writers that take one each do not get into each other's way. NotImplementedError if the
-        shards are no boxes."""
-        for begin, end in self._scale.write_units():
-            x, y, z = map(slice, begin, end)
-            yield x, y, z
+        x goes fastest. Writers that take one each do not get into each other's way.
+        NotImplementedError if the shards are no boxes."""
+        return self._boxes(self._scale.write_unit)
 
     def zero_based(self) -> VolumeArray:
         """The same voxels with indexes as numpy has them, for other libraries."""
@@ -357,6 +348,19 @@ class Volume:
             f"<dolium.Volume {self.location!r}, scale {self.scale_index} of {self.num_scales}: "
             f"{self._dtype} [{text_of(self._begin, self._end)}], {resolution} nm, {form}>"
         )
+
+    def _boxes(self, size: Vector) -> Iterator[Slices]:
+        """Boxes of this size that lie side by side and fill the bounds, where they are cut."""
+        begin, end = self.bounds
+        xs, ys, zs = map(range, begin, end, size)
+        for z in zs:
+            for y in ys:
+                for x in xs:
+                    yield (
+                        slice(x, min(x + size[0], end[0])),
+                        slice(y, min(y + size[1], end[1])),
+                        slice(z, min(z + size[2], end[2])),
+                    )
 
     def _select(self, box: Any) -> Selection:
         if _is_pair_of_corners(box):

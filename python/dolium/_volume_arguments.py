@@ -21,7 +21,8 @@ Sharding: TypeAlias = _core.ShardingSpec | dict[str, Any] | str | os.PathLike[st
 
 
 def storage_options(**options: Any) -> dict[str, Any]:
-    """How chunks are stored, as the engine takes it."""
+    """How chunks are stored, as the engine takes it. None means no wish: shard_size and sharding
+    then imply shards, gzip_files none, and what contradicts is a ValueError."""
     for name in ("chunk_size", "block_size"):
         if options.get(name) is not None:
             options[name] = vector(name, options[name])

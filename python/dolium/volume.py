@@ -188,18 +188,28 @@ def plan_ingest(
     "zyx". `data_type` is the volume's, if it is not the file's. An array in memory needs no plan:
     use Volume.create() and assign it.
 
-    Storage is as for Volume.create(). Coarser `scales` are made until one is a single chunk, or
-    as many as you say; `factor`, `method` and `ignore_zero` are as for plan_downsample().
-    `force` replaces a volume that is there once the new one is complete.
+    Storage is as for Volume.create(). Coarser scales are made until one is a single chunk, or
+    there are as many as `scales` says, the full one counted: 1 makes no other. `factor`, `method`
+    and `ignore_zero` are as for plan_downsample(). `force` replaces a volume that is there once
+    the new one is complete.
     """
     if isinstance(source, np.ndarray):
         raise TypeError("an array in memory: use Volume.create() and assign it")
-    if shape is None and (dtype is not None or byte_offset is not None):
-        raise ValueError("dtype and byte_offset tell about raw files, together with shape")
-    if shape is not None and dtype is None:
-        raise ValueError("shape: a raw file needs its dtype, too")
     if order not in ("F", "C"):
         raise ValueError(f"order: found {order!r}, expected 'F' or 'C'")
+    if shape is None:
+        given = {
+            "dtype": dtype is not None,
+            "byte_offset": byte_offset is not None,
+            "order": order != "F",
+        }
+        for name, is_given in given.items():
+            if is_given:
+                raise ValueError(f"{name}: tells about raw files, together with shape and dtype")
+    elif dtype is None:
+        raise ValueError("shape: a raw file needs its dtype, too")
+    if scales is not None and scales < 1:
+        raise ValueError(f"scales: found {scales}, expected 1 or more")
     number = None if dtype is None else np.dtype(dtype)
     array = {
         "path": source,
@@ -230,7 +240,7 @@ def plan_ingest(
             sharding=sharding,
             gzip_files=gzip_files,
         ),
-        _pyramid_options(scales, factor, method, ignore_zero),
+        _pyramid_options(None if scales is None else scales - 1, factor, method, ignore_zero),
         force,
     )
     return Plan(volume=os.fspath(target), **plan)
@@ -258,11 +268,11 @@ def plan_downsample(
     """Plans coarser scales for a volume, which they are added to.
 
     They are made from `from_scale`, the coarsest by default, each from the one before, until one
-    is a single chunk, or as many as `scales` says. `factor` is that from scale to scale; by
+    is a single chunk, or `scales` of them are added. `factor` is that from scale to scale; by
     default 2 where voxels are shortest, so that they become isotropic. `method` is "average",
     "mode" (the most frequent label; with `ignore_zero`, zeros lose against any) or "stride": mode
     for segmentations, else average. Storage is as in the scale they are made from, unless you
-    choose.
+    choose; `shard_size` and `sharding` choose shards, `gzip_files` none.
     """
     location = _location(volume)
     plan = _core.plan_volume_downsample(
@@ -303,8 +313,9 @@ def plan_transcode(
     force: bool = False,
 ) -> Plan:
     """Plans a copy of a volume, or of some of its `scales`, stored in another way. Storage is as
-    in the source, unless you choose; chunks about which nothing changes are copied without being
-    decoded. `force` replaces a volume that is there once the new one is complete."""
+    in the source, unless you choose (`shard_size` and `sharding` choose shards, `gzip_files`
+    none); chunks about which nothing changes are copied without being decoded. `force` replaces
+    a volume that is there once the new one is complete."""
     plan = _core.plan_volume_transcode(
         _location(source),
         target,

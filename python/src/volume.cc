@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <utility>
 
@@ -9,7 +10,6 @@
 #include "dolium/domain/volume/morton.h"
 #include "dolium/domain/volume/volume_sharding.h"
 #include "dolium/ops/target_folder.h"
-#include "dolium/ops/volume_parts.h"
 #include "python/src/errors.h"
 #include "python/src/interrupt.h"
 #include "python/src/voxel_buffer.h"
@@ -24,6 +24,8 @@ using volume::Vec3;
 
 // Voxels that are read or written before the next look at signals.
 constexpr int64_t kPieceBytes = int64_t{256} << 20;
+// Chunks of a block in x, y and z, where there are no shards.
+constexpr int64_t kBlockSide = 8;
 
 int64_t RoundUp(int64_t number, int64_t unit) {
   return (number + unit - 1) / unit * unit;
@@ -84,15 +86,21 @@ int64_t PieceVoxels(const Scale& scale) {
   return std::max<int64_t>(1, kPieceBytes / voxel);
 }
 
+// The cells of a shard in x, y and z; nullopt if shards are no boxes. All have the size
+// of the first, but for those at the end of the grid. Precondition: there are shards.
+std::optional<Vec3> ShardSize(const Scale& scale) {
+  const auto morton = volume::MortonCode::Make(scale.grid().shape());
+  if (!morton) return std::nullopt;
+  const auto cells = ShardCells(*scale.info().sharding, *morton, 0);
+  if (!cells) return std::nullopt;
+  return cells->size();
+}
+
 // The least box that is rewritten as a whole; empty if that is no box.
-Vec3 WriteUnit(const Scale& scale) {
+Vec3 RewrittenUnit(const Scale& scale) {
   const Vec3& chunk = scale.grid().chunk_size();
   if (!scale.info().sharding) return chunk;
-  const auto morton = volume::MortonCode::Make(scale.grid().shape());
-  const auto cells =
-      morton ? ShardCells(*scale.info().sharding, *morton, 0) : std::nullopt;
-  if (!cells || cells->empty()) return {0, 0, 0};
-  const Vec3 size = cells->size();
+  const Vec3 size = ShardSize(scale).value_or(Vec3{0, 0, 0});
   return {size[0] * chunk[0], size[1] * chunk[1], size[2] * chunk[2]};
 }
 
@@ -185,7 +193,7 @@ void PyVolume::Write(const Box& box, nb::handle array, size_t jobs) {
   const LentVoxels voxels(array, scale().ShapeOf(box), LentVoxels::Use::kRead);
   const volume::VoxelView view = voxels.view();
   for (const std::shared_ptr<Scale>& to : scales_) {
-    const Vec3 unit = WriteUnit(*to);
+    const Vec3 unit = RewrittenUnit(*to);
     const auto pieces = unit[0] == 0
                             ? std::vector<Box>{box}
                             : PiecesOf(box, to->bounds().begin, unit, PieceVoxels(*to));
@@ -195,11 +203,25 @@ void PyVolume::Write(const Box& box, nb::handle array, size_t jobs) {
   }
 }
 
-std::vector<Box> PyVolume::WriteUnits() const {
-  std::vector<Box> boxes = Must(WithoutGil(
-      [&] { return PartsOf(scale(), LayoutOf(scale().info(), /*whole_pages=*/false)); }));
-  for (Box& box : boxes) box = scale().grid().VoxelsOf(box);
-  return boxes;
+Vec3 PyVolume::WriteUnit() const {
+  const volume::Grid& grid = scale().grid();
+  Vec3 cells = {kBlockSide, kBlockSide, kBlockSide};
+  if (scale().info().sharding) {
+    const auto size = ShardSize(scale());
+    if (!size) {
+      Raise(Unsupported(
+          scale().folder().Describe() +
+          ": its shards are no boxes of chunks; that takes the hash identity, and "
+          "preshift, minishard and shard bits that add up to those of chunk numbers"));
+    }
+    cells = *size;
+  }
+  Vec3 unit{};
+  for (size_t d = 0; d < 3; ++d) {
+    const int64_t most = std::max<int64_t>(1, grid.shape()[d]);
+    unit[d] = std::clamp<int64_t>(cells[d], 1, most) * grid.chunk_size()[d];
+  }
+  return unit;
 }
 
 }  // namespace dolium::python

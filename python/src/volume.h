@@ -44,8 +44,10 @@ class PyVolume {
                 const volume::BoxOptions& options) const;
   void Write(const volume::Box& box, nb::handle array, size_t jobs);
 
-  // The boxes of voxels that are best written each by one writer.
-  std::vector<volume::Box> WriteUnits() const;
+  // The size of the boxes, side by side from the first voxel on, that are best written
+  // each by one writer: of shards, or else of blocks of chunks. Raises
+  // NotImplementedError if the shards are no boxes.
+  volume::Vec3 WriteUnit() const;
 
  private:
   void OpenScales();

@@ -66,12 +66,6 @@ void Write(PyVolume& self, const Corners& box, nb::handle array, size_t jobs) {
   self.Write(ToBox(box), array, jobs);
 }
 
-nb::list WriteUnits(const PyVolume& self) {
-  nb::list units;
-  for (const Box& box : self.WriteUnits()) units.append(ToPython(box));
-  return units;
-}
-
 // For pickle.
 nb::tuple Reduce(nb::handle self) {
   const VolumeArguments& arguments = nb::cast<const PyVolume&>(self).arguments();
@@ -106,8 +100,9 @@ void BindVolume(nb::module_& module) {
            nb::arg("jobs"), "Fills an array for each box.")
       .def("write", Write, nb::arg("box"), nb::arg("array"), nb::arg("jobs"),
            "Replaces a box by an array.")
-      .def("write_units", WriteUnits,
-           "The boxes of the shards; without shards, of blocks of chunks.")
+      .def_prop_ro(
+          "write_unit", [](const PyVolume& self) { return ToPython(self.WriteUnit()); },
+          "The size of a shard's box in voxels; without shards, of a block of chunks.")
       .def_prop_ro("location",
                    [](const PyVolume& self) {
                      return NameText(self.volume().folder().Describe());

@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nanobind/stl/array.h>
@@ -12,6 +13,7 @@
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/target_folder.h"
+#include "dolium/ops/volume_job.h"
 #include "dolium/ops/volume_plan.h"
 #include "dolium/ops/volume_scales.h"
 #include "python/src/arguments.h"
@@ -39,13 +41,26 @@ constexpr Vec3 kDefaultChunkSize = {64, 64, 64};
 
 // --- new volumes ----------------------------------------------------------------------
 
+// The scales of the volume in a folder: by its info or, while it has none, by the marker
+// of the job that writes it. None if there is no volume.
+Result<std::vector<volume::ScaleInfo>> ScalesAt(const Location& folder,
+                                                const Text& marker) {
+  const auto there = Volume::Open(folder, /*allow_unfinished=*/true);
+  if (there) return there->info().scales;
+  if (there.error().code != ErrorCode::kNotFound) return there.error();
+  if (marker) {
+    if (const auto job = volume::ParseVolumeJob(*marker)) return job->info.scales;
+  }
+  return std::vector<volume::ScaleInfo>();
+}
+
 // kExists if the folder holds what is not part of the volume there, and would be lost.
-Result<void> CheckHoldsVolumeOnly(const Location& folder) {
-  DOLIUM_TRY(const Volume there, Volume::Open(folder, /*allow_unfinished=*/true));
+Result<void> CheckHoldsVolumeOnly(const Location& folder, const Text& marker) {
+  DOLIUM_TRY(const auto scales, ScalesAt(folder, marker));
   Result<void> result;
   DOLIUM_TRY_VOID(folder.store->List(folder.path, [&](std::string_view name, bool) {
     const bool is_scale =
-        std::ranges::any_of(there.info().scales, [&](const volume::ScaleInfo& scale) {
+        std::ranges::any_of(scales, [&](const volume::ScaleInfo& scale) {
           return name == std::string_view(scale.key).substr(0, scale.key.find('/'));
         });
     if (is_scale || name == volume::kInfoName || IsBookkeeping(name)) return true;
@@ -67,7 +82,7 @@ Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool f
   if (!force || (occupancy != Occupancy::kOccupied && !marker)) {
     return WriteNewInfo(folder, info);
   }
-  DOLIUM_TRY_VOID(CheckHoldsVolumeOnly(folder));
+  DOLIUM_TRY_VOID(CheckHoldsVolumeOnly(folder, marker));
   DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(folder));
   DOLIUM_TRY_VOID(RemoveReplaced(folders));
   DOLIUM_TRY(const Location fresh, ParseLocation(folders.fresh));

@@ -126,17 +126,23 @@ volume::StorageRequest StorageOf(const nb::dict& options) {
   if (sharding.is_valid()) {
     storage.sharding = Must(neuroglancer::ParseShardingText(*SpecText(sharding)));
   }
-  if (storage.sharding && !storage.sharded) {
-    throw nb::value_error("sharding: given, but sharded is False");
-  }
-  if (storage.gzip_files && (storage.sharded || storage.sharding)) {
-    throw nb::value_error("gzip_files: for volumes that are not sharded");
-  }
   return storage;
 }
 
 std::optional<bool> ShardedOf(const nb::dict& options) {
-  return Wish<bool>(options, "sharded");
+  const auto sharded = Wish<bool>(options, "sharded");
+  const char* for_shards = sharded == true ? "sharded=True" : nullptr;
+  for (const char* name : {"shard_size", "sharding"}) {
+    if (Wish(options, name).is_valid()) for_shards = name;
+  }
+  const char* for_files = sharded == false ? "sharded=False" : nullptr;
+  if (Wish<bool>(options, "gzip_files").value_or(false)) for_files = "gzip_files";
+  if (for_shards != nullptr && for_files != nullptr) {
+    throw nb::value_error(
+        fmt::format("{} contradicts {}", for_files, for_shards).c_str());
+  }
+  if (for_shards == nullptr && for_files == nullptr) return std::nullopt;
+  return for_shards != nullptr;
 }
 
 volume::PyramidRequest PyramidOf(const nb::dict& options) {

@@ -22,7 +22,8 @@ std::optional<volume::VolumeType> VolumeTypeNamed(const std::optional<std::strin
 // chunk_size, encoding, block_size, quality, level, effort, sharded, shard_size,
 // sharding, gzip_files.
 volume::StorageRequest StorageOf(const nb::dict& options);
-// The member `sharded` alone.
+// Whether to have shards, as `sharded` says, or as others of these imply: shard_size and
+// sharding that there are shards, gzip_files that there are none.
 std::optional<bool> ShardedOf(const nb::dict& options);
 
 // scales, factor, method, ignore_zero.

@@ -38,6 +38,21 @@ def test_a_lossy_chunk_comes_back_nearly():
     assert np.abs(again.astype(int) - array).max() < 8
 
 
+def test_arrays_of_another_byte_order_are_converted():
+    array = LABELS.astype(">u4")
+    data = dolium.encode_chunk(array, "raw")
+    assert data == array.astype("<u4").tobytes(order="F")
+    again = dolium.decode_chunk(data, array.shape, ">u4", "raw")
+    np.testing.assert_array_equal(again, array)
+    out = dolium.downsample_array(array, (2, 2, 2), "stride")
+    np.testing.assert_array_equal(out, array[::2, ::2, ::2])
+
+
+def test_unknown_options_are_refused():
+    with pytest.raises(TypeError, match="blocksize"):
+        dolium.encode_chunk(LABELS, "compressed_segmentation", blocksize=(8, 8, 8))
+
+
 def test_damage_and_nonsense_are_told_apart():
     with pytest.raises(dolium.CorruptError, match="expected"):
         dolium.decode_chunk(b"short", (8, 8, 8), np.uint8, "raw")
@@ -70,5 +85,8 @@ def test_channels_stay_apart():
 def test_factors_are_checked():
     with pytest.raises(ValueError, match="factor"):
         dolium.downsample_array(LABELS, (9, 1, 1))
+    for factor in ((0, 1, 1), (-1, 1, 1), (2, 2)):
+        with pytest.raises(ValueError, match="factor"):
+            dolium.downsample_array([], factor)
     with pytest.raises(ValueError, match="method"):
         dolium.downsample_array(LABELS, (2, 1, 1), "median")

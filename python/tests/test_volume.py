@@ -26,7 +26,9 @@ def random_array(shape, dtype, seed=0):
 
 def make(location, dtype="uint16", channels=1, **options):
     """A volume with a voxel offset and chunks that do not fill it."""
-    options = {"chunk_size": (16, 8, 8), "shard_size": 1 << 16, "offset": BEGIN} | options
+    options = {"chunk_size": (16, 8, 8), "offset": BEGIN} | options
+    if options.get("sharded") is not False and not options.get("gzip_files"):
+        options.setdefault("shard_size", 1 << 16)
     return dolium.Volume.create(
         location, shape=SHAPE, dtype=dtype, num_channels=channels, **options
     )
@@ -134,6 +136,27 @@ def test_create_replaces_a_volume_only_if_forced(tmp_path):
     assert make(tmp_path / "new", force=True).shape == SHAPE
 
 
+def test_create_replaces_what_is_unfinished_if_forced(tmp_path):
+    np.save(tmp_path / "a.npy", np.ones((3, 4, 5), "uint8"))
+    plan = dolium.volume.plan_ingest(tmp_path / "a.npy", tmp_path / "v")
+    dolium.volume.run_task(plan.stages[0][0])
+    assert not (tmp_path / "v" / "info").exists()
+    with pytest.raises(FileExistsError):
+        make(tmp_path / "v")
+    assert not make(tmp_path / "v", force=True)[...].any()
+    assert not (tmp_path / "v" / ".dolium-unfinished").exists()
+
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / ".dolium-unfinished").write_text("no job")
+    assert make(tmp_path / "w", force=True).shape == SHAPE
+
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes").write_text("mine")
+    with pytest.raises(FileExistsError, match="notes"):
+        make(tmp_path / "other", force=True)
+    assert (tmp_path / "other" / "notes").read_text() == "mine"
+
+
 @pytest.mark.parametrize(
     "options, message",
     [
@@ -151,7 +174,9 @@ def test_create_replaces_a_volume_only_if_forced(tmp_path):
         ({"encoding": "raw", "quality": 5}, "quality"),
         ({"encoding": "png", "block_size": (8, 8, 8)}, "block_size"),
         ({"quality": 5}, "none is named"),
-        ({"gzip_files": True}, "not sharded"),
+        ({"gzip_files": True, "sharded": True}, "gzip_files contradicts sharded=True"),
+        ({"gzip_files": True, "shard_size": 1 << 20}, "gzip_files contradicts shard_size"),
+        ({"sharded": False, "shard_size": 1 << 20}, "sharded=False contradicts shard_size"),
         ({"shape": (1, 2, 3, 4), "num_channels": 3}, "num_channels"),
     ],
 )
@@ -345,7 +370,8 @@ def test_lossy_encodings_come_near(tmp_path, encoding, channels):
 
 
 def test_files_may_be_gzip(tmp_path):
-    volume = make(tmp_path / "v", sharded=False, gzip_files=True)
+    volume = make(tmp_path / "v", gzip_files=True)
+    assert volume.sharding is None
     volume[...] = 3
     names = [path.name for path in (tmp_path / "v" / "1_1_1").iterdir()]
     assert "-5-11_7-15_100-108.gz" in names
@@ -636,6 +662,21 @@ def test_writing_shards_writes_each_once(tmp_path):
         volume[box] = number
         assert len(list(volume_folder(volume).glob("*.shard"))) == number
     assert len(shards) == 12
+
+
+def test_shards_are_listed_one_by_one(tmp_path):
+    side = 1 << 24
+    volume = dolium.Volume.create(
+        tmp_path / "v", shape=(side, side, 64), dtype="uint8", shard_size=1 << 18
+    )
+    boxes = volume.shards()
+    assert next(boxes) == np.s_[0:64, 0:64, 0:64]
+    assert next(boxes) == np.s_[64:128, 0:64, 0:64]
+    spread = dolium.Volume.create(
+        tmp_path / "w", shape=(640, 640, 640), dtype="uint8", sharding=dolium.ShardingSpec(0, 1, 1)
+    )
+    with pytest.raises(NotImplementedError, match="no boxes"):
+        next(spread.shards())
 
 
 def test_blocks_for_dask_are_whole_chunks(tmp_path):

@@ -75,7 +75,7 @@ def test_ingest_takes_raw_files_and_axes(array, tmp_path):
         byte_offset=6,
         data_type=np.uint32,
         type="segmentation",
-        scales=0,
+        scales=1,
     )
     volume = dolium.Volume.open(tmp_path / "v")
     assert volume.dtype == np.uint32
@@ -94,12 +94,20 @@ def test_ingest_says_what_is_wrong(source, array, tmp_path):
         ({"dtype": "uint8"}, "shape"),
         ({"shape": (1, 2, 3)}, "dtype"),
         ({"order": "K"}, "'F' or 'C'"),
+        ({"order": "C"}, "order: tells about raw files"),
+        ({"byte_offset": 6}, "byte_offset: tells about raw files"),
+        ({"scales": 0}, "scales: found 0, expected 1 or more"),
         ({"method": "median"}, "average, mode or stride"),
         ({"factor": (2, 2)}, "three integers"),
         ({"factor": (2, 2, 9)}, "factor"),
         ({"resolution": (0, 1, 1)}, "resolution"),
         ({"quality": 3}, "none is named"),
-        ({"sharded": False, "sharding": dolium.ShardingSpec(0, 1, 1)}, "sharded is False"),
+        (
+            {"sharded": False, "sharding": dolium.ShardingSpec(0, 1, 1)},
+            "sharded=False contradicts sharding",
+        ),
+        ({"sharded": False, "shard_size": 1 << 20}, "sharded=False contradicts shard_size"),
+        ({"gzip_files": True, "sharded": True}, "gzip_files contradicts sharded=True"),
     ]:
         with pytest.raises(ValueError, match=message):
             dolium.volume.ingest(source, target, **options)
@@ -166,8 +174,27 @@ def test_transcode_stores_the_same_in_another_way(source, array, tmp_path):
         dolium.volume.transcode(volume, tmp_path / "v")
 
 
+def test_options_of_storage_say_whether_there_are_shards(source, array, tmp_path):
+    dolium.volume.ingest(source, tmp_path / "v", gzip_files=True, scales=1)
+    files = dolium.Volume.open(tmp_path / "v")
+    assert (files.num_scales, files.sharding) == (1, None)
+    dolium.volume.downsample(files, scales=1, shard_size=1 << 20)
+    assert dolium.Volume.open(tmp_path / "v").scale(1).sharding is not None
+    dolium.volume.transcode(tmp_path / "v", tmp_path / "w", shard_size=1 << 20)
+    shards = dolium.Volume.open(tmp_path / "w")
+    assert shards.sharding is not None and shards.scale(1).sharding is not None
+    dolium.volume.transcode(shards, tmp_path / "u", gzip_files=True)
+    again = dolium.Volume.open(tmp_path / "u")
+    assert again.sharding is None
+    assert np.array_equal(again, array)
+    with pytest.raises(ValueError, match="gzip_files contradicts sharding"):
+        dolium.volume.transcode(
+            files, tmp_path / "t", gzip_files=True, sharding=dolium.ShardingSpec(0, 1, 1)
+        )
+
+
 def test_a_plan_is_plain_data(source, array, tmp_path):
-    plan = dolium.volume.plan_ingest(source, tmp_path / "v", scales=1, **STORAGE)
+    plan = dolium.volume.plan_ingest(source, tmp_path / "v", scales=2, **STORAGE)
     assert isinstance(plan, dolium.volume.Plan)
     assert plan.volume == str(tmp_path / "v")
     assert len(plan.stages) == 2

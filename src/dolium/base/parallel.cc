@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -40,7 +41,11 @@ Result<void> ParallelFor(size_t count, size_t jobs,
   {
     std::vector<std::jthread> helpers;
     helpers.reserve(threads - 1);
-    for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+    try {
+      for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+    } catch (const std::system_error&) {
+      // The system has no more threads to give; those that there are do the work.
+    }
     work();
   }
   if (first) return *std::move(first);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/base/parallel.h"
 #include "dolium/container/entry_error.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/scratch.h"
@@ -14,11 +15,11 @@ namespace dolium {
 namespace {
 
 using volume::Scale;
-using volume::ScaleInfo;
 using volume::Vec3;
 
 // Cells that are asked for, one by one, where chunks cannot be listed.
 constexpr uint64_t kMaxProbedCells = uint64_t{1} << 20;
+constexpr size_t kProbesAtOnce = 32;
 
 class VolumeVerifier {
  public:
@@ -91,7 +92,10 @@ class VolumeVerifier {
     if (!container && container.error().code == ErrorCode::kNotFound) {
       return {};  // Nothing was written to the scale: all of it is zero.
     }
-    if (!container) return container.error();
+    if (!container) {
+      Report(ErrorFinding("scale", folder.Describe(), {}, {}, container.error()));
+      return {};
+    }
     VerifyOptions options = options_;
     options.value_kind = "voxels";
     options.check_value = [&](const Entry& entry, const Bytes& value) {
@@ -117,7 +121,7 @@ class VolumeVerifier {
     for (const Scale* scale : scales) {
       const auto cell = scale->storage().CellOf(key);
       if (!cell) continue;
-      DOLIUM_TRY(const Bytes encoded, scale->storage().Unwrap(*cell, value));
+      DOLIUM_TRY(const Bytes encoded, scale->storage().Unwrap(key, value));
       return CheckVoxels(*scale, *cell, encoded);
     }
     return Corrupt(fmt::format("no chunk of the grid ({}) has this key",
@@ -139,24 +143,29 @@ class VolumeVerifier {
           scale.folder().Describe(), scale.grid().cell_count(), kMaxProbedCells));
     }
     const std::vector<Vec3> cells = volume::CellsOf(scale.grid().cells());
+    if (options_.quick) return {};
     std::mutex mutex;
-    const auto visit = [&](size_t i, std::optional<Bytes> chunk) -> Result<void> {
-      if (options_.stop.stop_requested()) return Cancelled();
-      if (!chunk) return {};
-      const auto good = CheckVoxels(scale, cells[i], *chunk);
+    const auto check = [&](size_t i) -> Result<void> {
+      const auto chunk = scale.storage().Get(cells[i]);
+      if (chunk && !*chunk) return {};
+      const Result<void> good =
+          chunk ? CheckVoxels(scale, cells[i], **chunk) : Result<void>(chunk.error());
       const std::lock_guard lock(mutex);
       ++report_.entries;
       ++report_.objects;
       ++report_.entries_read;
-      report_.bytes_read += chunk->size();
-      report_.bytes_decoded += chunk->size();
+      if (chunk) report_.bytes_read += (*chunk)->size();
       if (!good) {
-        Report(ErrorFinding("voxels", scale.storage().Describe(cells[i]), {}, {},
-                            good.error()));
+        Report(ErrorFinding(chunk ? "voxels" : "read", scale.storage().Describe(cells[i]),
+                            {}, {}, good.error()));
+      }
+      if (options_.progress) {
+        options_.progress({.entries = report_.entries, .bytes = report_.bytes_read});
       }
       return {};
     };
-    return scale.storage().GetEach(cells, options_.jobs, visit);
+    const size_t jobs = options_.jobs == 0 ? kProbesAtOnce : options_.jobs;
+    return ParallelFor(cells.size(), jobs, check, options_.stop);
   }
 
   void Add(const VerifyReport& other) {

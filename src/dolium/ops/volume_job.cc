@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/base/stable_hash.h"
 #include "dolium/container/json.h"
+#include "dolium/domain/volume/chunk_source.h"
 
 namespace dolium::volume {
 namespace {
@@ -137,6 +139,25 @@ Stage GetStage(const json& value) {
   return stage;
 }
 
+Result<void> CheckStage(const VolumeInfo& info, const Stage& stage) {
+  if (stage.scale >= info.scales.size()) {
+    return Corrupt("not a volume plan: it has a stage for a scale that is not there");
+  }
+  const ScaleInfo& scale = info.scales[stage.scale];
+  if (stage.layout != PartLayout::kLayers &&
+      stage.layout != LayoutOf(scale, /*whole_pages=*/false)) {
+    return Corrupt("not a volume plan: its parts do not go with the sharding");
+  }
+  if (const auto* finer = std::get_if<FinerInput>(&stage.input)) {
+    if (finer->scale >= info.scales.size() ||
+        DownsampledBounds(info.scales[finer->scale].bounds(), finer->spec.factor) !=
+            scale.bounds()) {
+      return Corrupt("not a volume plan: a scale does not follow from the finer one");
+    }
+  }
+  return {};
+}
+
 // Parses a text and lets `read` pick it apart; what that throws is kCorrupt.
 template <typename Read>
 auto Parse(std::string_view text, std::string_view what, const Read& read)
@@ -197,13 +218,16 @@ Result<VolumeJob> ParseVolumeJob(std::string_view text) {
     DOLIUM_TRY(job.info, ParseVolumeInfo(value.at("info").get<std::string>()));
     for (const json& stage : value.at("stages")) {
       job.stages.push_back(GetStage(stage));
-      if (job.stages.back().scale >= job.info.scales.size()) {
-        return Corrupt("not a volume plan: it has a stage for a scale that is not there");
-      }
+      DOLIUM_TRY_VOID(CheckStage(job.info, job.stages.back()));
     }
     if (job.stages.empty()) return Corrupt("not a volume plan: it has no stages");
     return job;
   });
+}
+
+Result<std::string> IdOf(const VolumeJob& job) {
+  DOLIUM_TRY(const std::string text, ToText(job));
+  return fmt::format("{:016x}", StableHash(text));
 }
 
 Result<Location> HomeOf(const VolumeJob& job) {
@@ -215,6 +239,7 @@ Result<Location> HomeOf(const VolumeJob& job) {
 Result<std::string> ToText(const VolumeTask& task) {
   return Dump({{"dolium_volume_task", kVersion},
                {"home", task.home},
+               {"job", task.job},
                {"part", task.part},
                {"stage", task.stage},
                {"cells", {task.cells.begin, task.cells.end}}},
@@ -228,6 +253,7 @@ Result<VolumeTask> ParseVolumeTask(std::string_view text) {
       return Unsupported("a volume task of another version");
     }
     value.at("home").get_to(task.home);
+    value.at("job").get_to(task.job);
     value.at("part").get_to(task.part);
     value.at("stage").get_to(task.stage);
     value.at("cells").at(0).get_to(task.cells.begin);

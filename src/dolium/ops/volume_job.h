@@ -65,6 +65,9 @@ Result<std::string> ToText(const VolumeJob& job);
 // kCorrupt if it is no job, kUnsupported if it is one of another version.
 Result<VolumeJob> ParseVolumeJob(std::string_view text);
 
+// A short text that tells one job from another.
+Result<std::string> IdOf(const VolumeJob& job);
+
 // The folder that carries the marker: the volume's own if that is new, else that of the
 // first scale that is added.
 Result<Location> HomeOf(const VolumeJob& job);
@@ -72,6 +75,7 @@ Result<Location> HomeOf(const VolumeJob& job);
 // A task: a part of the job in a folder.
 struct VolumeTask {
   std::string home;
+  std::string job;    // IdOf()
   uint64_t part = 0;  // counted through all stages
   size_t stage = 0;
   Box cells;

@@ -18,6 +18,9 @@ namespace {
 
 using nlohmann::json;
 
+// What ReadMarker() reads.
+constexpr size_t kMaxJobBytes = size_t{1} << 20;
+
 // --- requests as text, to tell whether two are the same
 // ---------------------------------
 
@@ -61,14 +64,13 @@ Result<std::optional<VolumeJob>> JobAt(const Location& home) {
 // kExists if the folder holds anything that is not part of a volume and would be lost.
 Result<void> CheckVolumeReplaceable(const Location& folder) {
   std::vector<std::string> expected = {std::string(kInfoName), "provenance"};
-  if (const auto volume = Volume::Open(folder, /*allow_unfinished=*/true)) {
-    for (const ScaleInfo& scale : volume->info().scales) {
-      expected.push_back(scale.key.substr(0, scale.key.find('/')));
-    }
-  } else if (const auto job = JobAt(folder); job && *job) {
-    for (const ScaleInfo& scale : (*job)->info.scales) {
-      expected.push_back(scale.key.substr(0, scale.key.find('/')));
-    }
+  // A key of several folders, or one that leads elsewhere, is none of those that go.
+  const auto volume = Volume::Open(folder, /*allow_unfinished=*/true);
+  if (volume && volume->folder().Describe() == folder.Describe()) {
+    for (const ScaleInfo& scale : volume->info().scales) expected.push_back(scale.key);
+  }
+  if (const auto job = JobAt(folder); job && *job) {
+    for (const ScaleInfo& scale : (*job)->info.scales) expected.push_back(scale.key);
   }
   std::optional<std::string> foreign;
   DOLIUM_TRY_VOID(folder.store->List(folder.path, [&](std::string_view name, bool) {
@@ -90,8 +92,20 @@ Error UnderWay(const Location& home) {
       home.Describe()));
 }
 
+// Where folders cannot be exchanged, a run that was killed between the two renames of a
+// swap has left the old volume aside: puts it back.
+Result<void> UndoHalfASwap(const Location& target) {
+  const auto folders = SwapFolders::Of(target);
+  if (!folders) return {};  // Not a local folder: nothing is swapped there.
+  DOLIUM_TRY(const bool is_there, FolderExists(folders->target));
+  DOLIUM_TRY(const bool is_aside, FolderExists(folders->aside));
+  if (is_there || !is_aside) return {};
+  return RenameFolder(folders->aside, folders->target);
+}
+
 // Decides where a new volume is built: its folder, or beside the one it replaces.
 Result<Location> ChooseHome(const Location& target, bool force, VolumeJob& job) {
+  DOLIUM_TRY_VOID(UndoHalfASwap(target));
   DOLIUM_TRY(const auto there, JobAt(target));
   if (there && there->request == job.request) return target;
   DOLIUM_TRY(const Occupancy occupancy, LookInto(target));
@@ -127,7 +141,8 @@ Result<VolumePlan> PlanOf(const Location& home) {
   plan.parts = tasks.size();
   for (const VolumeTask& task : tasks) {
     const Vec3 size = task.cells.size();
-    const auto chunks = static_cast<uint64_t>(size[0] * size[1] * size[2]);
+    const auto chunks = static_cast<uint64_t>(size[0]) * static_cast<uint64_t>(size[1]) *
+                        static_cast<uint64_t>(size[2]);
     plan.chunks += chunks;
     if (complete || std::ranges::binary_search(done, task.part)) {
       ++plan.parts_done;
@@ -140,6 +155,20 @@ Result<VolumePlan> PlanOf(const Location& home) {
   return plan;
 }
 
+// kConflict if the array has changed since the job began.
+Result<void> CheckSameSource(const VolumeJob& there, const VolumeJob& now) {
+  const auto* before = std::get_if<ArrayInput>(&there.stages.front().input);
+  const auto* after = std::get_if<ArrayInput>(&now.stages.front().input);
+  if (before == nullptr || after == nullptr ||
+      before->fingerprint == after->fingerprint) {
+    return {};
+  }
+  return Conflict(
+      fmt::format("{}: it has changed since the job began; --force begins "
+                  "anew",
+                  after->request.path));
+}
+
 // Begins the job in `home`, or resumes it there.
 Result<VolumePlan> BeginJob(const Location& home, const VolumeJob& job) {
   const PlanFolder folder(home);
@@ -147,10 +176,21 @@ Result<VolumePlan> BeginJob(const Location& home, const VolumeJob& job) {
   DOLIUM_TRY(const auto there, JobAt(home));
   if (there) {
     if (there->request != job.request) return UnderWay(home);
+    DOLIUM_TRY_VOID(CheckSameSource(*there, job));
     return PlanOf(home);
   }
+  // What cannot be planned must not leave a marker.
+  DOLIUM_TRY(Location volume, ParseLocation(job.volume));
+  DOLIUM_TRY([[maybe_unused]] const auto tasks,
+             VolumeWorker(job, home, std::move(volume)).Tasks());
   DOLIUM_TRY_VOID(folder.RemoveLeftovers());
   DOLIUM_TRY(const std::string text, ToText(job));
+  if (text.size() > kMaxJobBytes) {
+    return InvalidArgument(
+        fmt::format("{}: the plan takes {} bytes as text, with the "
+                    "infos in it; at most {} will do",
+                    home.Describe(), text.size(), kMaxJobBytes));
+  }
   DOLIUM_TRY_VOID(WriteMarker(home, text));
   return PlanOf(home);
 }
@@ -296,6 +336,10 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
   if (scales.empty()) {
     scales.resize(volume.info().scales.size());
     std::iota(scales.begin(), scales.end(), size_t{0});
+  }
+  std::ranges::sort(scales);  // Finest first.
+  if (std::ranges::adjacent_find(scales) != scales.end()) {
+    return InvalidArgument("a scale is named twice");
   }
   for (const size_t index : scales) {
     DOLIUM_TRY(const auto source, volume.OpenScale(index));

@@ -37,7 +37,7 @@ Result<void> WriteInfo(const VolumeWorker& worker) {
     }));
     return {};
   }
-  const auto written = WriteNewInfo(worker.volume(), job.info);
+  auto written = WriteNewInfo(worker.volume(), job.info);
   if (written || written.error().code != ErrorCode::kExists) return written;
   DOLIUM_TRY(const Volume there,
              Volume::Open(worker.volume(), /*allow_unfinished=*/true));
@@ -147,7 +147,8 @@ Result<VolumeReport> FinishVolumePlan(const VolumePlan& plan) {
   report.parts_done_before = plan.parts_done;
   DOLIUM_TRY(const bool complete, worker->IsComplete());
   if (!complete) {
-    DOLIUM_TRY(report.written, SumOfReports(*worker, plan.parts));
+    DOLIUM_TRY(const std::vector<VolumeTask> tasks, worker->Tasks());
+    DOLIUM_TRY(report.written, SumOfReports(*worker, tasks.size()));
     DOLIUM_TRY_VOID(WriteInfo(*worker));
   }
   // From here on a rerun only has to tidy up: it sees that the info is complete.

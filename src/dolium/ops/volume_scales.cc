@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -51,6 +52,14 @@ EncodingSpec DefaultEncoding(const VolumeInfo& info) {
 
 Result<void> ChooseStorage(const VolumeInfo& info, const StorageRequest& request,
                            ScaleInfo& scale) {
+  for (size_t d = 0; d < 3; ++d) {
+    if (scale.size[d] < 0 || scale.size[d] > kMaxCoordinate ||
+        std::abs(scale.voxel_offset[d] / 2) > kMaxCoordinate / 2) {
+      return InvalidArgument(fmt::format("a volume of {} voxels at {} is out of range",
+                                         ToString(scale.size),
+                                         ToString(scale.voxel_offset)));
+    }
+  }
   if (scale.chunk_sizes.empty() || request.chunk_size) {
     scale.chunk_sizes = {request.chunk_size.value_or(kChunkSize)};
   }
@@ -119,6 +128,7 @@ Result<void> AddPyramid(const PyramidRequest& request, const StorageRequest& sto
     scale.key.clear();
     scale.extra.clear();
     scale.hidden = false;
+    scale.chunk_sizes.resize(1);
     const Box bounds = DownsampledBounds(finer.bounds(), factor);
     scale.voxel_offset = bounds.begin;
     scale.size = bounds.size();

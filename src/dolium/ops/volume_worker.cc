@@ -19,7 +19,20 @@ Result<std::unique_ptr<VolumeWorker>> VolumeWorker::Open(const Location& home) {
   }
   auto job = ParseVolumeJob(*marker);
   if (!job) return std::move(job).error().Within(home.Child(kMarkerName).Describe());
-  DOLIUM_TRY(Location volume, ParseLocation(job->volume));
+  // A new volume is where its marker is, also if somebody has moved it since.
+  Location volume = home;
+  if (job->adds) {
+    DOLIUM_TRY(volume, ParseLocation(job->volume));
+    DOLIUM_TRY(const Location expected, HomeOf(*job));
+    DOLIUM_TRY(const std::string there, PortableText(expected, expected.Describe()));
+    DOLIUM_TRY(const std::string here, PortableText(home, home.Describe()));
+    if (there != here) {
+      return Conflict(
+          fmt::format("{}: the plan was made for {}; remove this scale's "
+                      "folder and begin anew",
+                      here, there));
+    }
+  }
   return std::make_unique<VolumeWorker>(*std::move(job), home, std::move(volume));
 }
 
@@ -35,11 +48,13 @@ Result<bool> VolumeWorker::IsComplete() const {
 Result<std::vector<VolumeTask>> VolumeWorker::Tasks() const {
   std::vector<VolumeTask> tasks;
   DOLIUM_TRY(const std::string home, PortableText(home_, home_.Describe()));
+  DOLIUM_TRY(const std::string id, IdOf(job_));
   for (size_t i = 0; i < job_.stages.size(); ++i) {
     const Stage& stage = job_.stages[i];
     DOLIUM_TRY(const auto scale, Scale::Open(volume_, job_.info, stage.scale));
     DOLIUM_TRY(const std::vector<Box> parts, PartsOf(*scale, stage.layout));
-    for (const Box& cells : parts) tasks.push_back({home, tasks.size(), i, cells});
+    tasks.reserve(tasks.size() + parts.size());
+    for (const Box& cells : parts) tasks.push_back({home, id, tasks.size(), i, cells});
   }
   return tasks;
 }
@@ -121,6 +136,19 @@ Result<void> VolumeWorker::CheckTask(const VolumeTask& task, const Scale& target
                                      home_.Describe(), ToString(task.cells), task.stage));
 }
 
+Result<void> VolumeWorker::CheckJob(const VolumeTask& task) const {
+  DOLIUM_TRY(const auto marker, ReadMarker(home_));
+  if (marker) {
+    DOLIUM_TRY(const VolumeJob there, ParseVolumeJob(*marker));
+    DOLIUM_TRY(const std::string id, IdOf(there));
+    if (id == task.job) return {};
+  }
+  return Conflict(
+      fmt::format("{}: the task belongs to another job than the one under "
+                  "way here",
+                  home_.Describe()));
+}
+
 Result<void> VolumeWorker::CheckReady(size_t stage) {
   const auto* const input = std::get_if<FinerInput>(&job_.stages[stage].input);
   if (input == nullptr) return {};
@@ -149,12 +177,14 @@ Result<WriteSummary> VolumeWorker::Run(const VolumeTask& task,
     return InvalidArgument(
         fmt::format("{}: the plan has no stage {}", home_.Describe(), task.stage));
   }
+  DOLIUM_TRY_VOID(CheckJob(task));
   const Stage& stage = job_.stages[task.stage];
   DOLIUM_TRY(const auto target, Scale::Open(volume_, job_.info, stage.scale));
   DOLIUM_TRY_VOID(CheckTask(task, *target));
   DOLIUM_TRY_VOID(CheckReady(task.stage));
   DOLIUM_TRY(const WriteSummary written,
              Fill(*target, stage, task.cells, options, progress));
+  DOLIUM_TRY_VOID(CheckJob(task));
   DOLIUM_TRY_VOID(
       folder_.WriteReport({.part = task.part, .written = written, .skipped = {}}));
   return written;

@@ -51,6 +51,8 @@ class VolumeWorker {
 
  private:
   Result<void> CheckTask(const VolumeTask& task, const Scale& target) const;
+  // kConflict if the folder has got another job.
+  Result<void> CheckJob(const VolumeTask& task) const;
   // kUnavailable unless the scale that a stage reads, if the job writes it, is complete.
   Result<void> CheckReady(size_t stage);
   Result<std::shared_ptr<Scale>> ScaleOf(size_t scale);

@@ -10,6 +10,9 @@
 namespace dolium::volume {
 namespace {
 
+// Voxels of a finer scale that are held at once for one chunk.
+constexpr uint64_t kMaxFineBytes = uint64_t{64} << 20;
+
 int64_t FloorDivide(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
@@ -55,7 +58,7 @@ class FinerChunks : public ChunkSource {
     Scratch voxels(static_cast<size_t>(*shape.bytes()));
     const MutableVoxelView view = MutableVoxelView::Dense(shape, voxels.data());
     uint64_t found = 0;
-    for (const Box& part : Parts(box)) {
+    for (const Box& part : Slices(Parts(box))) {
       DOLIUM_TRY(const uint64_t here, Downsampled(part, view.Part(box, part)));
       found += here;
     }
@@ -91,6 +94,26 @@ class FinerChunks : public ChunkSource {
       }
     }
     return parts;
+  }
+
+  // The parts, cut along z where they stand for more voxels than should be held at once;
+  // into layers of whole chunks of the finer scale, so that none is decoded twice.
+  std::vector<Box> Slices(const std::vector<Box>& parts) const {
+    std::vector<Box> slices;
+    for (const Box& part : parts) {
+      const auto bytes = finer_->ShapeOf(Finer(part)).bytes();
+      const int64_t depth =
+          bytes && *bytes <= kMaxFineBytes
+              ? part.size()[2]
+              : std::max<int64_t>(1, finer_->grid().chunk_size()[2] / spec_.factor[2]);
+      for (int64_t z = part.begin[2]; z < part.end[2]; z += depth) {
+        Box slice = part;
+        slice.begin[2] = z;
+        slice.end[2] = std::min(part.end[2], z + depth);
+        slices.push_back(slice);
+      }
+    }
+    return slices;
   }
 
   Result<uint64_t> Downsampled(const Box& part, const MutableVoxelView& place) const {

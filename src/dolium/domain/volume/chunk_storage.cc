@@ -40,7 +40,14 @@ Result<void> GetInRuns(const ChunkStorage& storage, std::span<const Vec3> cells,
                      });
 }
 
-uint64_t MaxEncodedBytes(const ArrayShape& shape) {
+uint64_t MaxEncodedBytes(const EncodingSpec& spec, ArrayShape shape) {
+  if (spec.encoding == Encoding::kCompressedSegmentation) {
+    // Blocks are stored whole, also where the chunk has but a part of them.
+    for (size_t d = 0; d < 3; ++d) {
+      const int64_t block = std::max<int64_t>(1, spec.block_size[d]);
+      shape.size[d] = (shape.size[d] + block - 1) / block * block;
+    }
+  }
   const auto grown = CheckedMul(shape.bytes().value_or(UINT64_MAX), kMaxGrowth);
   return grown ? CheckedAdd(*grown, kMaxHeader).value_or(UINT64_MAX) : UINT64_MAX;
 }
@@ -49,14 +56,15 @@ std::shared_ptr<ChunkStorage> OpenChunkStorage(const Location& folder,
                                                const ScaleInfo& scale, const Grid& grid,
                                                const ArrayShape& shape,
                                                const StorageOptions& options) {
+  const uint64_t max_bytes = MaxEncodedBytes(scale.encoding, shape);
   if (scale.sharding) {
     // A valid info has no grid of more bits.
     const MortonCode morton = *MortonCode::Make(grid.shape());
-    return std::make_shared<ShardChunks>(folder, *scale.sharding, morton,
-                                         MaxEncodedBytes(shape), options.cache_bytes);
+    return std::make_shared<ShardChunks>(folder, *scale.sharding, morton, max_bytes,
+                                         options.cache_bytes);
   }
   return std::make_shared<FileChunks>(folder, scale.encoding.encoding, grid, shape,
-                                      options.gzip_files);
+                                      max_bytes, options.gzip_files);
 }
 
 }  // namespace dolium::volume

@@ -49,7 +49,8 @@ class ChunkStorage {
   virtual std::optional<Vec3> CellOf(std::string_view key) const = 0;
 
   // The encoded voxels of a value that was found by its key: undoes gzip in files.
-  virtual Result<Bytes> Unwrap(const Vec3& cell, const Bytes& value) const = 0;
+  // Precondition: the key is that of a cell.
+  virtual Result<Bytes> Unwrap(std::string_view key, const Bytes& value) const = 0;
 
   // Nullopt if the chunk is not there.
   virtual Result<std::optional<Bytes>> Get(const Vec3& cell) const = 0;
@@ -75,7 +76,7 @@ struct StorageOptions {
   bool gzip_files = false;
 };
 
-// `shape` is that of a whole chunk. Touches nothing.
+// `shape` is that of the largest chunk. Touches nothing.
 std::shared_ptr<ChunkStorage> OpenChunkStorage(const Location& folder,
                                                const ScaleInfo& scale, const Grid& grid,
                                                const ArrayShape& shape,
@@ -87,6 +88,6 @@ Result<void> GetInRuns(const ChunkStorage& storage, std::span<const Vec3> cells,
                        size_t jobs, const ChunkStorage::Visitor& visit);
 
 // The most that an encoded chunk of this shape can sensibly take. More is damage.
-uint64_t MaxEncodedBytes(const ArrayShape& shape);
+uint64_t MaxEncodedBytes(const EncodingSpec& spec, ArrayShape shape);
 
 }  // namespace dolium::volume

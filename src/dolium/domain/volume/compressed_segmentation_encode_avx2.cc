@@ -267,15 +267,16 @@ DOLIUM_AVX2 void Avx2LabelKernels::RankFew(const Label* labels, size_t count,
   }
 }
 
-#define DOLIUM_INSTANTIATE(Label)                                                    \
-  template bool Avx2LabelKernels::IsUniform<Label>(SourceBlock);                     \
-  template void Avx2LabelKernels::Copy<Label>(SourceBlock, Label*);                  \
-  template size_t Avx2LabelKernels::NumberFew<Label>(const Label*, size_t, uint8_t*, \
-                                                     Label*);                        \
-  template void Avx2LabelKernels::RankFew<Label>(const Label*, size_t, uint8_t*);
-DOLIUM_INSTANTIATE(uint32_t)
-DOLIUM_INSTANTIATE(uint64_t)
-#undef DOLIUM_INSTANTIATE
+template bool Avx2LabelKernels::IsUniform<uint32_t>(SourceBlock);
+template void Avx2LabelKernels::Copy<uint32_t>(SourceBlock, uint32_t*);
+template size_t Avx2LabelKernels::NumberFew<uint32_t>(const uint32_t*, size_t, uint8_t*,
+                                                      uint32_t*);
+template void Avx2LabelKernels::RankFew<uint32_t>(const uint32_t*, size_t, uint8_t*);
+template bool Avx2LabelKernels::IsUniform<uint64_t>(SourceBlock);
+template void Avx2LabelKernels::Copy<uint64_t>(SourceBlock, uint64_t*);
+template size_t Avx2LabelKernels::NumberFew<uint64_t>(const uint64_t*, size_t, uint8_t*,
+                                                      uint64_t*);
+template void Avx2LabelKernels::RankFew<uint64_t>(const uint64_t*, size_t, uint8_t*);
 
 }  // namespace dolium::volume
 

@@ -17,6 +17,9 @@
 namespace dolium::volume {
 namespace {
 
+// What a block of compressed_segmentation may have; real ones have 512 or so.
+constexpr uint64_t kMaxBlockVoxels = uint64_t{1} << 31;
+
 constexpr std::array kAllEncodings = {
     Encoding::kRaw,
     Encoding::kJpeg,
@@ -73,7 +76,35 @@ std::optional<Encoding> ParseEncoding(std::string_view name) {
   return std::nullopt;
 }
 
+Result<void> CheckSettings(const EncodingSpec& spec) {
+  const struct {
+    std::string_view name;
+    int value;
+    int min;
+    int max;
+  } settings[] = {{"jpeg_quality", spec.jpeg_quality, 0, 100},
+                  {"png_level", spec.png_level, 0, 9},
+                  {"jxl_quality", spec.jxl_quality, 0, 100},
+                  {"jxl_effort", spec.jxl_effort, 1, 9},
+                  {"jxl_decodingspeed", spec.jxl_decoding_speed, 0, 4}};
+  for (const auto& setting : settings) {
+    if (setting.value >= setting.min && setting.value <= setting.max) continue;
+    return InvalidArgument(fmt::format("{}: found {}, expected an integer from {} to {}",
+                                       setting.name, setting.value, setting.min,
+                                       setting.max));
+  }
+  const auto voxels = ArrayShape{.size = spec.block_size}.voxels();
+  if (std::ranges::min(spec.block_size) < 1 || !voxels || *voxels > kMaxBlockVoxels) {
+    return InvalidArgument(fmt::format(
+        "compressed_segmentation_block_size: found {}, expected sizes from 1, "
+        "and at most {} voxels",
+        ToString(spec.block_size), kMaxBlockVoxels));
+  }
+  return {};
+}
+
 Result<void> CheckEncodable(const EncodingSpec& spec, DataType type, int64_t channels) {
+  DOLIUM_TRY_VOID(CheckSettings(spec));
   using enum DataType;
   bool fits = false;
   std::string_view held;

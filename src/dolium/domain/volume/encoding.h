@@ -42,8 +42,12 @@ struct EncodingSpec {
   friend bool operator==(const EncodingSpec&, const EncodingSpec&) = default;
 };
 
+// kInvalidArgument if a setting is out of its range, whether or not it is one of this
+// encoding: `jpeg_quality: found 101, expected an integer from 0 to 100`.
+Result<void> CheckSettings(const EncodingSpec& spec);
+
 // kUnsupported, with the reason, if no chunk of this type and number of channels can have
-// this encoding.
+// this encoding; kInvalidArgument as CheckSettings().
 Result<void> CheckEncodable(const EncodingSpec& spec, DataType type, int64_t channels);
 
 // Whether decoding gives exactly the voxels that were encoded.

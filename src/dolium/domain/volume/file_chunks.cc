@@ -42,11 +42,12 @@ bool IsLostRace(const Error& error) {
 }  // namespace
 
 FileChunks::FileChunks(Location folder, Encoding encoding, const Grid& grid,
-                       const ArrayShape& shape, bool gzip_new)
+                       const ArrayShape& shape, uint64_t max_bytes, bool gzip_new)
     : folder_(std::move(folder)),
       encoding_(encoding),
       grid_(grid),
       shape_(shape),
+      max_bytes_(max_bytes),
       gzip_new_(gzip_new),
       is_local_(IsLocal(folder_)) {}
 
@@ -59,12 +60,13 @@ std::optional<Vec3> FileChunks::CellOf(std::string_view key) const {
   return grid_.ParseName(key);
 }
 
-Result<Bytes> FileChunks::Unwrap(const Vec3& cell, const Bytes& value) const {
-  return VoxelsOf(cell, {value, IsGzip(cell, value)});
+Result<Bytes> FileChunks::Unwrap(std::string_view key, const Bytes& value) const {
+  const Vec3 cell = CellOf(key).value_or(Vec3{0, 0, 0});
+  return VoxelsOf(cell, {value, key.ends_with(kGzSuffix) || IsGzip(cell, value)});
 }
 
 Result<std::optional<WholeObject>> FileChunks::ReadObject(const Location& object) const {
-  auto read = object.store->ReadWhole(object.path, MaxEncodedBytes(shape_));
+  auto read = object.store->ReadWhole(object.path, max_bytes_);
   if (read) return *std::move(read);
   if (read.error().code == ErrorCode::kNotFound) return std::nullopt;
   return std::move(read).error();
@@ -81,7 +83,7 @@ bool FileChunks::IsGzip(const Vec3& cell, BytesView stored) const {
 
 Result<Bytes> FileChunks::VoxelsOf(const Vec3& cell, const StoredChunk& stored) const {
   if (!stored.is_gzip) return stored.bytes;
-  auto value = Decode({{CodecId::kGzip}}, stored.bytes, MaxEncodedBytes(shape_));
+  auto value = Decode({{CodecId::kGzip}}, stored.bytes, max_bytes_);
   if (!value) return std::move(value).error().Within(Describe(cell));
   return value;
 }
@@ -94,7 +96,7 @@ Result<std::optional<FileChunks::Found>> FileChunks::Find(const Vec3& cell) cons
                         bool is_gz) -> Result<std::optional<Found>> {
     DOLIUM_TRY(auto whole, ReadObject(object));
     if (!whole) return std::nullopt;
-    const bool is_gzip = IsGzip(cell, whole->bytes);
+    const bool is_gzip = is_gz || IsGzip(cell, whole->bytes);
     return Found{{std::move(whole->bytes), is_gzip}, std::move(whole->generation), is_gz};
   };
   if (is_local_) {

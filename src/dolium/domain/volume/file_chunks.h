@@ -16,11 +16,11 @@ namespace dolium::volume {
 class FileChunks : public ChunkStorage {
  public:
   FileChunks(Location folder, Encoding encoding, const Grid& grid,
-             const ArrayShape& shape, bool gzip_new);
+             const ArrayShape& shape, uint64_t max_bytes, bool gzip_new);
 
   std::string Describe(const Vec3& cell) const override;
   std::optional<Vec3> CellOf(std::string_view key) const override;
-  Result<Bytes> Unwrap(const Vec3& cell, const Bytes& value) const override;
+  Result<Bytes> Unwrap(std::string_view key, const Bytes& value) const override;
   Result<std::optional<Bytes>> Get(const Vec3& cell) const override;
   Result<std::optional<StoredChunk>> GetStored(const Vec3& cell) const override;
   Result<void> GetEach(std::span<const Vec3> cells, size_t jobs,
@@ -36,6 +36,7 @@ class FileChunks : public ChunkStorage {
   };
   Result<std::optional<Found>> Find(const Vec3& cell) const;
   Result<std::optional<WholeObject>> ReadObject(const Location& object) const;
+  // Whether what is stored under a plain name has gzip around it.
   bool IsGzip(const Vec3& cell, BytesView stored) const;
   Result<Bytes> VoxelsOf(const Vec3& cell, const StoredChunk& stored) const;
   // The form that a chunk has, or that a new one gets.
@@ -46,6 +47,7 @@ class FileChunks : public ChunkStorage {
   const Encoding encoding_;
   const Grid grid_;
   const ArrayShape shape_;
+  const uint64_t max_bytes_;
   const bool gzip_new_;
   const bool is_local_;
   mutable std::atomic<bool> plain_seen_{false};

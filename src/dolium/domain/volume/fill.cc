@@ -80,7 +80,10 @@ Result<WriteSummary> FillCells(const Scale& target, std::span<const Vec3> cells,
 
 Result<WriteSummary> FillLayers(const Scale& target, const Box& cells,
                                 const ArraySource& array, const FillOptions& options) {
-  Filler filler(target, options);
+  // One half of the memory for pages, the other for chunks.
+  FillOptions halved = options;
+  halved.writer.memory /= 2;
+  Filler filler(target, halved);
   DOLIUM_TRY(const std::string temporary_folder, TemporaryFolder(target, options));
   const int64_t origin = target.bounds().begin[2];
   for (int64_t z = cells.begin[2]; z < cells.end[2]; ++z) {
@@ -90,7 +93,7 @@ Result<WriteSummary> FillLayers(const Scale& target, const Box& cells,
     const Box voxels = target.grid().VoxelsOf(layer);
     DOLIUM_TRY(const auto slab,
                Slab::Load(array, voxels.begin[2] - origin, voxels.end[2] - origin,
-                          options.writer.jobs, options.writer.memory, temporary_folder));
+                          halved.writer.jobs, halved.writer.memory, temporary_folder));
     DOLIUM_TRY_VOID(filler.Add(CellsOf(layer), *FromArray(*slab)));
   }
   return filler.Finish();

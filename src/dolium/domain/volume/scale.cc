@@ -15,14 +15,6 @@ namespace {
 // The most that is allocated on an info's word.
 constexpr uint64_t kMaxChunkBytes = uint64_t{4} << 30;
 
-// Bytes of the largest chunk; nullopt if they do not count.
-std::optional<uint64_t> BytesOfLargestChunk(ArrayShape shape, const Box& bounds) {
-  for (size_t d = 0; d < 3; ++d) {
-    shape.size[d] = std::clamp<int64_t>(bounds.size()[d], 1, shape.size[d]);
-  }
-  return shape.bytes();
-}
-
 }  // namespace
 
 std::vector<Vec3> CellsOf(const Box& cells) {
@@ -52,8 +44,11 @@ Result<std::shared_ptr<Scale>> Scale::Open(const Location& folder, const VolumeI
   }
   const Vec3& chunk_size = scale.chunk_sizes[chunking];
   DOLIUM_TRY(const Grid grid, Grid::Make(scale.bounds(), chunk_size));
-  const ArrayShape shape{chunk_size, info.num_channels, info.data_type};
-  const auto bytes = BytesOfLargestChunk(shape, grid.bounds());
+  ArrayShape shape{chunk_size, info.num_channels, info.data_type};
+  for (size_t d = 0; d < 3; ++d) {
+    shape.size[d] = std::clamp<int64_t>(grid.bounds().size()[d], 1, chunk_size[d]);
+  }
+  const auto bytes = shape.bytes();
   if (!bytes || *bytes > kMaxChunkBytes) {
     return Unsupported(
         fmt::format("{}: scale {}: chunks of {} voxels take more than {} "

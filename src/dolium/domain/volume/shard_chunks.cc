@@ -39,7 +39,9 @@ std::optional<Vec3> ShardChunks::CellOf(std::string_view key) const {
   return id ? morton_.Decode(*id) : std::nullopt;
 }
 
-Result<Bytes> ShardChunks::Unwrap(const Vec3&, const Bytes& value) const { return value; }
+Result<Bytes> ShardChunks::Unwrap(std::string_view, const Bytes& value) const {
+  return value;
+}
 
 Result<std::optional<Bytes>> ShardChunks::Get(const Vec3& cell) const {
   return reader_.Get(morton_.Encode(cell), max_bytes_);
@@ -79,6 +81,7 @@ Result<void> ShardChunks::GetEachByRequests(std::span<const Vec3> cells, size_t 
   const size_t threads = jobs == 0 ? kRemoteJobs : jobs;
   const auto locate = [&](const auto& by_place) {
     std::vector<uint64_t> ids;
+    ids.reserve(by_place.size());
     for (const auto& [place, id] : by_place) ids.push_back(id);
     return ParallelFor(ids.size(), threads, [&](size_t i) -> Result<void> {
       DOLIUM_TRY([[maybe_unused]] const auto found, reader_.Locate(ids[i]));
@@ -96,6 +99,7 @@ Result<void> ShardChunks::GetEachByRequests(std::span<const Vec3> cells, size_t 
         batch * kChunksAtOnce,
         std::min(kChunksAtOnce, wanted.size() - batch * kChunksAtOnce));
     std::vector<uint64_t> ids;
+    ids.reserve(part.size());
     for (const Wanted& one : part) ids.push_back(one.id);
     DOLIUM_TRY(auto chunks, reader_.GetMany(ids, max_bytes_));
     for (size_t i = 0; i < part.size(); ++i) {
@@ -120,6 +124,7 @@ Result<void> ShardChunks::Update(std::span<const ChunkUpdate> updates, size_t jo
                                    : neuroglancer::ChunkUpdate::Needs::kNothing});
   }
   std::vector<std::pair<uint64_t, std::span<const neuroglancer::ChunkUpdate>>> shards;
+  shards.reserve(by_shard.size());
   for (const auto& [shard, of_shard] : by_shard) shards.emplace_back(shard, of_shard);
   Store& store = *reader_.folder().store;
   DOLIUM_TRY([[maybe_unused]] const size_t removed,

@@ -14,7 +14,7 @@ class ShardChunks : public ChunkStorage {
 
   std::string Describe(const Vec3& cell) const override;
   std::optional<Vec3> CellOf(std::string_view key) const override;
-  Result<Bytes> Unwrap(const Vec3& cell, const Bytes& value) const override;
+  Result<Bytes> Unwrap(std::string_view key, const Bytes& value) const override;
   Result<std::optional<Bytes>> Get(const Vec3& cell) const override;
   Result<std::optional<StoredChunk>> GetStored(const Vec3& cell) const override;
   Result<void> GetEach(std::span<const Vec3> cells, size_t jobs,

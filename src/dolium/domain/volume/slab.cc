@@ -48,10 +48,12 @@ Result<void> Slab::Allocate(uint64_t memory, const std::string& temporary_folder
   if (*bytes > memory) {
     flags = MAP_SHARED;
     file = UniqueFd(open(temporary_folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-    if (!file || posix_fallocate(file.get(), 0, static_cast<off_t>(bytes_)) != 0) {
-      return SystemError(errno, fmt::format("cannot keep {} bytes of pages in a "
-                                            "temporary file",
-                                            bytes_))
+    const int failure =
+        file ? posix_fallocate(file.get(), 0, static_cast<off_t>(bytes_)) : errno;
+    if (failure != 0) {
+      return SystemError(failure, fmt::format("cannot keep {} bytes of pages in a "
+                                              "temporary file",
+                                              bytes_))
           .Within(temporary_folder);
     }
   }

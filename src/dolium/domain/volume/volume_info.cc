@@ -12,36 +12,9 @@
 namespace dolium::volume {
 namespace {
 
-// What a block of compressed_segmentation may have; real ones have 512 or so.
-constexpr uint64_t kMaxBlockVoxels = uint64_t{1} << 31;
-
 template <typename Found>
 Error OutOfRange(std::string_view path, const Found& found, std::string_view expected) {
   return InvalidArgument(fmt::format("{}: found {}, expected {}", path, found, expected));
-}
-
-Result<void> ValidateSetting(std::string_view path, std::string_view member, int value,
-                             int min, int max) {
-  if (value >= min && value <= max) return {};
-  return OutOfRange(fmt::format("{}.{}", path, member), value,
-                    fmt::format("an integer from {} to {}", min, max));
-}
-
-Result<void> ValidateEncoding(std::string_view path, const EncodingSpec& spec) {
-  DOLIUM_TRY_VOID(ValidateSetting(path, "jpeg_quality", spec.jpeg_quality, 0, 100));
-  DOLIUM_TRY_VOID(ValidateSetting(path, "png_level", spec.png_level, 0, 9));
-  DOLIUM_TRY_VOID(ValidateSetting(path, "jxl_quality", spec.jxl_quality, 0, 100));
-  DOLIUM_TRY_VOID(ValidateSetting(path, "jxl_effort", spec.jxl_effort, 1, 9));
-  DOLIUM_TRY_VOID(
-      ValidateSetting(path, "jxl_decodingspeed", spec.jxl_decoding_speed, 0, 4));
-  const auto voxels = ArrayShape{.size = spec.block_size}.voxels();
-  if (std::ranges::min(spec.block_size) < 1 || !voxels || *voxels > kMaxBlockVoxels) {
-    return OutOfRange(
-        fmt::format("{}.compressed_segmentation_block_size", path),
-        ToString(spec.block_size),
-        fmt::format("sizes from 1, and at most {} voxels", kMaxBlockVoxels));
-  }
-  return {};
 }
 
 Result<void> ValidateBounds(std::string_view path, const ScaleInfo& scale) {
@@ -139,7 +112,9 @@ Result<void> Validate(const VolumeInfo& info) {
     const std::string path = fmt::format("scales[{}]", i);
     DOLIUM_TRY_VOID(ValidateBounds(path, scale));
     DOLIUM_TRY_VOID(ValidateChunks(path, info, scale));
-    DOLIUM_TRY_VOID(ValidateEncoding(path, scale.encoding));
+    if (const auto good = CheckSettings(scale.encoding); !good) {
+      return InvalidArgument(fmt::format("{}.{}", path, good.error().message));
+    }
   }
   return {};
 }

@@ -199,7 +199,8 @@ class ShardUpdater {
       }
       if (loaded != pending.minishard) {
         pieces.clear();
-        DOLIUM_TRY_VOID(old->Load(pending.minishard, pieces));
+        DOLIUM_TRY_VOID(
+            LostIf(ErrorCode::kNotFound, old->Load(pending.minishard, pieces)));
         std::ranges::sort(pieces, {}, &Piece::id);
         loaded = pending.minishard;
       }
@@ -262,8 +263,10 @@ class ShardUpdater {
     }
     Buffer stored(static_cast<size_t>(piece.length));
     const ReadSlice slice{piece.offset + piece.preceding, stored.view()};
-    DOLIUM_TRY_VOID(input.store->ReadInto(input.object->name, std::span(&slice, 1),
-                                          {.if_generation = input.object->generation}));
+    DOLIUM_TRY_VOID(
+        LostIf(ErrorCode::kNotFound,
+               input.store->ReadInto(input.object->name, std::span(&slice, 1),
+                                     {.if_generation = input.object->generation})));
     auto value = Decode(codecs_, std::move(stored).Share(), options_.decode_limit);
     if (!value) return about(std::move(value).error());
     return value;

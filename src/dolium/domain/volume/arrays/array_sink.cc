@@ -187,6 +187,11 @@ Result<std::unique_ptr<ArraySink>> ArraySink::Begin(const std::string& path,
                                                     const ArrayShape& shape,
                                                     const ArraySinkOptions& options) {
   const std::string suffix = LowerSuffix(path);
+  if (std::ranges::min(shape.size) < 1 || shape.channels < 1) {
+    return InvalidArgument(
+        fmt::format("{}: {} voxels of {} channels, expected 1 or more of each", path,
+                    ToString(shape.size), shape.channels));
+  }
   if (!shape.bytes() || *shape.bytes() > INT64_MAX) {
     return InvalidArgument(fmt::format("{}: {} voxels of {} channels are too many", path,
                                        ToString(shape.size), shape.channels));

@@ -28,7 +28,8 @@ struct ArraySinkOptions {
 class ArraySink {
  public:
   // kExists if the file is there and not `force`; kInvalidArgument if its suffix is none
-  // of those above; kUnsupported if its format cannot have the shape.
+  // of those above, or a size is below 1; kUnsupported if its format cannot have the
+  // shape.
   static Result<std::unique_ptr<ArraySink>> Begin(const std::string& path,
                                                   const ArrayShape& shape,
                                                   const ArraySinkOptions& options);

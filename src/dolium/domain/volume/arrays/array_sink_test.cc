@@ -160,6 +160,18 @@ TEST_F(ArraySinkTest, RejectsWhatItCannotWrite) {
                 .error()
                 .code,
             ErrorCode::kUnsupported);
+  for (const char* name : {"a.npy", "a.tif", "a.raw"}) {
+    for (const ArrayShape& none : {ArrayShape{{0, 2, 2}, 1, DataType::kUint8},
+                                   ArrayShape{{2, -1, 2}, 1, DataType::kUint8},
+                                   ArrayShape{{2, 2, 0}, 1, DataType::kUint8},
+                                   ArrayShape{{2, 2, 2}, 0, DataType::kUint8}}) {
+      const auto refused = ArraySink::Begin(Path(name), none, {});
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+      EXPECT_THAT(refused.error().message, HasSubstr("expected 1 or more of each"));
+    }
+  }
+  EXPECT_EQ(Files(), 0);
   std::filesystem::create_directory(Path("folder.npy"));
   EXPECT_EQ(ArraySink::Begin(Path("folder.npy"), shape, {.force = true}).error().code,
             ErrorCode::kExists);

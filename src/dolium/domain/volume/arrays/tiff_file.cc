@@ -22,7 +22,6 @@ constexpr uint64_t kAlwaysAllowed = uint64_t{64} << 20;
 constexpr uint64_t kMaxRatio = 65536;
 constexpr uint64_t kMaxPiece = uint64_t{4} << 30;
 constexpr std::string_view kImageJ = "ImageJ=";
-constexpr std::string_view kImages = "\nimages=";
 
 // A tag's value, or what the specification says it is if absent; 0 if it says nothing.
 template <typename T>
@@ -106,6 +105,17 @@ struct Overlap {
   }
 };
 
+// A number in ImageJ's description, which has one of them in each line; 1 if absent.
+int64_t ImageJNumber(std::string_view description, std::string_view name) {
+  const std::string key = fmt::format("\n{}=", name);
+  const size_t at = description.find(key);
+  if (at == std::string_view::npos) return 1;
+  int64_t number = 1;
+  std::from_chars(description.data() + at + key.size(),
+                  description.data() + description.size(), number);
+  return number;
+}
+
 int64_t RowsPerStrip(TIFF* tiff, const PageShape& shape) {
   return std::clamp<int64_t>(Tag<uint32_t>(tiff, TIFFTAG_ROWSPERSTRIP), 1, shape.height);
 }
@@ -176,6 +186,11 @@ Result<PageShape> TiffFile::Describe() {
              photometric == PHOTOMETRIC_LOGLUV) {
     return Unsupported(fmt::format("photometric interpretation {} with compression {}",
                                    photometric, compression));
+  }
+  if (photometric == PHOTOMETRIC_PALETTE) {
+    return Unsupported(
+        "colours by a palette, whose numbers are no intensities; convert it to "
+        "grey or RGB first");
   }
   const PageShape shape = {width, height, channels, *type};
   DOLIUM_TRY_VOID(CheckPageSize(shape, file_.size(), kMaxRatio));
@@ -313,19 +328,27 @@ Result<void> TiffFile::ReadTiles(const PageShape& shape, const PageWindow& windo
   return {};
 }
 
-TiffFile::Hyperstack TiffFile::DescribeHyperstack(const PageShape& shape) {
-  Hyperstack stack;
+std::string_view TiffFile::ImageJDescription() const {
   const char* text = nullptr;
-  if (!IsPlainStrips() || PieceLayout(tiff_, shape, shape.width).planes != 1 ||
-      TIFFGetField(tiff_, TIFFTAG_IMAGEDESCRIPTION, &text) == 0 || text == nullptr) {
-    return stack;
+  if (TIFFGetField(tiff_, TIFFTAG_IMAGEDESCRIPTION, &text) == 0 || text == nullptr) {
+    return {};
   }
   const std::string_view description(text);
-  const size_t at = description.find(kImages);
-  if (!description.starts_with(kImageJ) || at == std::string_view::npos) return stack;
-  int64_t pages = 0;
-  std::from_chars(description.data() + at + kImages.size(),
-                  description.data() + description.size(), pages);
+  return description.starts_with(kImageJ) ? description : std::string_view();
+}
+
+TiffFile::ImageJPages TiffFile::DescribeImageJPages() const {
+  const std::string_view description = ImageJDescription();
+  return {ImageJNumber(description, "channels"), ImageJNumber(description, "slices"),
+          ImageJNumber(description, "frames")};
+}
+
+TiffFile::Hyperstack TiffFile::DescribeHyperstack(const PageShape& shape) {
+  Hyperstack stack;
+  if (!IsPlainStrips() || PieceLayout(tiff_, shape, shape.width).planes != 1) {
+    return stack;
+  }
+  const int64_t pages = ImageJNumber(ImageJDescription(), "images");
   if (pages < 2) return stack;
 
   // The strips of the first page must be one run, or it is not that kind of file.

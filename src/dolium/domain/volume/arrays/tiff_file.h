@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "dolium/base/result.h"
@@ -30,7 +31,8 @@ class TiffFile {
   // Whether the page is a small copy of another, for overviews.
   bool IsReducedImage() const;
 
-  // kUnsupported if the page has no numbers that a volume could: bilevel, complex, ...
+  // kUnsupported if the page has no numbers that a volume could: bilevel, complex,
+  // colours by a palette, ...
   Result<PageShape> Describe();
 
   // As ArraySource's, for this page.
@@ -49,9 +51,20 @@ class TiffFile {
   };
   Hyperstack DescribeHyperstack(const PageShape& shape);
 
+  // What ImageJ's description says that the pages are. They go by channel, then by slice,
+  // then by frame. All 1 if there is no such description.
+  struct ImageJPages {
+    int64_t channels = 1;
+    int64_t slices = 1;
+    int64_t frames = 1;
+  };
+  ImageJPages DescribeImageJPages() const;
+
  private:
   explicit TiffFile(InputFile file) : file_(std::move(file)) {}
 
+  // ImageJ's description of the file; empty if there is none.
+  std::string_view ImageJDescription() const;
   bool IsPlainStrips() const;
   Result<void> ReadPlainStrips(const PageShape& shape, const PageWindow& window);
   Result<void> ReadStrips(const PageShape& shape, const PageWindow& window);

@@ -216,6 +216,79 @@ TEST_F(TiffStackTest, ReadsImageJStacksOfOneDirectory) {
   }
 }
 
+// Six pages of four pixels: 0 to 3, 4 to 7, ...
+TiffPages WithDescription(const std::string& text) {
+  return {.width = 2, .height = 2, .description = "ImageJ=1.53t\nimages=6\n" + text};
+}
+
+std::vector<std::string> SixPages() {
+  std::vector<std::string> pages;
+  for (uint8_t i = 0; i < 6; ++i) {
+    pages.push_back(BytesOf(Count<uint8_t>(4, static_cast<uint8_t>(4 * i))));
+  }
+  return pages;
+}
+
+TEST_F(TiffStackTest, ReadsImageJChannelsThatArePages) {
+  WriteTiff(path_, WithDescription("channels=2\nslices=3\nhyperstack=true\n"),
+            SixPages());
+  const auto source = Open();
+  EXPECT_EQ(source->shape(), (ArrayShape{{2, 2, 3}, 2, DataType::kUint8}));
+  EXPECT_THAT(ReadAll<uint8_t>(*source),
+              ElementsAre(0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19,  //
+                          4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23));
+  EXPECT_THAT(ReadBox<uint8_t>(*source, {{1, 1, 1}, {2, 2, 3}}),
+              ElementsAre(11, 19, 15, 23));
+}
+
+TEST_F(TiffStackTest, ReadsImageJChannelsOfOneDirectory) {
+  const std::string description = "ImageJ=1.53t\nimages=6\nchannels=2\nslices=3\n";
+  const uint32_t length = static_cast<uint32_t>(description.size()) + 1;
+  const uint32_t head = 8 + 2 + 8 * 12 + 4;
+  std::string file = TiffHead({{TIFFTAG_IMAGEWIDTH, 2},
+                               {TIFFTAG_IMAGELENGTH, 1},
+                               {TIFFTAG_BITSPERSAMPLE, 8},
+                               {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK},
+                               {TIFFTAG_IMAGEDESCRIPTION, head, 2, length},
+                               {TIFFTAG_STRIPOFFSETS, head + length},
+                               {TIFFTAG_ROWSPERSTRIP, 1},
+                               {TIFFTAG_STRIPBYTECOUNTS, 2}});
+  file += description + '\0' + BytesOf(Count<uint8_t>(12));
+  WriteFile(path_, file);
+  const auto source = Open();
+  EXPECT_EQ(source->shape(), (ArrayShape{{2, 1, 3}, 2, DataType::kUint8}));
+  EXPECT_THAT(ReadAll<uint8_t>(*source),
+              ElementsAre(0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11));
+}
+
+TEST_F(TiffStackTest, DoesNotTakeOtherImageJPagesForZ) {
+  for (const auto& [description, message] :
+       {std::tuple("frames=6\n", "says 6 frames, and a volume has one point in time"),
+        {"channels=2\nframes=3\n", "says 3 frames"},
+        {"channels=2\nslices=2\n", "says 2 channels of 2 slices, and there are 6 pages"},
+        {"channels=4\n", "says 4 channels of 1 slices, and there are 6 pages"}}) {
+    WriteTiff(path_, WithDescription(description), SixPages());
+    const Error error = ErrorOf({.path = path_});
+    EXPECT_EQ(error.code, ErrorCode::kUnsupported);
+    EXPECT_THAT(error.message, HasSubstr(message));
+  }
+  TiffPages samples = WithDescription("channels=2\nslices=3\n");
+  samples.width = 1;
+  samples.channels = 2;
+  WriteTiff(path_, samples, SixPages());
+  EXPECT_THAT(ErrorOf({.path = path_}).message,
+              HasSubstr("says 2 channels, and each page has 2 samples"));
+  WriteTiff(path_, WithDescription("slices=6\nloop=false\n"), SixPages());
+  EXPECT_EQ(Open()->shape().size, (Vec3{2, 2, 6}));
+}
+
+TEST_F(TiffStackTest, RefusesPalettes) {
+  WriteTiff(path_, {.width = 2, .height = 2, .palette = true}, SixPages());
+  const Error error = ErrorOf({.path = path_});
+  EXPECT_EQ(error.code, ErrorCode::kUnsupported);
+  EXPECT_THAT(error.message, HasSubstr("page 0: colours by a palette"));
+}
+
 TEST_F(TiffStackTest, RefusesAbsurdSizesWithoutAllocatingThem) {
   const uint32_t huge = 0xffffffff;
   const std::vector<std::vector<TiffTag>> cases = {

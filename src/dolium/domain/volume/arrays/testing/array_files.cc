@@ -46,6 +46,11 @@ void WritePage(TIFF* tiff, const TiffPages& how, const std::string& page) {
   TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
   TIFFSetField(tiff, TIFFTAG_PLANARCONFIG,
                how.separate ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
+  if (how.palette) {
+    std::vector<uint16_t> colours(size_t{1} << how.bits);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE);
+    TIFFSetField(tiff, TIFFTAG_COLORMAP, colours.data(), colours.data(), colours.data());
+  }
   if (!how.description.empty()) {
     TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, how.description.c_str());
   }

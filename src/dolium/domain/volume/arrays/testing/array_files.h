@@ -81,6 +81,7 @@ struct TiffPages {
   int tile = 0;  // its side; 0: strips
   bool separate = false;
   std::string description = {};
+  bool palette = false;         // numbers stand for colours
   bool reduced_copies = false;  // after each page, a smaller one that is marked so
 };
 
