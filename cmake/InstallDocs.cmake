@@ -1,12 +1,13 @@
 # Run at install time: man pages and bash completion, as the installed command prints them.
 
-set(prefix "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
+get_filename_component(installed "${CMAKE_INSTALL_PREFIX}" ABSOLUTE)
+set(prefix "$ENV{DESTDIR}${installed}")
 set(program "${prefix}/bin/dolium")
 
 function(capture file)
   execute_process(COMMAND "${program}" ${ARGN} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
   file(WRITE "${prefix}/share/${file}" "${text}")
-  list(APPEND CMAKE_INSTALL_MANIFEST_FILES "${CMAKE_INSTALL_PREFIX}/share/${file}")
+  list(APPEND CMAKE_INSTALL_MANIFEST_FILES "${installed}/share/${file}")
   set(CMAKE_INSTALL_MANIFEST_FILES "${CMAKE_INSTALL_MANIFEST_FILES}" PARENT_SCOPE)
 endfunction()
 

@@ -15,6 +15,20 @@ size_t ThreadCount(size_t jobs, size_t tasks) {
   return std::max<size_t>(1, std::min(jobs, tasks));
 }
 
+namespace {
+
+// False if the system has no more threads to give; those that there are do the work then.
+bool AddThread(std::vector<std::jthread>& threads, const std::function<void()>& work) {
+  try {
+    threads.emplace_back(work);
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
 Result<void> ParallelFor(size_t count, size_t jobs,
                          const std::function<Result<void>(size_t)>& body,
                          std::stop_token stop) {
@@ -41,10 +55,7 @@ Result<void> ParallelFor(size_t count, size_t jobs,
   {
     std::vector<std::jthread> helpers;
     helpers.reserve(threads - 1);
-    try {
-      for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
-    } catch (const std::system_error&) {
-      // The system has no more threads to give; those that there are do the work.
+    for (size_t i = 1; i < threads && AddThread(helpers, work); ++i) {
     }
     work();
   }
