@@ -122,7 +122,7 @@ step_source-peers() {
   build_preset release
   ensure_module
   DOLIUM=$root/build/release/dolium "$venv/bin/python" -m pytest -q --durations=5 \
-    tests/peers/test_cloud_volume.py tests/peers/test_mesh_peers.py
+    tests/peers/test_cloud_volume.py tests/peers/test_mesh_peers.py tests/peers/test_volumes.py
 }
 
 step_fuzz() { command_fuzz 60; }
