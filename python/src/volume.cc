@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "dolium/base/parallel.h"
-#include "dolium/domain/volume/morton.h"
-#include "dolium/domain/volume/volume_sharding.h"
 #include "dolium/ops/target_folder.h"
+#include "dolium/ops/volume_parts.h"
 #include "python/src/errors.h"
 #include "python/src/interrupt.h"
 #include "python/src/voxel_buffer.h"
@@ -24,8 +23,6 @@ using volume::Vec3;
 
 // Voxels that are read or written before the next look at signals.
 constexpr int64_t kPieceBytes = int64_t{256} << 20;
-// Chunks of a block in x, y and z, where there are no shards.
-constexpr int64_t kBlockSide = 8;
 
 int64_t RoundUp(int64_t number, int64_t unit) {
   return (number + unit - 1) / unit * unit;
@@ -86,21 +83,12 @@ int64_t PieceVoxels(const Scale& scale) {
   return std::max<int64_t>(1, kPieceBytes / voxel);
 }
 
-// The cells of a shard in x, y and z; nullopt if shards are no boxes. All have the size
-// of the first, but for those at the end of the grid. Precondition: there are shards.
-std::optional<Vec3> ShardSize(const Scale& scale) {
-  const auto morton = volume::MortonCode::Make(scale.grid().shape());
-  if (!morton) return std::nullopt;
-  const auto cells = ShardCells(*scale.info().sharding, *morton, 0);
-  if (!cells) return std::nullopt;
-  return cells->size();
-}
-
 // The least box that is rewritten as a whole; empty if that is no box.
 Vec3 RewrittenUnit(const Scale& scale) {
   const Vec3& chunk = scale.grid().chunk_size();
   if (!scale.info().sharding) return chunk;
-  const Vec3 size = ShardSize(scale).value_or(Vec3{0, 0, 0});
+  const auto shard = volume::PartSize(scale);
+  const Vec3 size = shard ? *shard : Vec3{0, 0, 0};
   return {size[0] * chunk[0], size[1] * chunk[1], size[2] * chunk[2]};
 }
 
@@ -205,17 +193,7 @@ void PyVolume::Write(const Box& box, nb::handle array, size_t jobs) {
 
 Vec3 PyVolume::WriteUnit() const {
   const volume::Grid& grid = scale().grid();
-  Vec3 cells = {kBlockSide, kBlockSide, kBlockSide};
-  if (scale().info().sharding) {
-    const auto size = ShardSize(scale());
-    if (!size) {
-      Raise(Unsupported(
-          scale().folder().Describe() +
-          ": its shards are no boxes of chunks; that takes the hash identity, and "
-          "preshift, minishard and shard bits that add up to those of chunk numbers"));
-    }
-    cells = *size;
-  }
+  const Vec3 cells = Must(volume::PartSize(scale()));
   Vec3 unit{};
   for (size_t d = 0; d < 3; ++d) {
     const int64_t most = std::max<int64_t>(1, grid.shape()[d]);

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "dolium/ops/volume_job.h"
 #include "dolium/ops/volume_plan.h"
 #include "dolium/ops/volume_scales.h"
+#include "dolium/ops/volume_target.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/bulk_work.h"
@@ -32,7 +32,6 @@ using volume::Volume;
 using volume::VolumeInfo;
 using volume::VolumePlan;
 using volume::VolumeReport;
-using volume::VolumeType;
 
 using Text = std::optional<std::string>;
 
@@ -40,38 +39,6 @@ const uint64_t kDefaultMemory = WriterOptions().memory;
 constexpr Vec3 kDefaultChunkSize = {64, 64, 64};
 
 // --- new volumes ----------------------------------------------------------------------
-
-// The scales of the volume in a folder: by its info or, while it has none, by the marker
-// of the job that writes it. None if there is no volume.
-Result<std::vector<volume::ScaleInfo>> ScalesAt(const Location& folder,
-                                                const Text& marker) {
-  const auto there = Volume::Open(folder, /*allow_unfinished=*/true);
-  if (there) return there->info().scales;
-  if (there.error().code != ErrorCode::kNotFound) return there.error();
-  if (marker) {
-    if (const auto job = volume::ParseVolumeJob(*marker)) return job->info.scales;
-  }
-  return std::vector<volume::ScaleInfo>();
-}
-
-// kExists if the folder holds what is not part of the volume there, and would be lost.
-Result<void> CheckHoldsVolumeOnly(const Location& folder, const Text& marker) {
-  DOLIUM_TRY(const auto scales, ScalesAt(folder, marker));
-  Result<void> result;
-  DOLIUM_TRY_VOID(folder.store->List(folder.path, [&](std::string_view name, bool) {
-    const bool is_scale =
-        std::ranges::any_of(scales, [&](const volume::ScaleInfo& scale) {
-          return name == std::string_view(scale.key).substr(0, scale.key.find('/'));
-        });
-    if (is_scale || name == volume::kInfoName || IsBookkeeping(name)) return true;
-    result =
-        Exists(fmt::format("{}: holds \"{}\", which is not one of the volume's scales; "
-                           "move it away",
-                           folder.Describe(), name));
-    return false;
-  }));
-  return result;
-}
 
 Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool force) {
   DOLIUM_TRY(const auto marker, ReadMarker(folder));
@@ -82,7 +49,7 @@ Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool f
   if (!force || (occupancy != Occupancy::kOccupied && !marker)) {
     return WriteNewInfo(folder, info);
   }
-  DOLIUM_TRY_VOID(CheckHoldsVolumeOnly(folder, marker));
+  DOLIUM_TRY_VOID(volume::CheckVolumeReplaceable(folder));
   DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(folder));
   DOLIUM_TRY_VOID(RemoveReplaced(folders));
   DOLIUM_TRY(const Location fresh, ParseLocation(folders.fresh));
@@ -97,10 +64,7 @@ void Create(nb::handle location, const std::string& data_type, int64_t num_chann
   VolumeInfo info;
   info.data_type = DataTypeNamed(data_type);
   info.num_channels = num_channels;
-  const bool is_wide = info.data_type == volume::DataType::kUint32 ||
-                       info.data_type == volume::DataType::kUint64;
-  info.type = VolumeTypeNamed(type).value_or(is_wide ? VolumeType::kSegmentation
-                                                     : VolumeType::kImage);
+  info.type = VolumeTypeNamed(type).value_or(volume::DefaultType(info.data_type));
   const volume::StorageRequest request = StorageOf(storage);
   volume::ScaleInfo scale;
   scale.key = key.value_or(volume::DefaultScaleKey(resolution));

@@ -1,4 +1,4 @@
-"""Sets that several tests read."""
+"""Sets and volumes that several tests read."""
 
 import os
 import random
@@ -6,6 +6,7 @@ import random
 import pytest
 
 import dolium
+from volume_makers import SHAPE, make, random_array
 
 SPEC = dolium.ShardingSpec(preshift_bits=1, minishard_bits=3, shard_bits=2)
 
@@ -49,3 +50,12 @@ def flip_byte(path: os.PathLike, offset: int) -> None:
         byte = file.read(1)[0]
         file.seek(offset)
         file.write(bytes([byte ^ 0xFF]))
+
+
+@pytest.fixture
+def filled(tmp_path):
+    """A volume, and the array that it holds."""
+    array = random_array(SHAPE, "uint16")
+    volume = make(tmp_path / "volume")
+    volume[...] = array
+    return volume, array

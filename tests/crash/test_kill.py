@@ -114,9 +114,13 @@ def is_complete(folder):
     return (folder / "info").exists() and sharded_sets.leftovers(folder) == []
 
 
-def run_again(worker, folder):
-    """Lets it complete the set; one that is complete but for tidying up, it may refuse."""
-    finished = (folder / "info").exists() and not (folder / ".dolium-unfinished").exists()
+def is_finished(folder):
+    """Whether nothing is left to do but to tidy up."""
+    return (folder / "info").exists() and not (folder / ".dolium-unfinished").exists()
+
+
+def run_again(worker, finished):
+    """Lets it complete the set; one that was finished, it tidies up and refuses."""
     errors = worker.process.communicate()[1].decode(errors="replace")
     code = worker.process.returncode
     assert code == 0 or (finished and code == 2 and "is there already" in errors), errors
@@ -183,16 +187,16 @@ def test_convert(tmp_path):
             unfinished += 1
             for name, data in sharded_sets.shard_files(folder).items():
                 assert data == complete_bytes[name]
-        if was_killed and not is_complete(folder) and random.Random(delay).random() < 0.5:
+        if was_killed and not is_finished(folder) and random.Random(delay).random() < 0.5:
             continue  # The next run resumes this one.
         if not is_complete(folder):
-            run_again(converter(source, folder, spec), folder)
+            run_again(converter(source, folder, spec), is_finished(folder))
         assert sharded_sets.folder_bytes(folder) == complete_bytes
         assert sharded_sets.leftovers(folder) == []
         shutil.rmtree(folder)
     assert unfinished > 0
     if not is_complete(folder):
-        run_again(converter(source, folder, spec), folder)
+        run_again(converter(source, folder, spec), is_finished(folder))
     assert sharded_sets.folder_bytes(folder) == complete_bytes
     assert sharded_sets.leftovers(folder) == []
 

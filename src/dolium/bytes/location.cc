@@ -146,6 +146,11 @@ Result<Location> GoogleLocation(std::string_view rest) {
 
 }  // namespace
 
+bool IsLocal(const Location& location) {
+  const auto path = location.store->LocalPath(location.path);
+  return path && path->has_value();
+}
+
 Result<Location> ParseLocation(std::string_view text) {
   if (text.ends_with(kPrecomputedSuffix)) text.remove_suffix(kPrecomputedSuffix.size());
   auto scheme = SchemeOf(text);

@@ -25,6 +25,9 @@ struct Location {
   Location Parent() const { return {store, ParentPath(path)}; }
 };
 
+// Whether it is in the local file system: reads are cheap calls there, not requests.
+bool IsLocal(const Location& location);
+
 // Understands the forms above. Touches no network and no file. Stores are shared: the
 // same local file system or HTTP origin gives the same store, with its connections and
 // caches.

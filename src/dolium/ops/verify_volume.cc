@@ -73,8 +73,7 @@ class VolumeVerifier {
       all.push_back(other.get());
       others.push_back(std::move(other));
     }
-    DOLIUM_TRY(const auto path, scale.folder().store->LocalPath(scale.folder().path));
-    if (path) return CheckContainer("files", all);
+    if (IsLocal(scale.folder())) return CheckContainer("files", all);
     for (const Scale* one : all) DOLIUM_TRY_VOID(ProbeCells(*one));
     return {};
   }

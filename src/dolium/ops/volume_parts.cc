@@ -62,20 +62,27 @@ PartLayout LayoutOf(const ScaleInfo& scale, bool whole_pages) {
   return scale.sharding ? PartLayout::kShards : PartLayout::kBlocks;
 }
 
+Result<Vec3> PartSize(const Scale& scale) {
+  if (!scale.info().sharding) return kBlock;
+  DOLIUM_TRY(const MortonCode morton, MortonCode::Make(scale.grid().shape()));
+  const auto first = ShardCells(*scale.info().sharding, morton, 0);
+  if (!first) return NotBoxes(scale);
+  return first->size();
+}
+
 Result<std::vector<Box>> PartsOf(const Scale& scale, PartLayout layout) {
   const Vec3& grid = scale.grid().shape();
   if (!scale.info().sharding) {
     const Vec3 layer = {std::max<int64_t>(1, grid[0]), std::max<int64_t>(1, grid[1]), 1};
     return Blocks(grid, layout == PartLayout::kLayers ? layer : kBlock);
   }
-  const neuroglancer::ShardingSpec& spec = *scale.info().sharding;
-  DOLIUM_TRY(const MortonCode morton, MortonCode::Make(grid));
-  const auto first = ShardCells(spec, morton, 0);
-  if (!first) return NotBoxes(scale);
+  DOLIUM_TRY(const Vec3 shard_size, PartSize(scale));
   if (layout == PartLayout::kLayers) {
     return Blocks(grid, {std::max<int64_t>(1, grid[0]), std::max<int64_t>(1, grid[1]),
-                         std::max<int64_t>(1, first->size()[2])});
+                         std::max<int64_t>(1, shard_size[2])});
   }
+  const neuroglancer::ShardingSpec& spec = *scale.info().sharding;
+  DOLIUM_TRY(const MortonCode morton, MortonCode::Make(grid));
   std::vector<Box> parts;
   DOLIUM_TRY_VOID(ForEachShard(spec, morton, [&](uint64_t shard) {
     parts.push_back(*ShardCells(spec, morton, shard));

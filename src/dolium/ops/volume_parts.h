@@ -22,6 +22,10 @@ std::optional<PartLayout> ParsePartLayout(std::string_view name);
 // The layout for a scale that is filled from whole pages, or from anywhere.
 PartLayout LayoutOf(const ScaleInfo& scale, bool whole_pages);
 
+// The cells of a part in x, y and z, whether or not the grid is as large: of a shard, or
+// of a block. Parts at the end of the grid may have fewer. kUnsupported as PartsOf().
+Result<Vec3> PartSize(const Scale& scale);
+
 // The cells of each part. kUnsupported for the murmur hash, and for shards that are not
 // boxes of cells.
 Result<std::vector<Box>> PartsOf(const Scale& scale, PartLayout layout);

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "dolium/bytes/folder_swap.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/target_folder.h"
 #include "dolium/ops/volume_scales.h"
+#include "dolium/ops/volume_target.h"
 #include "dolium/ops/volume_worker.h"
 
 namespace dolium::volume {
@@ -50,84 +50,8 @@ std::string Dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-// --- where the job lives
+// --- jobs
 // ----------------------------------------------------------------
-
-Result<std::optional<VolumeJob>> JobAt(const Location& home) {
-  DOLIUM_TRY(const auto marker, ReadMarker(home));
-  if (!marker) return std::nullopt;
-  auto job = ParseVolumeJob(*marker);
-  if (!job) return std::nullopt;  // A conversion's, or another version's.
-  return *std::move(job);
-}
-
-// kExists if the folder holds anything that is not part of a volume and would be lost.
-Result<void> CheckVolumeReplaceable(const Location& folder) {
-  std::vector<std::string> expected = {std::string(kInfoName), "provenance"};
-  // A key of several folders, or one that leads elsewhere, is none of those that go.
-  const auto volume = Volume::Open(folder, /*allow_unfinished=*/true);
-  if (volume && volume->folder().Describe() == folder.Describe()) {
-    for (const ScaleInfo& scale : volume->info().scales) expected.push_back(scale.key);
-  }
-  if (const auto job = JobAt(folder); job && *job) {
-    for (const ScaleInfo& scale : (*job)->info.scales) expected.push_back(scale.key);
-  }
-  std::optional<std::string> foreign;
-  DOLIUM_TRY_VOID(folder.store->List(folder.path, [&](std::string_view name, bool) {
-    if (!IsBookkeeping(name) && std::ranges::find(expected, name) == expected.end()) {
-      foreign = name;
-    }
-    return !foreign;
-  }));
-  if (!foreign) return {};
-  return Exists(
-      fmt::format("{}: holds \"{}\", which is not part of a volume's scales; "
-                  "move it away",
-                  folder.Describe(), *foreign));
-}
-
-Error UnderWay(const Location& home) {
-  return Exists(fmt::format(
-      "{}: another job is under way here; repeat that one to finish it, or use --force",
-      home.Describe()));
-}
-
-// Where folders cannot be exchanged, a run that was killed between the two renames of a
-// swap has left the old volume aside: puts it back.
-Result<void> UndoHalfASwap(const Location& target) {
-  const auto folders = SwapFolders::Of(target);
-  if (!folders) return {};  // Not a local folder: nothing is swapped there.
-  DOLIUM_TRY(const bool is_there, FolderExists(folders->target));
-  DOLIUM_TRY(const bool is_aside, FolderExists(folders->aside));
-  if (is_there || !is_aside) return {};
-  return RenameFolder(folders->aside, folders->target);
-}
-
-// Decides where a new volume is built: its folder, or beside the one it replaces.
-Result<Location> ChooseHome(const Location& target, bool force, VolumeJob& job) {
-  DOLIUM_TRY_VOID(UndoHalfASwap(target));
-  DOLIUM_TRY(const auto there, JobAt(target));
-  if (there && there->request == job.request) return target;
-  DOLIUM_TRY(const Occupancy occupancy, LookInto(target));
-  DOLIUM_TRY(const auto marker, ReadMarker(target));
-  if (occupancy != Occupancy::kOccupied && !marker) return target;
-  if (!force) {
-    if (marker) return UnderWay(target);
-    return Exists(
-        fmt::format("{}: is there already; --force replaces it", target.Describe()));
-  }
-  DOLIUM_TRY_VOID(CheckVolumeReplaceable(target));
-  DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(target));
-  DOLIUM_TRY(const Location fresh, ParseLocation(folders.fresh));
-  job.volume = folders.fresh;
-  job.replaces = BaseName(folders.target);
-  DOLIUM_TRY(const auto building, JobAt(fresh));
-  if (!building || building->request != job.request) {
-    // What an earlier run left there: unfinished, or replaced already.
-    DOLIUM_TRY_VOID(RemoveReplaced(folders));
-  }
-  return fresh;
-}
 
 // The plan of the job in `home`, with what is left to do.
 Result<VolumePlan> PlanOf(const Location& home) {
@@ -175,7 +99,7 @@ Result<VolumePlan> BeginJob(const Location& home, const VolumeJob& job) {
   DOLIUM_TRY(const auto lock, folder.MakeLock());
   DOLIUM_TRY(const auto there, JobAt(home));
   if (there) {
-    if (there->request != job.request) return UnderWay(home);
+    if (there->request != job.request) return JobUnderWay(home);
     DOLIUM_TRY_VOID(CheckSameSource(*there, job));
     return PlanOf(home);
   }
@@ -195,17 +119,17 @@ Result<VolumePlan> BeginJob(const Location& home, const VolumeJob& job) {
   return PlanOf(home);
 }
 
-// Tidies up after a job that is complete but for that.
-Result<void> TidyUp(const Location& home) {
+// Tidies up after a job that is complete but for that; false if there is none.
+Result<bool> TidyUp(const Location& home) {
   DOLIUM_TRY(const auto job, JobAt(home));
-  if (!job) return {};
+  if (!job) return false;
   DOLIUM_TRY(const auto worker, VolumeWorker::Open(home));
   DOLIUM_TRY(const bool complete, worker->IsComplete());
-  if (!complete) return {};
+  if (!complete) return false;
   VolumePlan plan;
   DOLIUM_TRY(plan.home, PortableText(home, home.Describe()));
   DOLIUM_TRY_VOID(FinishVolumePlan(plan));
-  return {};
+  return true;
 }
 
 Result<void> CheckResolution(const Resolution& resolution) {
@@ -216,12 +140,6 @@ Result<void> CheckResolution(const Resolution& resolution) {
     }
   }
   return {};
-}
-
-VolumeType TypeFor(DataType type) {
-  return type == DataType::kUint32 || type == DataType::kUint64
-             ? VolumeType::kSegmentation
-             : VolumeType::kImage;
 }
 
 // Whether stored chunks of one scale are as good as those of the other.
@@ -249,7 +167,7 @@ Result<VolumePlan> PlanIngest(const IngestRequest& request) {
   job.gzip_files = request.storage.gzip_files;
   job.info.data_type = array->shape().type;
   job.info.num_channels = array->shape().channels;
-  job.info.type = request.type.value_or(TypeFor(job.info.data_type));
+  job.info.type = request.type.value_or(DefaultType(job.info.data_type));
   ScaleInfo scale;
   scale.size = array->shape().size;
   scale.voxel_offset = request.offset;
@@ -284,7 +202,9 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
   job.adds = true;
   job.info = volume.info();
   for (const ScaleInfo& scale : job.info.scales) {
-    DOLIUM_TRY_VOID(TidyUp(ResolveScaleKey(volume.folder(), scale.key)));
+    DOLIUM_TRY(const bool tidied, TidyUp(ResolveScaleKey(volume.folder(), scale.key)));
+    // The run that was killed had made what it was asked for.
+    if (tidied) return VolumePlan{};
   }
   const size_t from = request.from.value_or(job.info.scales.size() - 1);
   DOLIUM_TRY(const auto finer, volume.OpenScale(from));

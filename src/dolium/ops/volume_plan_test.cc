@@ -289,6 +289,26 @@ TEST_F(VolumePlans, ResumesADownsamplingThatWasKilled) {
   ExpectGood(Open(Path("vol")));
 }
 
+TEST_F(VolumePlans, OnlyTidiesUpAfterADownsamplingThatWasKilledAtTheVeryEnd) {
+  IngestRequest request = Ingest({50, 37, 20}, "vol");
+  request.pyramid.scales = 0;
+  Run(PlanIngest(request));
+  DownsampleRequest more;
+  more.volume = Path("vol");
+  more.pyramid.scales = 1;
+  const auto plan = PlanDownsample(more);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const Location home = *ParseLocation(plan->home);
+  const std::string marker = **ReadMarker(home);
+  Run(plan);
+  ASSERT_TRUE(WriteMarker(home, marker));
+  const auto again = PlanDownsample(more);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->stages.empty());
+  EXPECT_EQ(*ReadMarker(home), std::nullopt);
+  EXPECT_EQ(Open(Path("vol")).info().scales.size(), 2u);
+}
+
 TEST_F(VolumePlans, TranscodesToOtherChunksAndEncodings) {
   const Vec3 size = {50, 37, 20};
   Run(PlanIngest(Ingest(size, "vol")));

@@ -40,10 +40,15 @@ std::string FreshKey(const VolumeInfo& info, const Resolution& resolution) {
 
 }  // namespace
 
+VolumeType DefaultType(DataType type) {
+  return type == DataType::kUint32 || type == DataType::kUint64
+             ? VolumeType::kSegmentation
+             : VolumeType::kImage;
+}
+
 EncodingSpec DefaultEncoding(const VolumeInfo& info) {
   EncodingSpec spec;
-  const bool is_wide =
-      info.data_type == DataType::kUint32 || info.data_type == DataType::kUint64;
+  const bool is_wide = DefaultType(info.data_type) == VolumeType::kSegmentation;
   if (info.type == VolumeType::kSegmentation && is_wide) {
     spec.encoding = Encoding::kCompressedSegmentation;
   }

@@ -10,6 +10,9 @@
 
 namespace dolium::volume {
 
+// Wide unsigned integers are taken for labels, if nothing is wished.
+VolumeType DefaultType(DataType type);
+
 // What suits the type, if nothing is wished: lossless.
 EncodingSpec DefaultEncoding(const VolumeInfo& info);
 

@@ -22,11 +22,6 @@ constexpr size_t kRemoteJobs = 32;
 constexpr int kMaxRounds = 1000;
 constexpr int kMaxPauseMilliseconds = 5;
 
-bool IsLocal(const Location& folder) {
-  const auto path = folder.store->LocalPath(folder.path);
-  return path && path->has_value();
-}
-
 bool BeginsLikeGzip(BytesView bytes) {
   constexpr std::byte kMagic[] = {std::byte{0x1f}, std::byte{0x8b}, std::byte{8}};
   return bytes.size() >= std::size(kMagic) &&

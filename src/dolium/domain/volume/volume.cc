@@ -44,8 +44,7 @@ Result<void> Save(const Location& folder, const VolumeInfo& info,
 
 Result<void> CheckFinished(const Location& folder) {
   // Only local writers of ours leave markers; a server is spared the question.
-  const auto path = folder.store->LocalPath(folder.path);
-  if (!path || !path->has_value()) return {};
+  if (!IsLocal(folder)) return {};
   DOLIUM_TRY(const auto marker, ReadMarker(folder));
   if (marker) return UnfinishedError(folder);
   return {};

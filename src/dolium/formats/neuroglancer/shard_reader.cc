@@ -32,11 +32,6 @@ constexpr uint64_t kBytesPerThread = uint64_t{1} << 20;
 
 bool IsConflict(const Error& error) { return error.code == ErrorCode::kConflict; }
 
-bool IsLocal(const Location& folder) {
-  const auto path = folder.store->LocalPath(folder.path);
-  return path && path->has_value();
-}
-
 Error PastTheEnd(ByteRange range, uint64_t size) {
   return Corrupt(
       fmt::format("bytes {} end past the object ({} bytes); is the upload complete?",

@@ -1,14 +1,10 @@
 #include "dolium/formats/neuroglancer/sharded_writer.h"
 
 #include <charconv>
-#include <filesystem>
-#include <random>
 
 #include <fmt/format.h>
 
 #include "dolium/base/parallel.h"
-#include "dolium/bytes/file_store.h"
-#include "dolium/container/unfinished.h"
 #include "dolium/formats/neuroglancer/piece_sources.h"
 
 namespace dolium::neuroglancer {
@@ -84,12 +80,12 @@ ShardedWriter::ShardedWriter(Location folder, const ShardingSpec& spec,
       appear_(appear),
       jobs_(ThreadCount(options.jobs, SIZE_MAX)),
       buffer_limit_(BufferLimit(spec, options.memory)),
+      spills_(std::in_place, folder_, options.spill_folder),
       workers_(jobs_) {}
 
 ShardedWriter::~ShardedWriter() {
   // An error has been told already, or nobody asks any more.
   if (auto waited = workers_.Wait(); !waited) static_cast<void>(waited.error());
-  RemoveSpills();
 }
 
 Result<void> ShardedWriter::Add(const NewEntry& entry) {
@@ -141,16 +137,14 @@ Result<void> ShardedWriter::MakeRoom() {
       state.laid_out = true;
       LayOut(Take(oldest));
     } else {
-      DOLIUM_TRY_VOID(SpillStore());
       std::vector<Leaving> leaving;
       leaving.push_back(Take(oldest));
-      Spill(std::move(leaving));
+      DOLIUM_TRY_VOID(Spill(std::move(leaving)));
     }
   } else {
-    DOLIUM_TRY_VOID(SpillStore());
     std::vector<Leaving> leaving;
     while (!turns_.empty()) leaving.push_back(Take(turns_.front()));
-    Spill(std::move(leaving));
+    DOLIUM_TRY_VOID(Spill(std::move(leaving)));
   }
   return WaitForMemory();
 }
@@ -196,10 +190,11 @@ void ShardedWriter::LayOut(Leaving leaving) {
   });
 }
 
-void ShardedWriter::Spill(std::vector<Leaving> leaving) {
+Result<void> ShardedWriter::Spill(std::vector<Leaving> leaving) {
+  DOLIUM_TRY(spill_store_, spills_->store());
   uint64_t memory = 0;
   for (const Leaving& one : leaving) memory += LeavingCost(spec_, one.buffer->memory());
-  const std::string object = SpillObject(spill_count_++);
+  const std::string object = fmt::format("{:06}", spill_count_++);
   Start(memory, [this, object, leaving = std::move(leaving)]() -> Result<void> {
     std::vector<EncodedPieces> encoded;
     std::vector<ShardPieces> shards;
@@ -215,6 +210,7 @@ void ShardedWriter::Spill(std::vector<Leaving> leaving) {
     }
     return {};
   });
+  return {};
 }
 
 Result<WriteSummary> ShardedWriter::Finish() {
@@ -229,7 +225,7 @@ Result<WriteSummary> ShardedWriter::Finish() {
       rest.size(), writers,
       [&](size_t i) { return FinishShard(rest[i].first, *rest[i].second, writers); },
       options_.stop));
-  RemoveSpills();
+  spills_.reset();
   WriteSummary summary{.entries = entries_, .value_bytes = value_bytes_};
   for (const auto& [shard, state] : shards_) {
     summary.stored_bytes += state.stored_bytes;
@@ -281,38 +277,6 @@ Result<void> ShardedWriter::WriteShard(uint64_t shard, PieceSource& source,
   const std::lock_guard lock(mutex_);
   shards_.find(shard)->second.stored_bytes = written->stored_bytes;
   return {};
-}
-
-Result<Store*> ShardedWriter::SpillStore() {
-  if (spill_store_ != nullptr) return spill_store_.get();
-  std::error_code error;
-  std::string parent = options_.spill_folder;
-  if (parent.empty()) {
-    DOLIUM_TRY(const auto local, folder_.store->LocalPath(folder_.path));
-    parent = local ? *local : std::filesystem::temp_directory_path(error).string();
-  }
-  std::random_device random;
-  const uint64_t unique = uint64_t{random()} << 32 | random();
-  spill_folder_ = fmt::format("{}/{}{:016x}", parent, kSpillPrefix, unique);
-  std::filesystem::create_directories(spill_folder_, error);
-  if (error) {
-    return IoError(fmt::format("{}: cannot make a folder to spill to: {}", spill_folder_,
-                               error.message()));
-  }
-  DOLIUM_TRY(spill_store_, FileStore::Open(spill_folder_, {.sync = false}));
-  return spill_store_.get();
-}
-
-std::string ShardedWriter::SpillObject(uint64_t number) const {
-  return fmt::format("{:06}", number);
-}
-
-void ShardedWriter::RemoveSpills() {
-  if (spill_folder_.empty()) return;
-  std::error_code ignored;  // What stays behind is found by the next run.
-  std::filesystem::remove_all(spill_folder_, ignored);
-  spill_folder_.clear();
-  spill_store_.reset();
 }
 
 }  // namespace dolium::neuroglancer

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,16 +61,13 @@ class ShardedWriter : public Writer {
   Result<void> MakeRoom();
   Leaving Take(uint64_t shard);
   void LayOut(Leaving leaving);
-  void Spill(std::vector<Leaving> leaving);
+  Result<void> Spill(std::vector<Leaving> leaving);
   // Runs `work` on a worker; `memory` counts as taken until it is over.
   void Start(uint64_t memory, WorkerPool::Work work);
   Result<void> WaitForMemory();
 
   Result<void> WriteShard(uint64_t shard, PieceSource& source, size_t writers);
   Result<void> FinishShard(uint64_t shard, ShardState& state, size_t writers);
-  Result<Store*> SpillStore();
-  std::string SpillObject(uint64_t number) const;
-  void RemoveSpills();
 
   const Location folder_;
   const ShardingSpec spec_;
@@ -85,8 +83,8 @@ class ShardedWriter : public Writer {
   uint64_t entries_ = 0;
   uint64_t value_bytes_ = 0;
 
-  std::shared_ptr<Store> spill_store_;
-  std::string spill_folder_;
+  std::optional<SpillFolder> spills_;  // until Finish()
+  Store* spill_store_ = nullptr;       // of that, once there are spills
   uint64_t spill_count_ = 0;
 
   std::mutex mutex_;
