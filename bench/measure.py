@@ -33,10 +33,10 @@ def _memory(pid):
     return (found["RssAnon"], found["VmRSS"]) if len(found) == 2 else None
 
 
-def run(script, job, **arguments):
+def run(script, job, python=sys.executable, **arguments):
     """Runs `script job ARGUMENTS`, which prints one JSON object as its last line."""
     process = subprocess.Popen(
-        [sys.executable, str(script), job, json.dumps(arguments)],
+        [python, str(script), job, json.dumps(arguments)],
         stdout=subprocess.PIPE,
         text=True,
     )

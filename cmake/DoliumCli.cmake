@@ -21,4 +21,8 @@ dolium_add_tests(cli)
 if(EXISTS "${main}")
   add_executable(dolium "${main}")
   target_link_libraries(dolium PRIVATE dolium_cli dolium_flags)
+  # The same program by its other name, by which it does what `dolium pack` does.
+  add_custom_command(TARGET dolium POST_BUILD VERBATIM
+    COMMAND "${CMAKE_COMMAND}" -E create_symlink dolium
+            "$<TARGET_FILE_DIR:dolium>/shardpack")
 endif()

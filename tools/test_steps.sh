@@ -38,7 +38,10 @@ step_packages() {
   ensure_packages "${packages[@]}"
 }
 
-step_venv() { ensure_venv build peers; }
+step_venv() {
+  ensure_venv build peers
+  with_torch ensure_venv torch
+}
 
 step_style() {
   command_format --check
@@ -90,9 +93,16 @@ step_pytest() {
   else
     # Apart, for each tree has a conftest.py that its tests import from.
     "${pytest[@]}" python/tests || status=$?
-    "${pytest[@]}" tests/peers tests/crash || status=$?
+    "${pytest[@]}" tests/peers tests/crash tests/requirements || status=$?
+    with_torch run_torch_tests tests/torch || status=$?
     return "$status"
   fi
+}
+
+# With the interpreter that has torch.
+run_torch_tests() {
+  ensure_module
+  "$venv/bin/python" -m pytest -q --durations=5 "$@"
 }
 
 # With the ASan build: the cases are small, and odd arguments are what they are about.
@@ -186,6 +196,10 @@ run_filtered() {
   step_packages
   case $filter in
     tests/cli*) step_cli "$filter" ;;
+    tests/torch*)
+      with_torch ensure_venv torch
+      with_torch run_torch_tests "$filter"
+      ;;
     python/tests* | tests/*)
       ensure_venv build peers
       step_pytest "$filter"

@@ -68,9 +68,46 @@ Result<std::string> CheckValue(const Option& option, const std::string& value) {
     case ValueKind::kText:
     case ValueKind::kFile:
     case ValueKind::kFormat:
+    case ValueKind::kFiles:
+      return value;
+    case ValueKind::kPairs:
+      if (value.find('=', 1) == std::string::npos) {
+        return InvalidArgument(fmt::format("\"{}\" is not NAME=VALUE", value));
+      }
       return value;
   }
   return value;
+}
+
+// Options of several words, with their name before each word, as CLI11 takes them.
+std::vector<std::string> RepeatNames(const Verb& verb,
+                                     std::span<const std::string> arguments) {
+  std::vector<std::string> out;
+  const Option* last = nullptr;  // its words may go on
+  const auto rest = std::ranges::find(arguments, "--");
+  for (auto at = arguments.begin(); at != rest; ++at) {
+    const std::string& word = *at;
+    const bool is_option = word.size() > 1 && word.starts_with('-');
+    if (is_option) {
+      const auto named = std::ranges::find_if(verb.options, [&](const Option& option) {
+        return word == fmt::format("--{}", option.name);
+      });
+      const bool takes_words =
+          named != verb.options.end() &&
+          (named->kind == ValueKind::kPairs || named->kind == ValueKind::kFiles);
+      last = takes_words ? &*named : nullptr;
+      out.push_back(word);
+      continue;
+    }
+    const bool is_first = !out.empty() && last != nullptr && out.back().starts_with('-');
+    const bool goes_on = last != nullptr && (last->kind == ValueKind::kFiles ||
+                                             word.find('=') != std::string::npos);
+    if (goes_on && !is_first) out.push_back(fmt::format("--{}", last->name));
+    if (!goes_on && !is_first) last = nullptr;
+    out.push_back(word);
+  }
+  out.insert(out.end(), rest, arguments.end());
+  return out;
 }
 
 }  // namespace
@@ -99,6 +136,11 @@ std::optional<std::string> Arguments::Get(std::string_view option) const {
   return found->second;
 }
 
+std::vector<std::string> Arguments::GetAll(std::string_view option) const {
+  const auto found = words_.find(option);
+  return found == words_.end() ? std::vector<std::string>() : found->second;
+}
+
 uint64_t Arguments::Number(std::string_view option, uint64_t fallback) const {
   const auto text = Get(option);
   if (!text) return fallback;
@@ -114,6 +156,7 @@ Result<Arguments> ParseArguments(const Verb& verb,
   CLI::Option* const help = app.add_flag("-h,--help");
   std::vector<CLI::Option*> parsed;
   std::vector<std::string> values(verb.options.size());
+  std::vector<std::vector<std::string>> words(verb.options.size());
   for (size_t i = 0; i < verb.options.size(); ++i) {
     const Option& option = verb.options[i];
     const std::string names = option.letter.empty()
@@ -121,13 +164,20 @@ Result<Arguments> ParseArguments(const Verb& verb,
                                   : fmt::format("-{},--{}", option.letter, option.name);
     if (option.kind == ValueKind::kFlag) {
       parsed.push_back(app.add_flag(names));
+    } else if (option.kind == ValueKind::kPairs || option.kind == ValueKind::kFiles) {
+      parsed.push_back(app.add_option(names, words[i])
+                           ->expected(1)
+                           ->allow_extra_args(false)
+                           ->take_all());
     } else {
       parsed.push_back(app.add_option(names, values[i])->take_last());
     }
   }
   try {
     // CLI11 takes the arguments last first.
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    std::vector<std::string> repeated = RepeatNames(verb, arguments);
+    std::ranges::reverse(repeated);
+    app.parse(std::move(repeated));
   } catch (const CLI::ArgumentMismatch&) {
     return UsageError(verb, fmt::format("{} needs a value", arguments.back()));
   } catch (const CLI::ParseError& error) {
@@ -150,6 +200,18 @@ Result<Arguments> ParseArguments(const Verb& verb,
   for (size_t i = 0; i < verb.options.size(); ++i) {
     const Option& option = verb.options[i];
     if (parsed[i]->count() == 0) continue;
+    for (const std::string& word : words[i]) {
+      const auto value = CheckValue(option, word);
+      if (!value) {
+        return UsageError(verb,
+                          fmt::format("--{}: {}", option.name, value.error().message));
+      }
+    }
+    if (!words[i].empty()) {
+      out.options_.emplace(option.name, words[i].back());
+      out.words_.emplace(option.name, std::move(words[i]));
+      continue;
+    }
     auto value = CheckValue(option, values[i]);
     if (!value) {
       return UsageError(verb,

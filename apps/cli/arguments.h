@@ -20,6 +20,8 @@ class Arguments {
   bool Has(std::string_view option) const;
   // The value of an option; sizes are in bytes, as decimal text.
   std::optional<std::string> Get(std::string_view option) const;
+  // The words of an option of kind kPairs or kFiles, wherever they were given.
+  std::vector<std::string> GetAll(std::string_view option) const;
   // Precondition: an option of kind kNumber or kSize.
   uint64_t Number(std::string_view option, uint64_t fallback) const;
 
@@ -30,6 +32,7 @@ class Arguments {
   friend Result<Arguments> ParseArguments(const Verb& verb,
                                           std::span<const std::string> arguments);
   std::map<std::string, std::string, std::less<>> options_;
+  std::map<std::string, std::vector<std::string>, std::less<>> words_;
   std::vector<std::string> positionals_;
 };
 

@@ -80,5 +80,34 @@ TEST(Nearest, FindsSlipsAndNothingElse) {
   EXPECT_EQ(Nearest("serve", kWords), "");
 }
 
+TEST(ParseArguments, TakesSeveralPairsAfterOneOption) {
+  const auto arguments =
+      Parse("pack create", {"--metadata", "creator=MyName", "training=true", "--input",
+                            "in", "--metadata=a=b=c"});
+  ASSERT_TRUE(arguments) << arguments.error().message;
+  EXPECT_THAT(arguments->GetAll("metadata"),
+              ElementsAre("creator=MyName", "training=true", "a=b=c"));
+  EXPECT_EQ(arguments->Get("input"), "in");
+  EXPECT_THAT(arguments->positionals(), ElementsAre());
+  const auto mixed = Parse("pack merge", {"a", "--metadata", "x=1", "b", "y=2"});
+  ASSERT_TRUE(mixed) << mixed.error().message;
+  EXPECT_THAT(mixed->GetAll("metadata"), ElementsAre("x=1"));
+  EXPECT_THAT(mixed->positionals(), ElementsAre("a", "b", "y=2"));
+  const auto bad = Parse("pack create", {"--metadata", "creator"});
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().message,
+            "pack create: --metadata: \"creator\" is not NAME=VALUE; try: dolium pack "
+            "create --help");
+}
+
+TEST(ParseArguments, TakesSeveralFilesUpToTheNextOption) {
+  const auto arguments = Parse(
+      "pack compact", {"base", "--overlay", "a", "b", "-o", "out", "more", "--", "--json"});
+  ASSERT_TRUE(arguments) << arguments.error().message;
+  EXPECT_THAT(arguments->GetAll("overlay"), ElementsAre("a", "b"));
+  EXPECT_EQ(arguments->Get("output"), "out");
+  EXPECT_THAT(arguments->positionals(), ElementsAre("base", "more", "--json"));
+}
+
 }  // namespace
 }  // namespace dolium::cli

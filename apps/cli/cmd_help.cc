@@ -16,19 +16,22 @@ ExitStatus RunHelp(Context& context) {
   const bool is_group = !name.empty() && !WordsAfter(name).empty();
   const bool is_page = context.arguments.Has("man") || context.arguments.Has("markdown");
   const Verb* const verb = FindVerb(name);
-  if (!name.empty() && verb == nullptr && (!is_group || is_page)) {
+  const bool is_program = name == kPackGroup;
+  if (!name.empty() && verb == nullptr && (!is_group || (is_page && !is_program))) {
     return context.Fail(InvalidArgument(
         fmt::format("help: no verb \"{}\"; `dolium help` lists them", name)));
   }
   std::string text;
-  if (is_group) {
-    text = GroupHelp(name);
-  } else if (is_page) {
+  if (is_page) {
     const ManFormat format =
         context.arguments.Has("man") ? ManFormat::kRoff : ManFormat::kMarkdown;
-    text = verb == nullptr ? OverviewManPage(format) : VerbManPage(*verb, format);
+    text = is_program        ? PackManPage(format)
+           : verb == nullptr ? OverviewManPage(format)
+                             : VerbManPage(*verb, format);
+  } else if (is_group) {
+    text = context.terminal.AsCalled(GroupHelp(name));
   } else {
-    text = verb == nullptr ? OverviewHelp() : VerbHelp(*verb);
+    text = verb == nullptr ? OverviewHelp() : context.terminal.AsCalled(VerbHelp(*verb));
   }
   context.terminal.Raw(AsBytes(text));
   return ExitStatus::kGood;

@@ -129,6 +129,7 @@ ExitStatus VerifyLocation(Context& context, const std::string& text, const Sampl
                           uint64_t seed) {
   VerifyOptions options;
   options.quick = context.arguments.Has("quick");
+  options.report_missing = context.arguments.Has("strict");
   options.sample = sample.fraction;
   options.seed = seed;
   options.jobs = context.jobs();

@@ -46,7 +46,10 @@ void ShowSummary(Context& context, const Subject& subject, const VolumePlan& pla
     return;
   }
   if (plan.home.empty()) {
-    context.terminal.Line(fmt::format("{}: no scale to add", subject.volume));
+    context.terminal.Line(
+        fmt::format("{}: {}", subject.volume,
+                    subject.adds ? "no scale to add"
+                                 : "is complete; an earlier run left only to tidy up"));
     return;
   }
   std::string line =
@@ -143,6 +146,7 @@ Result<volume::DownsampleRequest> MakeDownsample(const Context& context) {
   DOLIUM_TRY(request.pyramid, PyramidOptions(arguments, /*present=*/0));
   DOLIUM_TRY(request.storage, StorageOptions(context));
   DOLIUM_TRY(request.sharded, ShardedOption(arguments));
+  request.force = arguments.Has("force");
   return request;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/verbs.h"
 #include "cli/volume_arguments.h"
 #include "dolium/base/bytes.h"
+#include "dolium/base/checked_math.h"
 #include "dolium/domain/volume/arrays/array_sink.h"
 #include "dolium/domain/volume/volume.h"
 
@@ -52,7 +53,12 @@ Result<Cutout> Begin(const Context& context, const std::string& file) {
   }
   Box page = out.box;
   page.end[2] = page.begin[2] + 1;
-  const auto page_bytes = out.scale->ShapeOf(page).bytes();
+  auto page_bytes = out.scale->ShapeOf(page).bytes();
+  // To turn voxels into another order takes them twice.
+  const auto axes = arguments.Get("axes");
+  if (page_bytes && (axes || arguments.Has("c-order"))) {
+    page_bytes = CheckedMul(*page_bytes, uint64_t{2});
+  }
   const uint64_t memory = arguments.Number("memory", kMemory);
   if (!page_bytes || *page_bytes > memory) {
     return InvalidArgument(
@@ -62,9 +68,11 @@ Result<Cutout> Begin(const Context& context, const std::string& file) {
   }
   out.pages = static_cast<int64_t>(
       std::min<uint64_t>(memory / *page_bytes, static_cast<uint64_t>(out.box.size()[2])));
-  auto sink = volume::ArraySink::Begin(
-      file, out.scale->ShapeOf(out.box),
-      {.force = arguments.Has("force"), .deflate = arguments.Has("deflate")});
+  auto sink = volume::ArraySink::Begin(file, out.scale->ShapeOf(out.box),
+                                       {.force = arguments.Has("force"),
+                                        .deflate = arguments.Has("deflate"),
+                                        .axes = axes,
+                                        .c_order = arguments.Has("c-order")});
   if (!sink && sink.error().code == ErrorCode::kExists && !arguments.Has("force")) {
     return Exists(fmt::format("{}: is there already; --force replaces it", file));
   }
@@ -92,13 +100,13 @@ Result<Chunks> Copy(const Context& context, Cutout& cutout) {
   const Scale& scale = *cutout.scale;
   const Grid& grid = scale.grid();
   const volume::BoxOptions options = {.missing_is_error = context.arguments.Has("strict"),
-                                      .jobs = context.jobs()};
+                                      .jobs = context.jobs(),
+                                      .stop = context.stop};
   const ProgressFunction tell = context.terminal.StartProgress("cutout");
   Progress progress{.total_entries = CountCells(grid, cutout.box)};
   Chunks chunks;
   ByteVector voxels;
   for (int64_t z = cutout.box.begin[2]; z < cutout.box.end[2];) {
-    if (context.stop.stop_requested()) return Cancelled();
     Box slab = cutout.box;
     slab.begin[2] = z;
     slab.end[2] = SlabEnd(cutout, z);

@@ -105,12 +105,11 @@ Result<std::array<ByteVector, 3>> ReadSlices(const Context& context,
   }
   std::array<ByteVector, 3> slices;
   for (size_t i = 0; i < 3; ++i) {
-    if (context.stop.stop_requested()) return Cancelled();
     const volume::ArrayShape shape = scale.ShapeOf(boxes[i]);
     slices[i].resize(*shape.bytes());
     DOLIUM_TRY_VOID(scale.Read(boxes[i],
                                volume::MutableVoxelView::Dense(shape, slices[i].data()),
-                               {.jobs = context.jobs()}));
+                               {.jobs = context.jobs(), .stop = context.stop}));
   }
   return slices;
 }

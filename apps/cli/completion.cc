@@ -38,8 +38,10 @@ std::string ValueReply(const Option& option, const std::string& format_names) {
     case ValueKind::kFormat:
       return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$current\"))", format_names);
     case ValueKind::kFile:
+    case ValueKind::kFiles:
       return "COMPREPLY=($(compgen -f -- \"$current\"))";
     case ValueKind::kText:
+    case ValueKind::kPairs:
     case ValueKind::kNumber:
     case ValueKind::kSize:
       return "COMPREPLY=()";
@@ -112,8 +114,18 @@ _dolium() {{
 }}
 
 complete -o filenames -F _dolium dolium
+
+# `{} VERB` is `dolium {} VERB`.
+_{}() {{
+  COMP_WORDS=(dolium {} "${{COMP_WORDS[@]:1}}")
+  COMP_CWORD=$((COMP_CWORD + 1))
+  _dolium
+}}
+
+complete -o filenames -F _{} {}
 )",
-      Words(""), GroupCases(), fmt::join(Groups(), "|"), cases);
+      Words(""), GroupCases(), fmt::join(Groups(), "|"), cases, kPackProgram, kPackGroup,
+      kPackProgram, kPackGroup, kPackProgram, kPackProgram);
 }
 
 }  // namespace dolium::cli

@@ -42,7 +42,7 @@ TEST(WordsAfter, AreFirstWordsOnceAndThoseOfAGroup) {
   EXPECT_THAT(WordsAfter("volume"), IsSupersetOf({"ingest", "cutout"}));
   EXPECT_THAT(WordsAfter("vol"), IsEmpty());
   EXPECT_THAT(WordsAfter("verify"), IsEmpty());
-  EXPECT_THAT(Groups(), ElementsAre("volume"));
+  EXPECT_THAT(Groups(), ElementsAre("volume", "pack"));
 }
 
 TEST(VerbHelp, FitsATerminalButForExamplesAndStatus) {
@@ -81,8 +81,9 @@ TEST(BashCompletion, KnowsVerbsOptionsAndFormats) {
   for (const Verb& verb : Verbs()) {
     EXPECT_THAT(script, HasSubstr("\n    '" + std::string(verb.name) + "')\n"));
   }
-  EXPECT_THAT(script,
-              HasSubstr("-f|--format) COMPREPLY=($(compgen -W 'neuroglancer files'"));
+  EXPECT_THAT(
+      script,
+      HasSubstr("-f|--format) COMPREPLY=($(compgen -W 'neuroglancer shardpack files'"));
 }
 
 }  // namespace

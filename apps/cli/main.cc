@@ -2,11 +2,14 @@
 #include <unistd.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/run.h"
 #include "cli/signals.h"
 #include "cli/terminal/terminal.h"
+#include "cli/verbs.h"
+#include "dolium/bytes/store.h"
 #include "dolium/formats/builtin.h"
 
 int main(int argc, char** argv) {
@@ -16,8 +19,12 @@ int main(int argc, char** argv) {
   {
     const cli::SignalStop signals;
     cli::Terminal terminal(STDOUT_FILENO, STDERR_FILENO);
-    status = cli::Run(std::vector<std::string>(argv + 1, argv + argc), BuiltinFormats(),
-                      terminal, signals.token());
+    std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    if (argc > 0 && BaseName(argv[0]) == cli::kPackProgram) {
+      arguments = cli::AsPackVerbs(std::move(arguments));
+      terminal.set_program(std::string(cli::kPackProgram), "dolium pack");
+    }
+    status = cli::Run(arguments, BuiltinFormats(), terminal, signals.token());
     reader_gone = terminal.reader_gone();
   }
   if (reader_gone) {  // End as other programs in a pipe do: quietly, by the signal.

@@ -190,6 +190,37 @@ std::string OverviewManPage(ManFormat format) {
   return page->Take();
 }
 
+std::string PackManPage(ManFormat format) {
+  const auto page = NewPage(format);
+  page->Title(kPackProgram);
+  page->Section("NAME");
+  page->Paragraph(
+      fmt::format("{} - samples of many files, packed into shards", kPackProgram));
+  page->Section("SYNOPSIS");
+  page->Command(kPackProgram, "<verb> [options] ...");
+  page->Section("DESCRIPTION");
+  page->Paragraph(fmt::format(
+      "A ShardPack holds samples: each has a key and some files, with their names, "
+      "content types and metadata. Its index is at its end: any sample is found with one "
+      "seek, and all can be read from a pipe. `{} VERB` is short for `dolium {} VERB`.",
+      kPackProgram, kPackGroup));
+  page->Paragraph(
+      "A set is a shard, shards in brace notation (`train-{000000..000099}.shardpack`), "
+      "a pattern, a folder, a list (`shards.txt`, `@shards`) or a catalog "
+      "(`catalog.json`); or a URL of one of them.");
+  page->Section("VERBS");
+  std::string others;
+  for (const std::string_view word : WordsAfter(kPackGroup)) {
+    const Verb& verb = *FindVerb(fmt::format("{} {}", kPackGroup, word));
+    page->Item(word, verb.outline);
+    others += fmt::format("{}{}(1)", others.empty() ? "" : ", ", PageName(verb));
+  }
+  AddStatuses(*page);
+  page->Section("SEE ALSO");
+  page->Paragraph(fmt::format("dolium(1), {}", others));
+  return page->Take();
+}
+
 std::string VerbManPage(const Verb& verb, ManFormat format) {
   const auto page = NewPage(format);
   page->Title(PageName(verb));

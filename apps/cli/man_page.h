@@ -11,6 +11,8 @@ enum class ManFormat { kRoff, kMarkdown };
 
 // dolium(1).
 std::string OverviewManPage(ManFormat format);
+// shardpack(1): the program that the verbs of packs are.
+std::string PackManPage(ManFormat format);
 // dolium-VERB(1).
 std::string VerbManPage(const Verb& verb, ManFormat format);
 

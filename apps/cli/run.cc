@@ -15,17 +15,20 @@ namespace dolium::cli {
 namespace {
 
 // `group` is what stands before the word, with a space; or empty.
-Error UnknownVerb(const std::string& group, const std::string& word) {
+Error UnknownVerb(const std::string& group, const std::string& word,
+                  std::string_view program) {
   const std::vector<std::string_view> words =
       WordsAfter(std::string_view(group).substr(0, group.find(' ')));
   const std::string_view nearest = Nearest(word, words);
   const char* const what = word.starts_with('-') ? "option" : "verb";
+  // `shardpack` is the group itself.
+  const std::string shown = program == kPackProgram ? "" : group;
   if (!nearest.empty()) {
-    return InvalidArgument(fmt::format("no {} \"{}{}\"; did you mean {}{}?", what, group,
-                                       word, group, nearest));
+    return InvalidArgument(fmt::format("no {} \"{}{}\"; did you mean {}{}?", what, shown,
+                                       word, shown, nearest));
   }
   return InvalidArgument(
-      fmt::format("no {} \"{}{}\"; try: dolium {}--help", what, group, word, group));
+      fmt::format("no {} \"{}{}\"; try: {} {}--help", what, shown, word, program, shown));
 }
 
 ExitStatus Fail(Terminal& terminal, const Error& error) {
@@ -40,7 +43,7 @@ ExitStatus RunVerb(const Verb& verb, std::span<const std::string> rest, Formats 
   auto arguments = ParseArguments(verb, rest);
   if (!arguments) return Fail(terminal, arguments.error());
   if (arguments->Has("help")) {
-    terminal.Raw(AsBytes(VerbHelp(verb)));
+    terminal.Raw(AsBytes(terminal.AsCalled(VerbHelp(verb))));
     return ExitStatus::kGood;
   }
   terminal.set_json(arguments->Has("json"));
@@ -74,17 +77,30 @@ ExitStatus Dispatch(const std::vector<std::string>& arguments, Formats formats,
   if (!WordsAfter(first).empty()) {
     words = words.subspan(1);
     if (words.empty() || is_help(words.front())) {
-      terminal.Raw(AsBytes(GroupHelp(first)));
+      terminal.Raw(AsBytes(terminal.AsCalled(GroupHelp(first))));
       return ExitStatus::kGood;
     }
     group = first + " ";
   }
   const Verb* const verb = FindVerb(group + words.front());
-  if (verb == nullptr) return Fail(terminal, UnknownVerb(group, words.front()));
+  if (verb == nullptr) {
+    return Fail(terminal, UnknownVerb(group, words.front(), terminal.program()));
+  }
   return RunVerb(*verb, words.subspan(1), formats, terminal, std::move(stop));
 }
 
 }  // namespace
+
+std::vector<std::string> AsPackVerbs(std::vector<std::string> arguments) {
+  // What is no verb of packs is the same as for dolium.
+  if (!arguments.empty() &&
+      (arguments[0] == "--version" || arguments[0] == "completion")) {
+    return arguments;
+  }
+  const bool is_help = !arguments.empty() && arguments[0] == "help";
+  arguments.insert(arguments.begin() + (is_help ? 1 : 0), std::string(kPackGroup));
+  return arguments;
+}
 
 ExitStatus Run(const std::vector<std::string>& arguments, Formats formats,
                Terminal& terminal, std::stop_token stop) {

@@ -15,4 +15,7 @@ namespace dolium::cli {
 ExitStatus Run(const std::vector<std::string>& arguments, Formats formats,
                Terminal& terminal, std::stop_token stop);
 
+// What `dolium` is to be asked for when `shardpack` is asked for `arguments`.
+std::vector<std::string> AsPackVerbs(std::vector<std::string> arguments);
+
 }  // namespace dolium::cli

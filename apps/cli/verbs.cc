@@ -99,7 +99,8 @@ std::vector<Verb> MakeVerbs() {
                      "byte range, and "
                      "what is wrong. What is unusual but legal is a warning and leaves "
                      "the exit status "
-                     "at 0, unless --strict is given.\n"
+                     "at 0, unless --strict is given. Chunks that a volume lacks are "
+                     "zero, and warnings only with --strict.\n"
                      "With --json, findings have `type` (\"bad\" or \"warning\"), "
                      "`kind`, `object`, "
                      "`key`, `offset`, `length` and `message`; the last line of each "
@@ -278,9 +279,10 @@ std::vector<Verb> MakeVerbs() {
 std::span<const Verb> Verbs() {
   static const std::vector<Verb> verbs = [] {
     std::vector<Verb> all = MakeVerbs();
-    const std::vector<Verb> volume = VolumeVerbs();
-    all.insert(std::ranges::find(all, "completion", &Verb::name), volume.begin(),
-               volume.end());
+    for (const std::vector<Verb>& group : {VolumeVerbs(), PackVerbs()}) {
+      all.insert(std::ranges::find(all, "completion", &Verb::name), group.begin(),
+                 group.end());
+    }
     return all;
   }();
   return verbs;

@@ -15,7 +15,17 @@ namespace dolium::cli {
 class Context;
 
 // What an option's value is: how it is checked, and completed in a shell.
-enum class ValueKind : uint8_t { kFlag, kText, kFile, kNumber, kSize, kChoice, kFormat };
+enum class ValueKind : uint8_t {
+  kFlag,
+  kText,
+  kFile,
+  kNumber,
+  kSize,
+  kChoice,
+  kFormat,
+  kPairs,  // one word NAME=VALUE or several
+  kFiles,  // one word or several: all up to the next option
+};
 
 struct Option {
   std::string_view letter;  // "j"; empty: none
@@ -51,8 +61,9 @@ std::vector<std::string_view> WordsAfter(std::string_view group);
 // The first words of names that have two.
 std::vector<std::string_view> Groups();
 
-// The rows for volumes, which are in a file of their own.
+// The rows for volumes and for packs, which are in files of their own.
 std::vector<Verb> VolumeVerbs();
+std::vector<Verb> PackVerbs();
 
 // "-j, --jobs <n>", "--json".
 std::string Signature(const Option& option);
@@ -60,7 +71,11 @@ std::string Signature(const Option& option);
 // What stands in front of all verbs.
 inline constexpr std::string_view kProgramSummary =
     "One engine for sharded chunk storage: look into sets of shards, check, change and "
-    "convert them; make volumes and cut boxes out of them.";
+    "convert them; make volumes and cut boxes out of them; pack samples into shards.";
+
+// A group whose verbs are also a program: `shardpack create` is `dolium pack create`.
+inline constexpr std::string_view kPackGroup = "pack";
+inline constexpr std::string_view kPackProgram = "shardpack";
 
 // Any number of arguments.
 inline constexpr size_t kAny = 1'000'000;
@@ -72,6 +87,25 @@ ExitStatus RunFormats(Context& context);
 ExitStatus RunHelp(Context& context);
 ExitStatus RunInfo(Context& context);
 ExitStatus RunLs(Context& context);
+ExitStatus RunPackCat(Context& context);
+ExitStatus RunPackCatalog(Context& context);
+ExitStatus RunPackCompact(Context& context);
+ExitStatus RunPackCreate(Context& context);
+ExitStatus RunPackDiff(Context& context);
+ExitStatus RunPackExport(Context& context);
+ExitStatus RunPackExtract(Context& context);
+ExitStatus RunPackImport(Context& context);
+ExitStatus RunPackInfo(Context& context);
+ExitStatus RunPackLs(Context& context);
+ExitStatus RunPackMerge(Context& context);
+ExitStatus RunPackRepair(Context& context);
+ExitStatus RunPackReshard(Context& context);
+ExitStatus RunPackShuffle(Context& context);
+ExitStatus RunPackSort(Context& context);
+ExitStatus RunPackSplit(Context& context);
+ExitStatus RunPackSubset(Context& context);
+ExitStatus RunPackVerify(Context& context);
+ExitStatus RunPackView(Context& context);
 ExitStatus RunPut(Context& context);
 ExitStatus RunRm(Context& context);
 ExitStatus RunStats(Context& context);

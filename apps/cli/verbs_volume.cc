@@ -140,7 +140,11 @@ Verb DownsampleVerb() {
           "the even one. Segmentations get the most frequent label of each block, of "
           "several the smallest. New scales are stored as the one that they are made of, "
           "unless options say otherwise. They are listed in the volume's info when all "
-          "are complete; if the work is stopped, the same command resumes it.\n{}",
+          "are complete; if the work is stopped, the same command resumes it. Another "
+          "one "
+          "is refused where it would write the same scales, unless --force drops what "
+          "was "
+          "begun.\n{}",
           kPlanDetails),
       .options = Join({
           {Value(ValueKind::kNumber, "", "from", "<n>",
@@ -149,8 +153,9 @@ Verb DownsampleVerb() {
                  "scales to add [until one is a chunk]")},
           PyramidRows(),
           CopiedStorageRows(),
-          {Flag("", "sharded", "in shards, also if the source is not"), kPlan, kJobs,
-           kMemory, kJson, kNoSummary, kProgress},
+          {Flag("", "sharded", "in shards, also if the source is not"),
+           Flag("", "force", "drop scales that another downsampling left unfinished"),
+           kPlan, kJobs, kMemory, kJson, kNoSummary, kProgress},
       }),
       .examples = {"dolium volume downsample em",
                    "dolium volume downsample --scales 2 --factor 2,2,1 em",
@@ -204,12 +209,17 @@ Verb Cutout() {
           "Chunks that are missing read as zero, and the closing line counts them.\n"
           "The file's ending is its format: .npy, dimensions x, y, z and (if several) "
           "channel; .tif or .tiff, a page for each z; .raw, x fastest, then y, z, "
-          "channel. It appears whole or not at all.",
+          "channel. It appears whole or not at all. With --axes, the dimensions of .npy "
+          "and .raw come in another order; those of one voxel, but for x and y, may be "
+          "left out. `volume ingest` with the same --axes reads such a file.",
       .options = {Value(ValueKind::kText, "", "box", "<x0:x1,y0:y1,z0:z1>",
                         "the box [all of the scale]"),
                   Scale("number of the scale, or its resolution [0]"),
                   Value(ValueKind::kFile, "o", "output", "<file>",
                         "the file to write: .npy, .tif or .raw"),
+                  Value(ValueKind::kText, "", "axes", "<letters>",
+                        "dimensions as the file lists them: zyx, czyx, ... [xyzc]"),
+                  Flag("", "c-order", "raw: the last dimension is the fastest"),
                   Flag("", "strict", "missing chunks are an error"),
                   Flag("", "deflate", "TIFF: compress the pages"),
                   Flag("", "force", "replace the output file"), kJobs,
@@ -218,6 +228,7 @@ Verb Cutout() {
                   kJson, kNoSummary, kProgress},
       .examples = {"dolium volume cutout --box 0:512,0:512,100:164 em -o box.npy",
                    "dolium volume cutout --scale 3 --box :,:,20:21 em -o page.tif",
+                   "dolium volume cutout --axes zyx --box :,:,100:164 em -o box.npy",
                    "dolium volume cutout --scale 32,32,40 https://host/em -o em.raw"},
       .least_arguments = 1,
       .most_arguments = 1,

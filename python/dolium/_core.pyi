@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
+from typing import Any, Generic, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy.typing as npt
 from typing_extensions import Buffer, Self
@@ -29,6 +29,7 @@ _Hash: TypeAlias = Literal["identity", "murmurhash3_x86_128"]
 _Encoding: TypeAlias = Literal["raw", "gzip"]
 _Vector: TypeAlias = tuple[int, int, int]
 _Box: TypeAlias = tuple[_Vector, _Vector]
+_BoxRequest: TypeAlias = tuple[_Box, _Vector, tuple[int, int]]
 # Told of entries done, all entries (0: not known) and bytes. What it raises stops the work.
 _Progress: TypeAlias = Callable[[int, int, int], object]
 
@@ -329,16 +330,25 @@ class VolumeScale:
     def other(self, scale: int) -> VolumeScale:
         """Another scale of the same volume."""
 
-    def read(self, box: _Box, array: npt.NDArray[Any], strict: bool, jobs: int) -> None:
-        """Fills an array with a box."""
+    def read(
+        self, request: _BoxRequest, array: npt.NDArray[Any], strict: bool, jobs: int
+    ) -> None:
+        """Fills an array with what a request names: a box, the steps in it, and the first channel
+        and the one past the last."""
 
     def read_many(
-        self, boxes: Sequence[_Box], arrays: list[npt.NDArray[Any]], strict: bool, jobs: int
+        self,
+        requests: Sequence[_BoxRequest],
+        arrays: list[npt.NDArray[Any]],
+        strict: bool,
+        jobs: int,
     ) -> None:
-        """Fills an array for each box."""
+        """Fills an array for each request."""
 
-    def write(self, box: _Box, array: npt.NDArray[Any], jobs: int) -> None:
-        """Replaces a box by an array."""
+    def write(
+        self, box: _Box, channels: tuple[int, int], array: npt.NDArray[Any], jobs: int
+    ) -> None:
+        """Replaces some channels of a box by an array."""
 
     @property
     def location(self) -> str: ...
@@ -394,7 +404,11 @@ def plan_volume_ingest(
     force: bool,
 ) -> dict[str, Any]: ...
 def plan_volume_downsample(
-    volume: _Path, from_scale: int | None, storage: dict[str, Any], pyramid: dict[str, Any]
+    volume: _Path,
+    from_scale: int | None,
+    storage: dict[str, Any],
+    pyramid: dict[str, Any],
+    force: bool,
 ) -> dict[str, Any]: ...
 def plan_volume_transcode(
     source: _Path, target: _Path, scales: Sequence[int], storage: dict[str, Any], force: bool
@@ -439,3 +453,302 @@ def downsample_array(
     ignore_zero: bool,
 ) -> None:
     """Fills `out`, of which each voxel is a block of `array`."""
+
+class NotShardPackError(CorruptError):
+    """Neither end of the file is that of a ShardPack."""
+
+class IncompleteError(CorruptError):
+    """The shard was not finished, or its end is missing."""
+
+class TrailingDataError(CorruptError):
+    """The file is longer than the shard it holds."""
+
+class IndexCorruptError(CorruptError):
+    """Index or footer are damaged."""
+
+class SectionCorruptError(CorruptError):
+    """A section of the tail is damaged; records can still be read."""
+
+class RecordCorruptError(CorruptError):
+    """A record is damaged."""
+
+class EntryCorruptError(CorruptError):
+    """An entry is damaged."""
+
+class LimitExceededError(CorruptError):
+    """An entry is larger than the caller allows."""
+
+class UnsupportedCodecError(Error, NotImplementedError):
+    """An entry is compressed in a way that is not known."""
+
+class UnsupportedFeatureError(Error, NotImplementedError):
+    """The shard needs something that is not known."""
+
+class UnsupportedVersionError(Error, NotImplementedError):
+    """The shard is of a version that is not known."""
+
+class PackEntry:
+    """One file of a sample."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def content_type(self) -> str: ...
+    @property
+    def data(self) -> bytes:
+        """The content, decompressed and checked."""
+
+    def view(self, check: bool = False) -> memoryview:
+        """The content, without a copy where it is stored as it is; checked then only if asked."""
+
+    def read(self, offset: int, length: int) -> bytes:
+        """A part of the content. Of entries in chunks, only those it touches are decoded."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def stored_size(self) -> int: ...
+    @property
+    def codec(self) -> str: ...
+    @property
+    def crc32c(self) -> int:
+        """Of the bytes as stored; of the table of chunks, if there are chunks."""
+
+    @property
+    def is_chunked(self) -> bool: ...
+    @property
+    def array(self) -> tuple[str, tuple[int, ...]] | None:
+        """Type and shape, if it is an array."""
+
+    @property
+    def metadata(self) -> Any: ...
+    @property
+    def mtime(self) -> int | None:
+        """Nanoseconds since 1970, if it was kept."""
+
+    @property
+    def mode(self) -> int | None: ...
+    @property
+    def record(self) -> PackRecord: ...
+    def numpy(self) -> npt.NDArray[Any]:
+        """The content as an array, without a copy where it is stored as it is."""
+
+    def decode(self) -> Any:
+        """What the decoder of the content type makes of it; the bytes, if there is none."""
+
+    def __repr__(self) -> str: ...
+
+class PackRecord:
+    """One sample: a key and files."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def metadata(self) -> Any: ...
+    @property
+    def shard(self) -> str: ...
+    @property
+    def number(self) -> int:
+        """Of the record in its shard."""
+
+    @property
+    def offset(self) -> int:
+        """Of the record in its shard."""
+
+    @property
+    def is_tombstone(self) -> bool: ...
+    @property
+    def nbytes(self) -> int:
+        """Of all files, decompressed."""
+
+    def file_entries(self) -> Iterable[PackEntry]:
+        """The files, in order. Of a damaged record, those that can be reached, and then the
+        error."""
+
+    def names(self) -> list[str]: ...
+    def as_dict(self) -> dict[str, bytes]: ...
+    def get(self, name: str) -> PackEntry | None: ...
+    def __getitem__(self, name: str) -> PackEntry: ...
+    def __contains__(self, name: str) -> bool: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[PackEntry]: ...
+    def __repr__(self) -> str: ...
+
+class PackSet:
+    """Samples by number and key."""
+
+    def __len__(self) -> int: ...
+    def read(self, number: int) -> PackRecord: ...
+    def read_many(
+        self, numbers: Iterable[int], keep_errors: bool = False, jobs: int = 0
+    ) -> list[Any]: ...
+    def find(self, key: str) -> int | None: ...
+    def keys(self, begin: int, end: int) -> list[str]: ...
+    def read_at(self, shard: int, offset: int) -> PackRecord: ...
+    @property
+    def shard_count(self) -> int: ...
+    def shard_info(self, shard: int) -> dict[str, Any]: ...
+    def offsets(self, shard: int) -> list[int]: ...
+    def copy_shard(self, shard: int, fd: int) -> int:
+        """Copies a shard to an open file. Returns its size."""
+
+    @property
+    def is_near(self) -> bool:
+        """Whether reading is a look into memory."""
+
+    def extents(self) -> list[tuple[int, int]]:
+        """Samples and bytes of each shard."""
+
+class PackDataset:
+    """What shardpack.Dataset is made of."""
+
+    def __init__(self, set: Any) -> None: ...
+    @property
+    def _set(self) -> Any: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> PackRecord: ...
+    @overload
+    def __getitem__(self, index: slice | Iterable[int]) -> list[PackRecord]: ...
+    def __iter__(self) -> Iterator[PackRecord]: ...
+    def records(self) -> Iterator[PackRecord]:
+        """All samples, in order."""
+
+class PackRecords:
+    """The samples of a local set, in order."""
+
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> PackRecord: ...
+
+class PackStream:
+    """Records front to back, without seeking."""
+
+    def __iter__(self) -> Self: ...
+    def __next__(
+        self,
+    ) -> tuple[str, dict[str, tuple[str, bytes]], int, bytes, int, bool]: ...
+
+class PackWriter:
+    """Samples in, numbered shards out."""
+
+    def __init__(
+        self,
+        output: _Path,
+        compression: str,
+        level: int,
+        align: int,
+        user_json: str,
+        name: str,
+        reproducible: bool,
+        force: bool,
+        shard_bytes: int,
+        shard_records: int,
+        record_limit: int,
+        oversize: str,
+        dictionary_bytes: int,
+        key_index: bool,
+        keys: bool,
+        entry_index: bool | None,
+        chunk_size: int,
+        chunk_threshold: int,
+        compress_all: bool,
+        memory: int,
+        jobs: int,
+    ) -> None: ...
+    def add(
+        self,
+        key: str,
+        files: list[Any],
+        metadata: tuple[int, bytes] | None,
+        tombstone: bool = False,
+    ) -> None: ...
+    def finish(self) -> list[dict[str, Any]]: ...
+    def abort(self) -> None: ...
+
+class PackOrder:
+    """In which order an epoch visits the samples of a set."""
+
+    def __init__(
+        self,
+        total: int,
+        shuffle: str = "global",
+        seed: int = 0,
+        epoch: int = 0,
+        extents: Sequence[tuple[int, int]] = [],
+        run_bytes: int = 8 << 20,
+        window_runs: int = 16,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def with_epoch(self, epoch: int) -> PackOrder: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    def at(self, position: int) -> int: ...
+    def fill(self, begin: int, count: int) -> npt.NDArray[Any]: ...
+    def window_at(self, position: int) -> tuple[int, int, list[tuple[int, int]]] | None:
+        """The positions that visit the same runs as this one, and first and count of these; None
+        without windows."""
+
+class PackSplit:
+    """Which positions of an order go to which rank, worker and batch."""
+
+    def __init__(
+        self,
+        total: int,
+        start: int = 0,
+        batch_size: int = 1,
+        rank: int = 0,
+        world: int = 1,
+        worker: int = 0,
+        workers: int = 1,
+        remainder: str = "drop",
+    ) -> None: ...
+    @property
+    def batches(self) -> int: ...
+    @property
+    def samples(self) -> int: ...
+    @property
+    def worker_batches(self) -> int: ...
+    def batch(self, batch: int) -> npt.NDArray[Any]: ...
+    def worker_batch(self, index: int) -> npt.NDArray[Any]: ...
+    def position_after(self, batches: int) -> int: ...
+
+class PackMixture:
+    """Several sets as one, in given proportions."""
+
+    def __init__(
+        self,
+        totals: Sequence[int],
+        weights: Sequence[float],
+        stop: str = "first",
+        samples: int = 0,
+        seed: int = 0,
+        epoch: int = 0,
+        block_size: int = 1024,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def block_counts(self) -> list[int]: ...
+    def source_seed(self, source: int) -> int: ...
+    def at(self, position: int) -> tuple[int, int, int]: ...
+    def fill(self, begin: int, count: int) -> list[tuple[int, int, int]]: ...
+
+def pack_open(
+    references: Sequence[_Path] | _Path,
+    check: str = "full",
+    map: bool = True,
+    raw_limit: int = 4 << 30,
+    tail_bytes: int = 1 << 20,
+) -> PackSet: ...
+def pack_join(
+    sets: Sequence[PackSet], nonmatch: str = "error", by_key: bool = False
+) -> PackSet: ...
+def pack_overlay(base: PackSet, layers: Sequence[PackSet]) -> PackSet: ...
+def pack_stream(source: _Path | int, check: str = "full") -> PackStream: ...
+def pack_verify(
+    location: _Path, contents: bool = True, jobs: int = 0
+) -> tuple[int, int, int, list[dict[str, Any]]]: ...
+def pack_repair(
+    source: _Path, target: _Path, force: bool = False
+) -> tuple[int, int, int, list[dict[str, Any]]]: ...

@@ -24,16 +24,44 @@ class Selection:
         return self.begin[:3], self.end[:3]  # type: ignore[return-value]
 
     @property
-    def box_shape(self) -> tuple[int, ...]:
-        return tuple(end - begin for begin, end in zip(self.begin, self.end))
+    def channels(self) -> tuple[int, int]:
+        """The first channel, and the one past the last."""
+        return (self.begin[3], self.end[3]) if len(self.begin) == 4 else (0, 1)
+
+    @property
+    def steps(self) -> Vector:
+        """From one voxel that is taken to the next, in either direction."""
+        x, y, z = (abs(taken.step) if isinstance(taken, slice) else 1 for taken in self.taken[:3])
+        return x, y, z
+
+    @property
+    def request(self) -> tuple[tuple[Vector, Vector], Vector, tuple[int, int]]:
+        """What the engine reads: box, steps, channels."""
+        return self.box, self.steps, self.channels
+
+    @property
+    def read_shape(self) -> tuple[int, ...]:
+        """Of what the engine reads: all dimensions, with the channels that are passed over."""
+        sizes = [end - begin for begin, end in zip(self.begin, self.end)]
+        return (*(-(-size // step) for size, step in zip(sizes, self.steps)), *sizes[3:])
+
+    @property
+    def order(self) -> tuple[slice | int, ...]:
+        """What makes the result of that: dimensions to drop or to turn round, steps in the
+        channel."""
+        turned = [
+            slice(None, None, 1 if taken.step > 0 else -1) if isinstance(taken, slice) else taken
+            for taken in self.taken[:3]
+        ]
+        return (*turned, *self.taken[3:])
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Of the result."""
         return tuple(
-            len(range(size)[taken])
-            for size, taken in zip(self.box_shape, self.taken)
-            if isinstance(taken, slice)
+            len(range(size)[order])
+            for size, order in zip(self.read_shape, self.order)
+            if isinstance(order, slice)
         )
 
     @property
@@ -41,9 +69,9 @@ class Selection:
         return any(isinstance(taken, slice) and taken.step != 1 for taken in self.taken)
 
     @property
-    def is_all(self) -> bool:
-        """Whether the result is the box as it is."""
-        return all(isinstance(taken, slice) and taken.step == 1 for taken in self.taken)
+    def skips_channels(self) -> bool:
+        """Whether channels are read that are not in the result."""
+        return any(isinstance(taken, slice) and abs(taken.step) != 1 for taken in self.taken[3:])
 
 
 def vector(name: str, value: Any) -> Vector:

@@ -41,18 +41,20 @@ class Volume:
 
     Coordinates are absolute: they include the volume's offset, and negative numbers mean
     themselves. Ends that are left out are the bounds; what lies out of bounds is an IndexError,
-    never clipped. An int drops its dimension. Reads allow steps. Arrays are in Fortran order: x
-    is the fastest in memory.
+    never clipped. An int drops its dimension. Reads allow steps, and pass over chunks that have no
+    voxel of theirs. Arrays are in Fortran order: x is the fastest in memory.
 
-    Assignment takes arrays of any order, numbers, and what broadcasts as in numpy. Chunks that
-    the box cuts are read, changed and written again, atomically for each shard (or chunk, without
-    shards), and without loss if others write neighbouring boxes meanwhile, from any thread or
-    process. To write much, write whole shards(): each is then written just once.
+    Assignment takes arrays of any order, numbers, and what broadcasts as in numpy, for all
+    channels or some. Chunks that the box cuts, or of which other channels stay, are read, changed
+    and written again, atomically for each shard (or chunk, without shards), and without loss if
+    others write neighbouring boxes or channels meanwhile, from any thread or process. To write
+    much, write whole shards(): each is then written just once.
 
     Other libraries count from 0: zero_based() is for them, and to_dask() for Dask.
 
-    Reads and writes run on all cores, without the GIL. Any thread may use a volume, and it can be
-    pickled: by its location and scale, not with its voxels.
+    Reads and writes run on all cores, without the GIL, and Ctrl-C ends them between two chunks.
+    Any thread may use a volume, and it can be pickled: by its location and scale, not with its
+    voxels.
     """
 
     __slots__ = ("_scale", "_dtype", "_begin", "_end")
@@ -266,7 +268,7 @@ class Volume:
         selections = [self._select(box) for box in boxes]
         arrays = [self._empty(selection) for selection in selections]
         self._scale.read_many(
-            [selection.box for selection in selections],
+            [selection.request for selection in selections],
             [self._with_channel(array) for array in arrays],
             _is_strict(missing),
             jobs,
@@ -368,9 +370,7 @@ class Volume:
         return select(box, self._begin, self._end)
 
     def _empty(self, selection: Selection) -> npt.NDArray[Any]:
-        # All channels are read, whichever are taken.
-        shape = (*selection.box_shape[:3], *self.shape[3:])
-        return np.empty(shape, self._dtype, order="F")
+        return np.empty(selection.read_shape, self._dtype, order="F")
 
     def _with_channel(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return array if self.ndim == 4 else array[..., np.newaxis]
@@ -385,14 +385,14 @@ class Volume:
         strict = _is_strict(missing)
         if out is None or not self._fits(selection, out):
             array = self._empty(selection)
-            self._scale.read(selection.box, self._with_channel(array), strict, jobs)
+            self._scale.read(selection.request, self._with_channel(array), strict, jobs)
             result = _taken(array, selection)
             if out is None:
                 return result
             out[...] = result
             return out
         whole = out[_spread(selection)]
-        self._scale.read(selection.box, self._with_channel(whole), strict, jobs)
+        self._scale.read(selection.request, self._with_channel(whole), strict, jobs)
         return out
 
     def _fits(self, selection: Selection, out: npt.NDArray[Any]) -> bool:
@@ -404,18 +404,11 @@ class Volume:
             raise TypeError(f"out: found an array of {out.dtype}, expected {self._dtype}")
         if not out.flags.writeable:
             raise ValueError("out: the array is read-only")
-        return not selection.has_steps and self._has_all_channels(selection)
-
-    def _has_all_channels(self, selection: Selection) -> bool:
-        return selection.box_shape[3:] == self.shape[3:]
+        return not selection.skips_channels
 
     def _put(self, selection: Selection, value: Any, jobs: int = 0) -> None:
         if selection.has_steps:
             raise IndexError("a box can be assigned to only with a step of 1")
-        if not self._has_all_channels(selection):
-            raise NotImplementedError(
-                f"all {self.num_channels} channels of a box are written together, not some of them"
-            )
         array = as_type(value, self._dtype)
         shape = selection.shape
         while array.ndim > len(shape) and array.shape[0] == 1:
@@ -427,7 +420,7 @@ class Volume:
                 f"an array of shape {array.shape} does not fit a box of shape {shape}"
             ) from None
         array = array[_spread(selection)]
-        self._scale.write(selection.box, self._with_channel(array), jobs)
+        self._scale.write(selection.box, selection.channels, self._with_channel(array), jobs)
 
 
 class VolumeArray:
@@ -503,19 +496,18 @@ def _is_pair_of_corners(box: Any) -> bool:
 
 
 def _taken(array: npt.NDArray[Any], selection: Selection) -> Any:
-    """What was asked for, of the box that was read."""
-    box = array
-    if array.ndim == 4:
-        box = array[..., selection.begin[3] : selection.end[3]]
-    if box.size == array.size and selection.is_all:
+    """What was asked for, of what was read."""
+    if all(order == slice(None, None, 1) for order in selection.order):
         return array
-    result = box[selection.taken]
+    result = array[selection.order]
     # What was read in vain is not kept in memory.
     return result if result.size == array.size else result.copy(order="F")
 
 
 def _spread(selection: Selection) -> tuple[Any, ...]:
-    """An index that gives an array of the result's shape the dimensions of the box again."""
+    """An index that gives an array of the result's shape the dimensions of the box again, and
+    its directions."""
     return tuple(
-        np.newaxis if isinstance(taken, int) else slice(None) for taken in selection.taken
+        np.newaxis if isinstance(order, int) else slice(None, None, order.step)
+        for order in selection.order
     )

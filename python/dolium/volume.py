@@ -264,6 +264,7 @@ def plan_downsample(
     shard_size: int | None = None,
     sharding: Sharding | None = None,
     gzip_files: bool = False,
+    force: bool = False,
 ) -> Plan:
     """Plans coarser scales for a volume, which they are added to.
 
@@ -272,7 +273,8 @@ def plan_downsample(
     default 2 where voxels are shortest, so that they become isotropic. `method` is "average",
     "mode" (the most frequent label; with `ignore_zero`, zeros lose against any) or "stride": mode
     for segmentations, else average. Storage is as in the scale they are made from, unless you
-    choose; `shard_size` and `sharding` choose shards, `gzip_files` none.
+    choose; `shard_size` and `sharding` choose shards, `gzip_files` none. `force` drops scales
+    that another request began and did not finish.
     """
     location = _location(volume)
     plan = _core.plan_volume_downsample(
@@ -291,6 +293,7 @@ def plan_downsample(
             gzip_files=gzip_files,
         ),
         _pyramid_options(scales, factor, method, ignore_zero),
+        force,
     )
     return Plan(volume=os.fspath(location), **plan)
 

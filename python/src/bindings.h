@@ -13,5 +13,9 @@ void BindConvert(nanobind::module_& module);
 void BindVolume(nanobind::module_& module);
 void BindVolumePlans(nanobind::module_& module);
 void BindVoxelFunctions(nanobind::module_& module);
+void BindPackRecord(nanobind::module_& module);
+void BindPackSet(nanobind::module_& module);
+void BindPackWriter(nanobind::module_& module);
+void BindPackOrders(nanobind::module_& module);
 
 }  // namespace dolium::python

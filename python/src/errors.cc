@@ -1,5 +1,8 @@
 #include "python/src/errors.h"
 
+#include <string_view>
+
+#include "dolium/formats/shardpack/kinds.h"
 #include "python/src/bindings.h"
 
 namespace dolium::python {
@@ -19,8 +22,40 @@ PyObject* NewException(nb::module_& module, const char* name, const char* doc,
   return type;
 }
 
-PyObject* TypeOf(ErrorCode code, Absent absent) {
-  switch (code) {
+// What reading a ShardPack may raise: a class for each kind.
+struct KindOfError {
+  std::string_view kind;
+  const char* name;
+  const char* doc;
+  PyObject* type = nullptr;
+};
+KindOfError pack_errors[] = {
+    {shardpack::kind::kNotShardPack, "NotShardPackError",
+     "Neither end of the file is that of a ShardPack."},
+    {shardpack::kind::kIncomplete, "IncompleteError",
+     "The shard was not finished, or its end is missing."},
+    {shardpack::kind::kTrailingData, "TrailingDataError",
+     "The file is longer than the shard it holds."},
+    {shardpack::kind::kIndex, "IndexCorruptError", "Index or footer are damaged."},
+    {shardpack::kind::kSection, "SectionCorruptError",
+     "A section of the tail is damaged; records can still be read."},
+    {shardpack::kind::kRecord, "RecordCorruptError", "A record is damaged."},
+    {shardpack::kind::kEntry, "EntryCorruptError", "An entry is damaged."},
+    {shardpack::kind::kLimit, "LimitExceededError",
+     "An entry is larger than the caller allows."},
+    {shardpack::kind::kUnsupportedCodec, "UnsupportedCodecError",
+     "An entry is compressed in a way that is not known."},
+    {shardpack::kind::kUnsupportedFeature, "UnsupportedFeatureError",
+     "The shard needs something that is not known."},
+    {shardpack::kind::kUnsupportedVersion, "UnsupportedVersionError",
+     "The shard is of a version that is not known."},
+};
+
+PyObject* TypeOf(const Error& error, Absent absent) {
+  for (const KindOfError& known : pack_errors) {
+    if (known.kind == error.kind) return known.type;
+  }
+  switch (error.code) {
     case ErrorCode::kNotFound:
       return absent == Absent::kEntry ? PyExc_KeyError : PyExc_FileNotFoundError;
     case ErrorCode::kCorrupt:
@@ -53,8 +88,12 @@ nb::str MessageText(std::string_view text) {
 
 void Raise(const Error& error, Absent absent) {
   const nb::str message = MessageText(error.message);
-  PyErr_SetObject(TypeOf(error.code, absent), message.ptr());
+  PyErr_SetObject(TypeOf(error, absent), message.ptr());
   throw nb::python_error();
+}
+
+nb::object ErrorObject(const Error& error) {
+  return nb::handle(TypeOf(error, Absent::kLocation))(MessageText(error.message));
 }
 
 void BindErrors(nb::module_& module) {
@@ -66,6 +105,14 @@ void BindErrors(nb::module_& module) {
       NewException(module, "ConflictError",
                    "An object was replaced, again and again, while it was used.",
                    nb::make_tuple(nb::handle(error), nb::handle(PyExc_OSError)));
+  for (KindOfError& known : pack_errors) {
+    const bool is_unsupported = known.kind.starts_with("unsupported");
+    known.type = NewException(
+        module, known.name, known.doc,
+        is_unsupported ? nb::make_tuple(nb::handle(error),
+                                        nb::handle(PyExc_NotImplementedError))
+                       : nb::make_tuple(nb::handle(corrupt_error)));
+  }
 }
 
 }  // namespace dolium::python

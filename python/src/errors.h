@@ -9,6 +9,9 @@
 //   kUnsupported         NotImplementedError
 //   kCancelled           KeyboardInterrupt
 //
+// Errors that have a kind (Error::kind) are raised as subclasses of these; kPackErrors in
+// errors.cc has the list.
+//
 // All functions need the GIL.
 #pragma once
 
@@ -27,6 +30,9 @@ namespace nb = nanobind;
 enum class Absent { kLocation, kEntry };
 
 [[noreturn]] void Raise(const Error& error, Absent absent = Absent::kLocation);
+
+// The exception, not raised.
+nb::object ErrorObject(const Error& error);
 
 // Text of ours for people, which may quote names that are not UTF-8.
 nb::str MessageText(std::string_view text);

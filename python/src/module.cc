@@ -14,4 +14,8 @@ NB_MODULE(_core, module) {
   BindVolume(module);
   BindVolumePlans(module);
   BindVoxelFunctions(module);
+  BindPackRecord(module);
+  BindPackSet(module);
+  BindPackWriter(module);
+  BindPackOrders(module);
 }

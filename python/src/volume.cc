@@ -1,7 +1,6 @@
 #include "python/src/volume.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -21,8 +20,12 @@ using volume::BoxOptions;
 using volume::Scale;
 using volume::Vec3;
 
-// Voxels that are read or written before the next look at signals.
+// Boxes are written in pieces of about so much, or of a shard, so that no more of them is
+// held encoded.
 constexpr int64_t kPieceBytes = int64_t{256} << 20;
+
+// Chunks of local files that take no time worth a look at signals.
+constexpr double kQuickBytes = 16 << 20;
 
 int64_t RoundUp(int64_t number, int64_t unit) {
   return (number + unit - 1) / unit * unit;
@@ -58,24 +61,6 @@ std::vector<Box> PiecesOf(const Box& box, const Vec3& origin, const Vec3& unit,
     }
   }
   return pieces;
-}
-
-// One after the other, without the GIL. Ctrl-C ends it between two.
-void DoPieces(const std::vector<Box>& pieces,
-              const std::function<Result<void>(const Box&)>& work) {
-  Result<void> result;
-  if (pieces.size() == 1) {
-    result = WithoutGil([&] { return work(pieces.front()); });
-  } else {
-    const std::stop_source stop;
-    RunInterruptible(stop, [&] {
-      for (const Box& piece : pieces) {
-        result = stop.stop_requested() ? Cancelled() : work(piece);
-        if (!result) return;
-      }
-    });
-  }
-  Must(result, Absent::kEntry);
 }
 
 int64_t PieceVoxels(const Scale& scale) {
@@ -121,54 +106,77 @@ void PyVolume::OpenScales() {
   is_local_ = path && path->has_value();
 }
 
+double PyVolume::TouchedBy(const Box& box, const Scale& scale) {
+  const volume::Grid& grid = scale.grid();
+  const Vec3 size = grid.VoxelsOf(grid.CellsTouching(box)).size();
+  return static_cast<double>(size[0]) * static_cast<double>(size[1]) *
+         static_cast<double>(size[2]);
+}
+
 const Scale& PyVolume::BestFor(const Box& box) const {
   const auto touched = [&](const std::shared_ptr<Scale>& scale) {
-    const volume::Grid& grid = scale->grid();
-    const Vec3 size = grid.VoxelsOf(grid.CellsTouching(box)).size();
-    return static_cast<double>(size[0]) * static_cast<double>(size[1]) *
-           static_cast<double>(size[2]);
+    return TouchedBy(box, *scale);
   };
   return scales_.size() == 1 ? scale() : **std::ranges::min_element(scales_, {}, touched);
 }
 
-void PyVolume::Read(const Box& box, nb::handle array, const BoxOptions& options) const {
-  if (box.empty()) return;
-  const LentVoxels voxels(array, scale().ShapeOf(box), LentVoxels::Use::kWrite);
-  const volume::MutableVoxelView view = voxels.mutable_view();
-  const Scale& from = BestFor(box);
-  const auto pieces =
-      PiecesOf(box, from.bounds().begin, from.grid().chunk_size(), PieceVoxels(from));
-  DoPieces(pieces, [&](const Box& piece) -> Result<void> {
-    DOLIUM_TRY([[maybe_unused]] const uint64_t found,
-               from.Read(piece, view.Part(box, piece), options));
-    return {};
-  });
+void PyVolume::Read(const BoxRequest& request, nb::handle array, bool strict,
+                    size_t jobs) const {
+  if (request.box.empty()) return;
+  BoxOptions options{.missing_is_error = strict,
+                     .jobs = jobs,
+                     .channels = request.channels,
+                     .step = request.step};
+  const LentVoxels voxels(array, scale().ShapeOf(request.box, options),
+                          LentVoxels::Use::kWrite);
+  const Scale& from = BestFor(request.box);
+  Result<uint64_t> found = 0;
+  const auto read = [&] {
+    found = from.Read(request.box, voxels.mutable_view(), options);
+  };
+  const double bytes = TouchedBy(request.box, from) *
+                       static_cast<double>(SizeOf(from.type())) *
+                       static_cast<double>(from.channels());
+  if (is_local_ && bytes <= kQuickBytes) {
+    const nb::gil_scoped_release release;
+    read();
+  } else {
+    const std::stop_source stop;
+    options.stop = stop.get_token();
+    RunInterruptible(stop, read);
+  }
+  Must(std::move(found), Absent::kEntry);
 }
 
-void PyVolume::ReadMany(const std::vector<Box>& boxes, const nb::list& arrays,
-                        const BoxOptions& options) const {
-  if (boxes.size() != arrays.size()) {
+void PyVolume::ReadMany(const std::vector<BoxRequest>& requests, const nb::list& arrays,
+                        bool strict, size_t jobs) const {
+  if (requests.size() != arrays.size()) {
     throw nb::value_error("expected as many arrays as boxes");
   }
-  std::vector<std::unique_ptr<LentVoxels>> voxels;
-  for (size_t i = 0; i < boxes.size(); ++i) {
-    voxels.push_back(std::make_unique<LentVoxels>(arrays[i], scale().ShapeOf(boxes[i]),
-                                                  LentVoxels::Use::kWrite));
-  }
-  const size_t threads = ThreadCount(options.jobs, boxes.size());
-  BoxOptions of_one = options;
-  if (is_local_ || options.jobs != 0) {
-    of_one.jobs = std::max<size_t>(1, ThreadCount(options.jobs, SIZE_MAX) / threads);
-  }
+  const size_t threads = ThreadCount(jobs, requests.size());
   const std::stop_source stop;
+  BoxOptions common{.missing_is_error = strict, .jobs = jobs, .stop = stop.get_token()};
+  if (is_local_ || jobs != 0) {
+    common.jobs = std::max<size_t>(1, ThreadCount(jobs, SIZE_MAX) / threads);
+  }
+  std::vector<BoxOptions> options;
+  std::vector<std::unique_ptr<LentVoxels>> voxels;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    BoxOptions& of_one = options.emplace_back(common);
+    of_one.channels = requests[i].channels;
+    of_one.step = requests[i].step;
+    voxels.push_back(std::make_unique<LentVoxels>(
+        arrays[i], scale().ShapeOf(requests[i].box, of_one), LentVoxels::Use::kWrite));
+  }
   Result<void> result;
   RunInterruptible(stop, [&] {
     result = ParallelFor(
-        boxes.size(), threads,
+        requests.size(), threads,
         [&](size_t i) -> Result<void> {
-          if (boxes[i].empty()) return {};
+          const Box& box = requests[i].box;
+          if (box.empty()) return {};
           DOLIUM_TRY([[maybe_unused]] const uint64_t found,
-                     BestFor(boxes[i]).Read(boxes[i], voxels[i]->mutable_view(), of_one));
+                     BestFor(box).Read(box, voxels[i]->mutable_view(), options[i]));
           return {};
         },
         stop.get_token());
@@ -176,19 +184,27 @@ void PyVolume::ReadMany(const std::vector<Box>& boxes, const nb::list& arrays,
   Must(result, Absent::kEntry);
 }
 
-void PyVolume::Write(const Box& box, nb::handle array, size_t jobs) {
+void PyVolume::Write(const Box& box, const volume::ChannelRange& channels,
+                     nb::handle array, size_t jobs) {
   if (box.empty()) return;
-  const LentVoxels voxels(array, scale().ShapeOf(box), LentVoxels::Use::kRead);
+  const std::stop_source stop;
+  const BoxOptions options{.jobs = jobs, .channels = channels, .stop = stop.get_token()};
+  const LentVoxels voxels(array, scale().ShapeOf(box, options), LentVoxels::Use::kRead);
   const volume::VoxelView view = voxels.view();
-  for (const std::shared_ptr<Scale>& to : scales_) {
-    const Vec3 unit = RewrittenUnit(*to);
-    const auto pieces = unit[0] == 0
-                            ? std::vector<Box>{box}
-                            : PiecesOf(box, to->bounds().begin, unit, PieceVoxels(*to));
-    DoPieces(pieces, [&](const Box& piece) {
-      return to->Write(piece, view.Part(box, piece), {.jobs = jobs});
-    });
-  }
+  Result<void> result;
+  RunInterruptible(stop, [&] {
+    for (const std::shared_ptr<Scale>& to : scales_) {
+      const Vec3 unit = RewrittenUnit(*to);
+      const auto pieces = unit[0] == 0
+                              ? std::vector<Box>{box}
+                              : PiecesOf(box, to->bounds().begin, unit, PieceVoxels(*to));
+      for (const Box& piece : pieces) {
+        result = to->Write(piece, view.Part(box, piece), options);
+        if (!result) return;
+      }
+    }
+  });
+  Must(result, Absent::kEntry);
 }
 
 Vec3 PyVolume::WriteUnit() const {

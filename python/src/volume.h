@@ -23,9 +23,16 @@ struct VolumeArguments {
   volume::StorageOptions storage;
 };
 
+// What is read of a scale: of a box, every step'th voxel, of some channels.
+struct BoxRequest {
+  volume::Box box;
+  volume::Vec3 step = {1, 1, 1};
+  volume::ChannelRange channels;
+};
+
 // One scale of a volume. Boxes are absolute, and within the bounds. All methods need the
-// GIL and let go of it for I/O; any thread may call them. Large boxes are read and
-// written in pieces, with a look at signals between them.
+// GIL and let go of it for I/O; any thread may call them. Ctrl-C ends what takes long,
+// between two chunks.
 class PyVolume {
  public:
   explicit PyVolume(VolumeArguments arguments);
@@ -36,13 +43,14 @@ class PyVolume {
   const volume::Volume& volume() const { return *volume_; }
   const volume::Scale& scale() const { return *scales_.front(); }
 
-  // Fills an array (LentVoxels).
-  void Read(const volume::Box& box, nb::handle array,
-            const volume::BoxOptions& options) const;
-  // One array for each box; on threads.
-  void ReadMany(const std::vector<volume::Box>& boxes, const nb::list& arrays,
-                const volume::BoxOptions& options) const;
-  void Write(const volume::Box& box, nb::handle array, size_t jobs);
+  // Fills an array (LentVoxels). Missing chunks are an error if `strict`.
+  void Read(const BoxRequest& request, nb::handle array, bool strict, size_t jobs) const;
+  // One array for each request; on threads.
+  void ReadMany(const std::vector<BoxRequest>& requests, const nb::list& arrays,
+                bool strict, size_t jobs) const;
+  // The array has the channels that are to be written.
+  void Write(const volume::Box& box, const volume::ChannelRange& channels,
+             nb::handle array, size_t jobs);
 
   // The size of the boxes, side by side from the first voxel on, that are best written
   // each by one writer: of shards, or else of blocks of chunks. Raises
@@ -51,6 +59,8 @@ class PyVolume {
 
  private:
   void OpenScales();
+  // The voxels of the chunks that a box touches.
+  static double TouchedBy(const volume::Box& box, const volume::Scale& scale);
   // The copy of the data of which the box needs least.
   const volume::Scale& BestFor(const volume::Box& box) const;
 

@@ -1,5 +1,6 @@
 #include <array>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "dolium/formats/neuroglancer/sharding_spec.h"
@@ -20,7 +22,6 @@ namespace dolium::python {
 namespace {
 
 using volume::Box;
-using volume::BoxOptions;
 using volume::Vec3;
 
 constexpr uint64_t kDefaultCacheBytes = volume::StorageOptions().cache_bytes;
@@ -50,20 +51,40 @@ void Init(PyVolume* self, nb::handle location, size_t scale, bool unfinished,
   new (self) PyVolume(std::move(arguments));
 }
 
-void Read(const PyVolume& self, const Corners& box, nb::handle array, bool strict,
+// First and last + 1.
+using Channels = std::pair<int64_t, int64_t>;
+
+// A box, the steps in it, and the channels.
+using Request = std::tuple<Corners, Vec3, Channels>;
+
+volume::ChannelRange ToRange(const Channels& channels) {
+  return {channels.first, channels.second};
+}
+
+BoxRequest ToRequest(const Request& request) {
+  const auto& [box, step, channels] = request;
+  for (const int64_t side : step) {
+    if (side < 1) throw nb::value_error("a step below 1");
+  }
+  return {ToBox(box), step, ToRange(channels)};
+}
+
+void Read(const PyVolume& self, const Request& request, nb::handle array, bool strict,
           size_t jobs) {
-  self.Read(ToBox(box), array, {.missing_is_error = strict, .jobs = jobs});
+  self.Read(ToRequest(request), array, strict, jobs);
 }
 
-void ReadMany(const PyVolume& self, const std::vector<Corners>& boxes,
+void ReadMany(const PyVolume& self, const std::vector<Request>& requests,
               const nb::list& arrays, bool strict, size_t jobs) {
-  std::vector<Box> wanted;
-  for (const Corners& box : boxes) wanted.push_back(ToBox(box));
-  self.ReadMany(wanted, arrays, {.missing_is_error = strict, .jobs = jobs});
+  std::vector<BoxRequest> wanted;
+  wanted.reserve(requests.size());
+  for (const Request& request : requests) wanted.push_back(ToRequest(request));
+  self.ReadMany(wanted, arrays, strict, jobs);
 }
 
-void Write(PyVolume& self, const Corners& box, nb::handle array, size_t jobs) {
-  self.Write(ToBox(box), array, jobs);
+void Write(PyVolume& self, const Corners& box, const Channels& channels, nb::handle array,
+           size_t jobs) {
+  self.Write(ToBox(box), ToRange(channels), array, jobs);
 }
 
 // For pickle.
@@ -94,12 +115,14 @@ void BindVolume(nb::module_& module) {
           "other",
           [](const PyVolume& self, size_t scale) { return new PyVolume(self, scale); },
           nb::arg("scale"), "Another scale of the same volume.")
-      .def("read", Read, nb::arg("box"), nb::arg("array"), nb::arg("strict"),
-           nb::arg("jobs"), "Fills an array with a box.")
-      .def("read_many", ReadMany, nb::arg("boxes"), nb::arg("arrays"), nb::arg("strict"),
-           nb::arg("jobs"), "Fills an array for each box.")
-      .def("write", Write, nb::arg("box"), nb::arg("array"), nb::arg("jobs"),
-           "Replaces a box by an array.")
+      .def("read", Read, nb::arg("request"), nb::arg("array"), nb::arg("strict"),
+           nb::arg("jobs"),
+           "Fills an array with what a request names: a box, the steps in it, and the "
+           "first channel and the one past the last.")
+      .def("read_many", ReadMany, nb::arg("requests"), nb::arg("arrays"),
+           nb::arg("strict"), nb::arg("jobs"), "Fills an array for each request.")
+      .def("write", Write, nb::arg("box"), nb::arg("channels"), nb::arg("array"),
+           nb::arg("jobs"), "Replaces some channels of a box by an array.")
       .def_prop_ro(
           "write_unit", [](const PyVolume& self) { return ToPython(self.WriteUnit()); },
           "The size of a shard's box in voxels; without shards, of a block of chunks.")

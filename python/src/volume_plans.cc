@@ -127,13 +127,14 @@ nb::dict PlanIngestion(const nb::dict& source, nb::handle target, const Text& ty
 }
 
 nb::dict PlanDownsampling(nb::handle volume, std::optional<size_t> from,
-                          const nb::dict& storage, const nb::dict& pyramid) {
+                          const nb::dict& storage, const nb::dict& pyramid, bool force) {
   volume::DownsampleRequest request;
   request.volume = LocationText(volume);
   request.from = from;
   request.storage = StorageOf(storage);
   request.sharded = ShardedOf(storage);
   request.pyramid = PyramidOf(pyramid);
+  request.force = force;
   return Members(Must(WithoutGil([&] { return PlanDownsample(request); })));
 }
 
@@ -188,7 +189,8 @@ void BindVolumePlans(nb::module_& module) {
              nb::arg("type").none(), nb::arg("resolution"), nb::arg("offset"),
              nb::arg("storage"), nb::arg("pyramid"), nb::arg("force"));
   module.def("plan_volume_downsample", PlanDownsampling, nb::arg("volume"),
-             nb::arg("from_scale").none(), nb::arg("storage"), nb::arg("pyramid"));
+             nb::arg("from_scale").none(), nb::arg("storage"), nb::arg("pyramid"),
+             nb::arg("force"));
   module.def("plan_volume_transcode", PlanTranscoding, nb::arg("source"),
              nb::arg("target"), nb::arg("scales"), nb::arg("storage"), nb::arg("force"));
   module.def("run_volume_task", DoTask, nb::arg("task"), nb::arg("memory"),

@@ -39,7 +39,9 @@ def test_ints_drop_dimensions(filled):
 def test_steps_take_some_of_a_box(filled):
     volume, array = filled
     assert np.array_equal(volume[-4::3, 8:20:5, ::2], array[1::3, 1:13:5, ::2])
-    assert volume[::2].flags.f_contiguous
+    assert volume[::2].flags.f_contiguous and volume[::2].flags.owndata
+    assert np.array_equal(volume[::9, ::100, 104:123:11], array[::9, ::100, 4::11])
+    assert np.array_equal(volume[3, ::2, 100 :: 1 << 62], array[8, ::2, 0:1])
     with pytest.raises(IndexError, match="step of -1"):
         volume[::-1]
 
@@ -264,14 +266,51 @@ def test_numbers_must_fit_the_type(tmp_path):
         real[0:2, 8, 100] = np.array([0.1, 0.2])
 
 
-def test_assignment_has_no_steps_and_takes_all_channels(tmp_path):
+def test_chunks_between_steps_are_not_read(tmp_path):
+    volume = make(tmp_path / "v", sharded=False)
+    volume[...] = 7
+    for chunk in (tmp_path / "v").rglob("11-27_*"):  # The second of three along x.
+        chunk.write_bytes(b"damaged")
+    with pytest.raises(dolium.CorruptError):
+        volume[...]
+    assert volume[::32].shape == (2, 29, 23) and (volume[::32] == 7).all()
+    assert (volume.read_many([np.s_[::32, 10]])[0] == 7).all()
+
+
+def test_assignment_has_no_steps(tmp_path):
     volume = make(tmp_path / "v", channels=2)
-    with pytest.raises(IndexError, match="step of 1"):
-        volume[::2] = 1
-    with pytest.raises(NotImplementedError, match="all 2 channels"):
-        volume[..., 0] = 1
-    volume[..., 0:2] = 1
-    assert (volume[...] == 1).all()
+    for index in (np.s_[::2], np.s_[..., ::2]):
+        with pytest.raises(IndexError, match="step of 1"):
+            volume[index] = 1
+
+
+@pytest.mark.parametrize("sharded", [True, False], ids=["sharded", "files"])
+def test_single_channels_can_be_assigned(tmp_path, sharded):
+    volume = make(tmp_path / "v", channels=3, sharded=sharded)
+    array = np.zeros((*SHAPE, 3), "uint16")
+    changes = [
+        (np.s_[..., 1], np.s_[..., 1]),
+        (np.s_[-2:20, 8:30, 101:120, 0:2], np.s_[3:25, 1:23, 1:20, 0:2]),
+        (np.s_[4, :, 105, 2], np.s_[9, :, 5, 2]),
+        (np.s_[..., 0:3], np.s_[..., 0:3]),
+        (np.s_[0:16, :, :, 2:3], np.s_[5:21, :, :, 2:3]),
+    ]
+    for seed, (index, same) in enumerate(changes):
+        values = random_array(array[same].shape, "uint16", seed)
+        volume[index] = values
+        array[same] = values
+        assert np.array_equal(volume, array), index
+        assert np.array_equal(volume[index], values)
+    volume[..., 1] = 5
+    array[..., 1] = 5
+    volume.zero_based()[..., -1] = 6
+    array[..., -1] = 6
+    volume[3:3, ..., 1:1] = 9
+    assert np.array_equal(volume, array)
+    with pytest.raises(IndexError, match="0:3"):
+        volume[..., 3] = 1
+    with pytest.raises(ValueError, match="does not fit a box of shape"):
+        volume[..., 1:3] = np.zeros((*SHAPE, 3), "uint16")
 
 
 def test_channels_are_a_dimension(tmp_path):
@@ -281,6 +320,13 @@ def test_channels_are_a_dimension(tmp_path):
     assert np.array_equal(volume[0:4, :, 105, 1], array[5:9, :, 5, 1])
     assert np.array_equal(volume[..., 1:], array[..., 1:])
     assert np.array_equal(volume[..., ::2], array[..., ::2])
+    assert volume[..., 1].flags.f_contiguous
+    out = np.zeros((*SHAPE, 2), "uint16", order="C")
+    volume.read(np.s_[..., 1:], out=out)
+    assert np.array_equal(out, array[..., 1:])
+    volume.read(np.s_[..., ::2], out=out)
+    assert np.array_equal(out, array[..., ::2])
+    assert np.array_equal(volume.zero_based()[::-2, 3, ..., ::-1], array[::-2, 3, ..., ::-1])
     assert np.array_equal(volume[0, 10, 110], array[5, 3, 10])
     assert volume[0, 10, 110, 2] == array[5, 3, 10, 2]
     with pytest.raises(IndexError, match="0:3"):
@@ -471,7 +517,7 @@ def test_shards_are_listed_one_by_one(tmp_path):
     spread = dolium.Volume.create(
         tmp_path / "w", shape=(640, 640, 640), dtype="uint8", sharding=dolium.ShardingSpec(0, 1, 1)
     )
-    with pytest.raises(NotImplementedError, match="no boxes"):
+    with pytest.raises(NotImplementedError, match="must be boxes"):
         next(spread.shards())
 
 

@@ -145,6 +145,20 @@ def test_downsampling_labels_takes_the_most_frequent(tmp_path):
     assert dolium.Volume.open(volume.location).scale(2)[...].ravel().tolist() == [5, 7]
 
 
+def test_a_downsampling_that_was_left_can_be_dropped(source, tmp_path):
+    dolium.volume.ingest(source, tmp_path / "v", scales=1, chunk_size=(16, 16, 16))
+    left = dolium.volume.plan_downsample(tmp_path / "v", scales=1)
+    dolium.volume.run_task(left.stages[0][0])
+    with pytest.raises(FileExistsError, match="--force"):
+        dolium.volume.downsample(tmp_path / "v", scales=1, method="stride")
+    dolium.volume.downsample(tmp_path / "v", scales=1, method="stride", force=True)
+    volume = dolium.Volume.open(tmp_path / "v")
+    assert volume.num_scales == 2
+    assert np.array_equal(volume.scale(1), volume[::2, ::2, ::2])
+    with pytest.raises(FileNotFoundError):
+        dolium.volume.run_task(left.stages[0][0])
+
+
 def test_nothing_to_downsample_is_no_error(tmp_path):
     volume = dolium.Volume.create(tmp_path / "v", shape=(1, 1, 1), dtype="uint8")
     plan = dolium.volume.plan_downsample(volume)

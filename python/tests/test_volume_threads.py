@@ -75,15 +75,14 @@ def test_threads_share_a_volume(tmp_path):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """384 MiB of voxels: more than one piece, between which signals are looked at. Tests may
-    write into it."""
+    """384 MiB of voxels: written in more than one piece. Tests may write into it."""
     location = tmp_path_factory.mktemp("large") / "v"
     return dolium.Volume.create(
         location, shape=(512, 512, 192), dtype="uint64", shard_size=1 << 27
     )
 
 
-def test_large_boxes_are_done_in_pieces(large):
+def test_large_boxes_are_written_in_pieces(large):
     array = np.empty(large.shape, "uint64")
     array[...] = np.arange(512)[:, None, None]
     large[...] = np.arange(512, dtype="uint64")[:, None, None]
@@ -143,5 +142,35 @@ def test_ctrl_c_ends_it(large, call):
             process.send_signal(signal.SIGINT)
             assert process.stdout.read() == b"interrupted\n"
             assert process.wait(60) == 0
+        finally:
+            process.kill()
+
+
+ENDLESS = """
+import sys, dolium
+# With this hash, a box is written in one piece.
+volume = dolium.Volume.create(
+    sys.argv[1],
+    shape=(1 << 14, 1 << 14, 1 << 10),
+    dtype="uint8",
+    sharding=dolium.ShardingSpec(0, 4, 4, hash="murmurhash3_x86_128"),
+)
+print("under way", flush=True)
+try:
+    volume[...] = 1
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c_ends_it_within_a_piece(tmp_path):
+    command = [sys.executable, "-c", ENDLESS, str(tmp_path / "v")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout.readline() == b"under way\n"
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 0
+            assert process.stdout.read() == b"interrupted\n"
         finally:
             process.kill()

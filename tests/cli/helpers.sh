@@ -101,3 +101,30 @@ END
 without_sizes() {
   "$@" | sed -E 's/(objects?), [0-9.]+ k?B/\1, SIZE/; s/("(value|stored)_bytes"):[0-9]+/\1:SIZE/g'
 }
+
+# make_samples FOLDER COUNT: a directory s0000, s0001, ... for each sample, with text.txt, of
+# i+1 lines, and meta.json.
+make_samples() {
+  local i j folder
+  for ((i = 0; i < $2; ++i)); do
+    folder=$(printf '%s/s%04d' "$1" $i)
+    mkdir -p "$folder"
+    for ((j = 0; j <= i; ++j)); do echo "line $j of $i"; done > "$folder/text.txt"
+    echo "{\"id\": $i}" > "$folder/meta.json"
+  done
+}
+
+# make_pack SHARD COUNT [OPTION...]: those samples, packed.
+make_pack() {
+  local shard=$1 count=$2
+  shift 2
+  make_samples "$shard.files" "$count"
+  shardpack create --no-summary --reproducible --input "$shard.files" --output "$shard" "$@"
+}
+
+# record_offset SHARD NUMBER: where a record begins.
+record_offset() {
+  shardpack ls --json --range "$2:$(($2 + 1))" "$1" | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["offset"])'
+}

@@ -24,7 +24,10 @@ def make_pages(program, form):
     overview = output(program, "--help").decode()
     listed = re.search(r"^verbs:\n((?:  .*\n)+)", overview, re.MULTILINE)
     verbs = re.findall(r"^  (\S+(?: \S+)?)  ", listed.group(1), re.MULTILINE)
-    pages = {"dolium.1": output(program, "help", form)}
+    pages = {
+        "dolium.1": output(program, "help", form),
+        "shardpack.1": output(program, "help", form, "pack"),
+    }
     for verb in verbs:
         words = verb.split()
         pages[f"dolium-{'-'.join(words)}.1"] = output(program, "help", form, *words)

@@ -119,7 +119,8 @@ def main():
     failed = 0
     bin_folder = pathlib.Path(tempfile.mkdtemp(prefix="dolium-bin-"))
     try:
-        (bin_folder / "dolium").symlink_to(program)
+        for name in ("dolium", "shardpack"):
+            (bin_folder / name).symlink_to(program)
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             runs = [(case, pool.submit(run_case, case, bin_folder)) for case in cases]
             for case, run in runs:

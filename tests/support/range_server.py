@@ -33,8 +33,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self._answer(with_body=False)
 
     def _answer(self, with_body):
-        wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        field = self.headers.get("Range", "")
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", field)
         wanted = wanted and tuple(map(int, wanted.groups()))
+        suffix = re.fullmatch(r"bytes=-(\d+)", field)
+        if suffix:
+            wanted = (-int(suffix[1]), -1)
         self.server.log.append(Request(self.command, self.path, wanted))
         path = self.server.folder / self.path.lstrip("/")
         if ".." in path.parts or not path.is_file():
@@ -47,6 +51,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             if wanted is None:
                 return self._send(200, headers, file.read(), with_body)
             first, last = wanted[0], min(wanted[1], status.st_size - 1)
+            if first < 0:
+                first, last = max(0, status.st_size + first), status.st_size - 1
             if first > last:
                 headers.append(("Content-Range", f"bytes */{status.st_size}"))
                 return self._send(416, headers, b"", with_body)

@@ -73,18 +73,30 @@ void Terminal::Raw(BytesView bytes) {
   AppendOut(AsText(bytes));
 }
 
+std::string Terminal::AsCalled(std::string text) const {
+  if (is_for_.empty()) return text;
+  // "pack create: ..." is "create: ..." for `shardpack`.
+  const std::string group = is_for_.substr(is_for_.find(' ') + 1) + ' ';
+  if (text.starts_with(group)) text.erase(0, group.size());
+  for (size_t at = text.find(is_for_); at != std::string::npos;
+       at = text.find(is_for_, at + program_.size())) {
+    text.replace(at, is_for_.size(), program_);
+  }
+  return text;
+}
+
 void Terminal::Report(const Error& error, const Json& details) {
   std::string line;
   if (json_) {
     Json json = {{"type", "error"},
                  {"code", ErrorCodeName(error.code)},
-                 {"message", error.message}};
+                 {"message", AsCalled(error.message)}};
     for (const auto& [name, value] : details.items()) {
       if (!json.contains(name)) json[name] = value;
     }
     line = ToLine(json) + "\n";
   } else {
-    line = fmt::format("dolium: {}\n", error.message);
+    line = fmt::format("{}: {}\n", program_, AsCalled(error.message));
   }
   const std::scoped_lock lock(mutex_);
   FlushOut();  // Keeps the order where both go to one place.

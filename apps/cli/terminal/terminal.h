@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -39,6 +40,15 @@ class Terminal {
   void set_json(bool json) { json_ = json; }
   bool json() const { return json_; }
   void set_progress(ProgressWhen when) { progress_when_ = when; }
+  // The name that the program goes by, which errors begin with. `is_for` is the command
+  // that it stands for: texts that name that, name it instead.
+  void set_program(std::string name, std::string is_for) {
+    program_ = std::move(name);
+    is_for_ = std::move(is_for);
+  }
+  const std::string& program() const { return program_; }
+  // `text` with the program's own name in it.
+  std::string AsCalled(std::string text) const;
 
   // To standard output.
   void Line(std::string_view text);
@@ -75,6 +85,8 @@ class Terminal {
   const bool out_is_terminal_;
   const bool error_is_terminal_;
   bool json_ = false;
+  std::string program_ = "dolium";
+  std::string is_for_;  // empty: nothing but itself
   ProgressWhen progress_when_ = ProgressWhen::kAuto;
 
   mutable std::mutex mutex_;

@@ -31,6 +31,9 @@ std::string_view ErrorCodeName(ErrorCode code);
 struct [[nodiscard]] Error {
   ErrorCode code = ErrorCode::kIo;
   std::string message;
+  // A word for programs where the code is too coarse ("incomplete"); text that lives for
+  // ever. Mostly empty.
+  std::string_view kind = {};
 
   // The same error, with `context` and ": " put before the message.
   Error Within(std::string_view context) && {
@@ -38,6 +41,11 @@ struct [[nodiscard]] Error {
     return std::move(*this);
   }
   Error Within(std::string_view context) const& { return Error(*this).Within(context); }
+
+  Error WithKind(std::string_view word) && {
+    kind = word;
+    return std::move(*this);
+  }
 };
 
 inline Error NotFound(std::string message) {

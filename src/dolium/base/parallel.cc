@@ -1,12 +1,17 @@
 #include "dolium/base/parallel.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <system_error>
 #include <thread>
-#include <vector>
+#include <tuple>
 
 namespace dolium {
 
@@ -17,15 +22,94 @@ size_t ThreadCount(size_t jobs, size_t tasks) {
 
 namespace {
 
-// False if the system has no more threads to give; those that there are do the work then.
-bool AddThread(std::vector<std::jthread>& threads, const std::function<void()>& work) {
-  try {
-    threads.emplace_back(work);
-    return true;
-  } catch (const std::system_error&) {
-    return false;
+// How long a helper waits for more to do before it goes.
+constexpr auto kPatience = std::chrono::seconds(5);
+
+// Threads that help others with their loops: starting one for each loop would cost more
+// than small loops take. Whoever posts a loop works on it himself, and waits for those
+// helpers only that have begun. So loops within loops come to an end, however many
+// helpers there are.
+class Crew {
+ public:
+  // A loop that wants help. Lives on the stack of whoever posted it.
+  struct Loop {
+    const std::function<void()>& work;
+    size_t wanted = 0;  // helpers that may still begin
+    size_t active = 0;  // helpers at work
+  };
+
+  // The one of this process. A forked child has none of its parent's threads, and makes a
+  // crew of its own; those of other processes are never freed.
+  static Crew& Get() {
+    Crew* crew = current.load(std::memory_order_acquire);
+    if (crew != nullptr) return *crew;
+    static const int registered =
+        pthread_atfork(nullptr, nullptr, [] { current.store(nullptr); });
+    std::ignore = registered;
+    auto* const made = new Crew;
+    if (current.compare_exchange_strong(crew, made)) return *made;
+    delete made;
+    return *crew;
   }
-}
+
+  void Post(Loop& loop) {
+    const std::lock_guard lock(mutex_);
+    loops_.push_back(&loop);
+    for (size_t i = 0; i < loop.wanted; ++i) {
+      if (idle_ > i) {
+        changed_.notify_one();
+      } else if (!AddThread()) {
+        break;
+      }
+    }
+  }
+
+  // Takes the loop back; waits for helpers that are at work on it.
+  void Withdraw(Loop& loop) {
+    std::unique_lock lock(mutex_);
+    loop.wanted = 0;
+    std::erase(loops_, &loop);
+    done_.wait(lock, [&] { return loop.active == 0; });
+  }
+
+ private:
+  // False if the system has no more threads to give; those that there are do the work.
+  bool AddThread() {
+    try {
+      std::thread([this] { Help(); }).detach();
+      return true;
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }
+
+  void Help() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      ++idle_;
+      const bool has_work =
+          changed_.wait_for(lock, kPatience, [&] { return !loops_.empty(); });
+      --idle_;
+      if (!has_work) return;
+      Loop& loop = *loops_.front();
+      ++loop.active;
+      if (--loop.wanted == 0) loops_.pop_front();
+      lock.unlock();
+      loop.work();
+      lock.lock();
+      // Under the lock, for the loop is gone once its owner sees 0.
+      if (--loop.active == 0) done_.notify_all();
+    }
+  }
+
+  static inline std::atomic<Crew*> current = nullptr;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::condition_variable done_;
+  std::deque<Loop*> loops_;  // that want help
+  size_t idle_ = 0;
+};
 
 }  // namespace
 
@@ -37,7 +121,7 @@ Result<void> ParallelFor(size_t count, size_t jobs,
   std::mutex mutex;
   std::optional<Error> first;
 
-  const auto work = [&] {
+  const std::function<void()> work = [&] {
     while (!failed.load(std::memory_order_relaxed)) {
       const size_t index = next.fetch_add(1, std::memory_order_relaxed);
       if (index >= count) return;
@@ -52,12 +136,14 @@ Result<void> ParallelFor(size_t count, size_t jobs,
   };
 
   const size_t threads = ThreadCount(jobs, count);
-  {
-    std::vector<std::jthread> helpers;
-    helpers.reserve(threads - 1);
-    for (size_t i = 1; i < threads && AddThread(helpers, work); ++i) {
-    }
+  if (threads == 1) {
     work();
+  } else {
+    Crew& crew = Crew::Get();
+    Crew::Loop loop{.work = work, .wanted = threads - 1};
+    crew.Post(loop);
+    work();
+    crew.Withdraw(loop);
   }
   if (first) return *std::move(first);
   return {};

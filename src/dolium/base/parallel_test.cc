@@ -1,5 +1,8 @@
 #include "dolium/base/parallel.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -73,6 +76,54 @@ TEST(ParallelFor, StopsOnRequest) {
 TEST(ParallelFor, DoesNothingForNoTasks) {
   EXPECT_TRUE(
       ParallelFor(0, 4, [](size_t) -> Result<void> { return Corrupt("called"); }));
+}
+
+TEST(ParallelFor, LoopsWithinLoopsComeToAnEnd) {
+  std::atomic<int> sum = 0;
+  const auto outer = ParallelFor(20, 4, [&](size_t) {
+    return ParallelFor(20, 4, [&](size_t) {
+      return ParallelFor(5, 4, [&](size_t i) -> Result<void> {
+        sum += static_cast<int>(i);
+        return {};
+      });
+    });
+  });
+  EXPECT_TRUE(outer);
+  EXPECT_EQ(sum, 20 * 20 * (0 + 1 + 2 + 3 + 4));
+}
+
+TEST(ParallelFor, ManyCallersShareTheHelpers) {
+  std::atomic<int> calls = 0;
+  std::vector<std::jthread> callers;
+  for (int caller = 0; caller < 8; ++caller) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        EXPECT_TRUE(ParallelFor(7, 3, [&](size_t) -> Result<void> {
+          ++calls;
+          return {};
+        }));
+      }
+    });
+  }
+  callers.clear();
+  EXPECT_EQ(calls, 8 * 200 * 7);
+}
+
+TEST(ParallelFor, WorksInAForkedProcess) {
+  const auto count = [](size_t jobs) {
+    std::atomic<int> calls = 0;
+    const auto done = ParallelFor(50, jobs, [&](size_t) -> Result<void> {
+      ++calls;
+      return {};
+    });
+    return done ? calls.load() : -1;
+  };
+  ASSERT_EQ(count(3), 50);
+  const pid_t child = fork();
+  if (child == 0) _exit(count(3) == 50 ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -161,7 +161,10 @@ void CurlSession::SetOptions(const HttpRequest& request, Transfer& transfer) {
 
   if (request.method == HttpRequest::Method::kHead)
     curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
-  if (request.range) {
+  if (request.suffix) {
+    const std::string text = fmt::format("-{}", *request.suffix);
+    curl_easy_setopt(easy, CURLOPT_RANGE, text.c_str());
+  } else if (request.range) {
     const ByteRange range = *request.range;
     const std::string text = fmt::format("{}-{}", range.offset, range.end() - 1);
     curl_easy_setopt(easy, CURLOPT_RANGE, text.c_str());

@@ -41,6 +41,7 @@ struct HttpRequest {
   Method method = Method::kGet;
   std::string url;
   std::optional<ByteRange> range;  // not empty
+  std::optional<uint64_t> suffix;  // so many of the last bytes, instead of a range
   bool accept_gzip = false;        // else identity; bodies are never decoded here
 };
 

@@ -169,6 +169,76 @@ std::optional<Failure> RangeExchange::CheckEnd() {
   return std::nullopt;
 }
 
+void SuffixExchange::Restart() {
+  expected_ = 0;
+  info_ = {};
+  bytes_.clear();
+}
+
+std::optional<Failure> SuffixExchange::CheckHead(const ResponseHead& head) {
+  const uint64_t asked = *request().suffix;
+  const auto content_range = head.content_range();
+  if (head.is_encoded()) {
+    return Failure{Unsupported(fmt::format(
+        "{}: the server answers a range with Content-Encoding {}, where only identity "
+        "makes sense; store or serve the object without it",
+        name(), head.content_encoding()))};
+  }
+  if (head.status() == 416) {  // An empty object has no last bytes.
+    if (!content_range || content_range->total != 0) {
+      return Failure{IoError(
+          fmt::format("{}: the server refuses the last {} bytes", name(), asked))};
+    }
+    SkipBody();
+    info_ = {0, head.MakeGeneration(0)};
+    return std::nullopt;
+  }
+  if (head.status() == 200) {
+    // All of an object that has no more than was asked for.
+    const auto size = head.content_length();
+    if (!size || *size > asked) {
+      return Failure{Unsupported(
+          fmt::format("{}: the server ignores Range (200 instead of 206 to the last {} "
+                      "bytes); use a server that answers range requests, or a local copy",
+                      name(), asked))};
+    }
+    expected_ = *size;
+    info_ = {*size, head.MakeGeneration(size)};
+    return std::nullopt;
+  }
+  if (head.status() != 206) {
+    return StatusFailure(name(), head.status(), forbidden_is_missing_);
+  }
+  if (!content_range || !content_range->range || !content_range->total ||
+      content_range->range->end() != *content_range->total ||
+      content_range->range->length != std::min(asked, *content_range->total)) {
+    return Failure{IoError(
+        fmt::format("{}: asked for the last {} bytes, but Content-Range is \"{}\"",
+                    name(), asked, head.content_range_text().value_or("")))};
+  }
+  expected_ = content_range->range->length;
+  info_ = {*content_range->total, head.MakeGeneration(content_range->total)};
+  bytes_.reserve(static_cast<size_t>(std::min(expected_, kMaxReserve)));
+  return std::nullopt;
+}
+
+std::optional<Failure> SuffixExchange::TakeBody(BytesView piece) {
+  if (piece.size() > expected_ - bytes_.size()) {
+    return Failure{
+        IoError(fmt::format("{}: asked for the last {} bytes, but the body is longer",
+                            name(), *request().suffix))};
+  }
+  Append(bytes_, piece);
+  return std::nullopt;
+}
+
+std::optional<Failure> SuffixExchange::CheckEnd() {
+  if (bytes_.size() == expected_) return std::nullopt;
+  return Failure{IoError(fmt::format("{}: the body ends after {} of {} bytes", name(),
+                                     bytes_.size(), expected_)),
+                 true};
+}
+
 void WholeExchange::Restart() {
   received_ = 0;
   announced_.reset();

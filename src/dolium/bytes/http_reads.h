@@ -1,4 +1,4 @@
-// The four questions that HttpStore asks, and what makes their answers good.
+// The questions that HttpStore asks, and what makes their answers good.
 #pragma once
 
 #include <cstdint>
@@ -92,6 +92,27 @@ class RangeExchange final : public Exchange {
   RangeReadState& state_;
   ByteVector scratch_;  // only with several places, and only while reading
   uint64_t received_ = 0;
+};
+
+// GET of the last bytes, however many there are.
+class SuffixExchange final : public Exchange {
+ public:
+  SuffixExchange(std::string name, HttpRequest request, bool forbidden_is_missing)
+      : Exchange(std::move(name), std::move(request)),
+        forbidden_is_missing_(forbidden_is_missing) {}
+
+  Suffix Take() && { return {std::move(info_), Bytes::FromVector(std::move(bytes_))}; }
+
+ private:
+  void Restart() override;
+  std::optional<Failure> CheckHead(const ResponseHead& head) override;
+  std::optional<Failure> TakeBody(BytesView piece) override;
+  std::optional<Failure> CheckEnd() override;
+
+  const bool forbidden_is_missing_;
+  uint64_t expected_ = 0;
+  ObjectInfo info_;
+  ByteVector bytes_;
 };
 
 // GET of the whole object, decoded.

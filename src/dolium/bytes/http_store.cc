@@ -242,6 +242,16 @@ Result<ObjectInfo> HttpStore::ReadInto(std::string_view object,
   }
 }
 
+Result<Suffix> HttpStore::ReadSuffix(std::string_view object, uint64_t length) const {
+  if (length == 0) return Store::ReadSuffix(object, length);
+  HttpRequest request = Get(object);
+  request.suffix = length;
+  SuffixExchange read(Describe(object), std::move(request), forbidden_is_missing_);
+  Exchange* exchange = &read;
+  DOLIUM_TRY_VOID(Run({&exchange, 1}));
+  return std::move(read).Take();
+}
+
 Result<WholeObject> HttpStore::ReadWhole(std::string_view object, uint64_t limit) const {
   HttpRequest request = Get(object);
   request.accept_gzip = true;

@@ -271,6 +271,29 @@ TEST_F(HttpStoreTest, ReadsWholeObjects) {
   EXPECT_EQ(server_.requests()[0].header("range"), "");
 }
 
+TEST_F(HttpStoreTest, ReadsTheLastBytesWithOneRequest) {
+  server_.Put("/seg/o", {"0123456789", "\"e\"", "", ""});
+  for (const auto& [length, want] : {std::pair<uint64_t, std::string_view>{3, "789"},
+                                     {10, "0123456789"},
+                                     {99, "0123456789"}}) {
+    const uint64_t before = store_->stats().requests;
+    const auto suffix = store_->ReadSuffix("seg/o", length);
+    ASSERT_TRUE(suffix) << suffix.error().message;
+    EXPECT_EQ(AsText(suffix->bytes), want);
+    EXPECT_EQ(suffix->info.size, 10U);
+    EXPECT_EQ(store_->stats().requests - before, 1U);
+  }
+}
+
+TEST_F(HttpStoreTest, AnEmptyObjectHasNoLastBytes) {
+  server_.Put("/seg/o", {"", "\"e\"", "", ""});
+  const auto suffix = store_->ReadSuffix("seg/o", 5);
+  ASSERT_TRUE(suffix) << suffix.error().message;
+  EXPECT_EQ(suffix->bytes.size(), 0U);
+  EXPECT_EQ(suffix->info.size, 0U);
+  EXPECT_EQ(store_->ReadSuffix("seg/absent", 5).error().code, ErrorCode::kNotFound);
+}
+
 TEST_F(HttpStoreTest, StopsWholeReadsAtTheLimit) {
   EXPECT_EQ(ReadAll(99'999), "corrupt: URL: 100000 bytes, more than the limit of 99999");
   Fault fault;

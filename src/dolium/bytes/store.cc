@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dolium/bytes/slice_check.h"
+
 namespace dolium {
 namespace {
 
@@ -33,6 +35,15 @@ Result<void> ObjectWriter::AppendFrom(const Store& source, std::string_view obje
     done += length;
   }
   return {};
+}
+
+Result<Suffix> Store::ReadSuffix(std::string_view object, uint64_t length) const {
+  DOLIUM_TRY(const auto info, Stat(object));
+  if (!info) return NoSuchObjectError(Describe(object));
+  const uint64_t size = std::min(length, info->size);
+  DOLIUM_TRY(Bytes bytes, ReadRange(object, {info->size - size, size},
+                                    {.if_generation = info->generation}));
+  return Suffix{*info, std::move(bytes)};
 }
 
 Result<std::shared_ptr<void>> Store::LockForRewrite(std::string_view, bool) {

@@ -53,6 +53,12 @@ struct WholeObject {
   Generation generation;
 };
 
+// The end of an object.
+struct Suffix {
+  ObjectInfo info;
+  Bytes bytes;
+};
+
 struct ReadRangesResult {
   ObjectInfo info;  // size may be 0 where the store did not learn it
   std::vector<Bytes> parts;
@@ -121,6 +127,9 @@ class Store {
   // Content-Encoding, within the same limit; ranged reads never see one.
   virtual Result<WholeObject> ReadWhole(std::string_view object,
                                         uint64_t limit) const = 0;
+
+  // The last `length` bytes, or all there are: one request where the store can do that.
+  virtual Result<Suffix> ReadSuffix(std::string_view object, uint64_t length) const;
 
   // kUnsupported for read-only stores.
   virtual Result<std::unique_ptr<ObjectWriter>> Begin(std::string_view object) = 0;

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "dolium/codec/gzip.h"
+#include "dolium/codec/lz4_block.h"
+#include "dolium/codec/zstd.h"
 
 namespace dolium {
 
@@ -22,12 +24,63 @@ Result<Bytes> GunzipToBytes(const Bytes& stored, uint64_t limit) {
   return Bytes::FromVector(std::move(decoded));
 }
 
+// Nothing grows by more than this, whichever the codec.
+constexpr uint64_t kMaxLz4Ratio = 255;
+constexpr uint64_t kMaxZstdRatio = uint64_t{1} << 17;
+
+// Steps that know their size. It is a claim: held against the limit, and against what the
+// stored bytes could hold, before memory is taken.
+Result<void> CheckDecodedSize(const CodecStep& step, BytesView stored, uint64_t limit) {
+  if (step.decoded_size > limit) {
+    return Corrupt(fmt::format("decodes to {} bytes, more than the limit of {} bytes",
+                               step.decoded_size, limit));
+  }
+  const uint64_t ratio = step.codec == CodecId::kZstd ? kMaxZstdRatio : kMaxLz4Ratio;
+  if (step.decoded_size / ratio > stored.size()) {
+    return Corrupt(fmt::format("{} bytes cannot decode to {} ({})", stored.size(),
+                               step.decoded_size, CodecName(step.codec)));
+  }
+  return {};
+}
+
+Result<void> DecodeStepInto(const CodecStep& step, BytesView stored, MutableBytes into) {
+  if (step.codec == CodecId::kLz4Block) return Lz4BlockDecodeInto(stored, into);
+  return ZstdDecodeInto(stored, into, step.dictionary.get());
+}
+
+Result<Bytes> DecodeSized(const CodecStep& step, const Bytes& stored, uint64_t limit) {
+  DOLIUM_TRY_VOID(CheckDecodedSize(step, stored, limit));
+  Buffer buffer(static_cast<size_t>(step.decoded_size));
+  DOLIUM_TRY_VOID(DecodeStepInto(step, stored, buffer.view()));
+  return std::move(buffer).Share();
+}
+
+Result<ByteVector> EncodeSized(const CodecStep& step, BytesView value) {
+  if (step.decoded_size != value.size() || step.dictionary) {
+    return InvalidArgument(fmt::format("{} bytes for a {} step of {}{}", value.size(),
+                                       CodecName(step.codec), step.decoded_size,
+                                       step.dictionary ? " with a dictionary" : ""));
+  }
+  if (step.codec == CodecId::kZstd) return ZstdEncode(value);
+  if (value.size() > kLz4BlockLimit) {
+    return InvalidArgument(fmt::format("{} bytes, {} are possible in an lz4 block",
+                                       value.size(), kLz4BlockLimit));
+  }
+  auto encoded = Lz4BlockEncode(value, SIZE_MAX);
+  if (!encoded) return InvalidArgument("lz4 cannot encode it");
+  return *std::move(encoded);
+}
+
 }  // namespace
 
 std::string_view CodecName(CodecId codec) {
   switch (codec) {
     case CodecId::kGzip:
       return "gzip";
+    case CodecId::kLz4Block:
+      return "lz4";
+    case CodecId::kZstd:
+      return "zstd";
   }
   return "unknown";
 }
@@ -50,6 +103,11 @@ Result<Bytes> Decode(const CodecChain& chain, const Bytes& stored, uint64_t limi
         DOLIUM_TRY(value, GunzipToBytes(value, limit));
         break;
       }
+      case CodecId::kLz4Block:
+      case CodecId::kZstd: {
+        DOLIUM_TRY(value, DecodeSized(step, value, limit));
+        break;
+      }
     }
   }
   if (value.size() > limit) {
@@ -61,9 +119,13 @@ Result<Bytes> Decode(const CodecChain& chain, const Bytes& stored, uint64_t limi
 
 std::optional<uint64_t> ClaimedSize(const CodecChain& chain, BytesView stored) {
   if (chain.empty()) return stored.size();
-  if (chain.size() == 1 && chain[0].codec == CodecId::kGzip) {
-    return GzipClaimedSize(stored);
+  if (chain.back().codec != CodecId::kGzip) {
+    if (chain.size() == 1 && !CheckDecodedSize(chain[0], stored, UINT64_MAX)) {
+      return std::nullopt;
+    }
+    return chain.back().decoded_size;
   }
+  if (chain.size() == 1) return GzipClaimedSize(stored);
   return std::nullopt;
 }
 
@@ -79,6 +141,12 @@ Result<bool> DecodeInto(const CodecChain& chain, BytesView stored, MutableBytes 
   switch (chain.back().codec) {
     case CodecId::kGzip:
       return GzipDecodeInto(last, into);
+    case CodecId::kLz4Block:
+    case CodecId::kZstd: {
+      if (chain.back().decoded_size != into.size()) return false;
+      DOLIUM_TRY_VOID(DecodeStepInto(chain.back(), last, into));
+      return true;
+    }
   }
   return false;
 }
@@ -91,6 +159,11 @@ Result<ByteVector> Encode(const CodecChain& chain, BytesView value) {
       case CodecId::kGzip:
         encoded = GzipEncode(current);
         break;
+      case CodecId::kLz4Block:
+      case CodecId::kZstd: {
+        DOLIUM_TRY(encoded, EncodeSized(step, current));
+        break;
+      }
     }
     current = encoded;
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,11 +16,18 @@
 
 namespace dolium {
 
-enum class CodecId : uint8_t { kGzip };
+class ZstdDictionary;
+
+// Numbers are those of work lists (ops/work_record.h).
+enum class CodecId : uint8_t { kGzip, kLz4Block, kZstd };
 
 // One step of a chain. Codecs with parameters add them here.
 struct CodecStep {
   CodecId codec = CodecId::kGzip;
+  // kLz4Block, kZstd: what a step that is undone gives, exactly.
+  uint64_t decoded_size = 0;
+  // kZstd: what the frame cannot be read without; mostly none.
+  std::shared_ptr<const ZstdDictionary> dictionary = {};
 
   friend bool operator==(const CodecStep&, const CodecStep&) = default;
 };
@@ -28,7 +36,7 @@ struct CodecStep {
 using CodecChain = std::vector<CodecStep>;
 
 std::string_view CodecName(CodecId codec);
-// "raw", "gzip", "a+b".
+// "raw", "gzip", "lz4", "zstd", "a+b".
 std::string ToString(const CodecChain& chain);
 
 // The most that one decoded value may take unless the caller says otherwise: 2 GiB.
@@ -47,7 +55,8 @@ std::optional<uint64_t> ClaimedSize(const CodecChain& chain, BytesView stored);
 // than `into`, whose bytes mean nothing then.
 Result<bool> DecodeInto(const CodecChain& chain, BytesView stored, MutableBytes into);
 
-// Does the chain, right to left.
+// Does the chain, right to left. kInvalidArgument for a step whose decoded size is
+// another than that of what it is given, or which would need a dictionary.
 Result<ByteVector> Encode(const CodecChain& chain, BytesView value);
 
 }  // namespace dolium

@@ -249,6 +249,16 @@ Result<bool> GzipDecodeInto(BytesView stored, MutableBytes into) {
   return filled == into.size();
 }
 
+Result<bool> GzipDecodeMemberInto(BytesView stored, MutableBytes into) {
+  DOLIUM_TRY(const auto member, DecodeMember(stored, into));
+  if (!member) return false;
+  if (member->stored != stored.size()) {
+    return Corrupt(fmt::format("{} bytes follow the gzip member of {}",
+                               stored.size() - member->stored, member->stored));
+  }
+  return member->decoded == into.size();
+}
+
 ByteVector GzipEncode(BytesView value, int level) {
   libdeflate_compressor* compressor =
       ThreadCompressor(std::clamp(level, kMinLevel, kMaxLevel));

@@ -22,6 +22,9 @@ std::optional<uint64_t> GzipClaimedSize(BytesView stored);
 // `into`, whose bytes mean nothing then.
 Result<bool> GzipDecodeInto(BytesView stored, MutableBytes into);
 
+// The same of exactly one member: others behind it are damage.
+Result<bool> GzipDecodeMemberInto(BytesView stored, MutableBytes into);
+
 // One member, with time 0 in its header: equal input gives equal output.
 ByteVector GzipEncode(BytesView value, int level = kGzipLevel);
 

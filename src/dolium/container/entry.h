@@ -22,8 +22,9 @@ struct ObjectVersion {
 // Where one piece of an entry lies, and how to undo its encoding.
 struct Extent {
   std::shared_ptr<const ObjectVersion> object;
-  ByteRange range;    // absolute within the object
-  CodecChain codecs;  // applied left to right when reading
+  ByteRange range;                      // absolute within the object
+  CodecChain codecs;                    // applied left to right when reading
+  std::optional<uint32_t> crc32c = {};  // of the bytes as stored, where the index knows
 };
 
 // One named thing: a chunk, a block, a sample, a file.

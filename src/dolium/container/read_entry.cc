@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/checked_math.h"
+#include "dolium/base/crc32c.h"
 #include "dolium/container/entry_error.h"
 
 namespace dolium {
@@ -94,6 +95,22 @@ ReadOptions OptionsFor(const ObjectVersion& object) {
   ReadOptions options;
   if (!object.generation.token.empty()) options.if_generation = object.generation;
   return options;
+}
+
+// `stored`: the bytes of all extents.
+Result<void> CheckChecksums(const Entry& entry, BytesView stored) {
+  for (const Extent& extent : entry.extents) {
+    const auto length = static_cast<size_t>(extent.range.length);
+    if (extent.crc32c) {
+      const uint32_t found = Crc32c(stored.first(length));
+      if (found != *extent.crc32c) {
+        return Corrupt(fmt::format("bytes {} have CRC-32C {:08x}, {:08x} expected",
+                                   ToString(extent.range), found, *extent.crc32c));
+      }
+    }
+    stored = stored.subspan(length);
+  }
+  return {};
 }
 
 class ManyReader {
@@ -228,6 +245,12 @@ class ManyReader {
       }
       const Bytes all = reading.buffer ? std::move(*reading.buffer).Share() : Bytes();
       const auto preceding = static_cast<size_t>(entries_[i].preceding_size());
+      if (auto checked = CheckChecksums(entries_[i], all.view().subspan(preceding));
+          !checked) {
+        results.emplace_back(EntryError(ObjectOf(store_, entries_[i]), entries_[i].key,
+                                        std::move(checked).error()));
+        continue;
+      }
       results.emplace_back(EntryData{all.Slice(preceding, all.size() - preceding),
                                      all.Slice(0, preceding)});
     }

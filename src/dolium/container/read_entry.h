@@ -23,6 +23,7 @@ struct EntryData {
 };
 
 // The decoded value, and the bytes that precede it. Errors name object, key and range.
+// Checksums of extents are checked here and below; kCorrupt if they do not agree.
 Result<EntryData> ReadEntry(const Store& store, const Entry& entry,
                             const ReadLimits& limits = {});
 

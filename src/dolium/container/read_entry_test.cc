@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dolium/base/crc32c.h"
 #include "dolium/bytes/memory_store.h"
 #include "dolium/codec/gzip.h"
 #include "dolium/container/testing/must.h"
@@ -76,6 +77,22 @@ TEST_F(ReadEntryTest, JoinsExtentsOfSeveralObjectsAndCodecs) {
   EXPECT_EQ(AsText(data.value), "aabbbcc");
   EXPECT_EQ(AsText(data.preceding), "-");
   EXPECT_EQ(store_.reads(), 2U);
+}
+
+TEST_F(ReadEntryTest, HoldsStoredBytesAgainstTheirChecksums) {
+  const ByteVector gzip = GzipEncode(AsBytes("bbb"));
+  Entry entry = At("k", Put("one", "-aa-"), {1, 2}, 1);
+  entry.extents[0].crc32c = Crc32c(AsBytes("aa"));
+  entry.extents.push_back({Put("two", gzip), {0, gzip.size()}, kGzip, Crc32c(gzip)});
+  EXPECT_EQ(AsText(Must(ReadEntry(store_, entry)).value), "aabbb");
+  EXPECT_TRUE(ReadStored(store_, entry));
+  entry.extents[0].crc32c = 0x12345678;
+  for (const auto& read : {ReadEntry(store_, entry), ReadStored(store_, entry)}) {
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
+    EXPECT_EQ(read.error().message,
+              "memory://m/one: k: bytes [1, 3) have CRC-32C f1f2dac2, 12345678 expected");
+  }
 }
 
 TEST_F(ReadEntryTest, ReadsEmptyValuesWithoutARequest) {

@@ -2,12 +2,14 @@
 
 #include "dolium/formats/files/format.h"
 #include "dolium/formats/neuroglancer/format.h"
+#include "dolium/formats/shardpack/format.h"
 
 namespace dolium {
 
 Formats BuiltinFormats() {
   static constexpr Format kFormats[] = {
       neuroglancer::kFormat,
+      shardpack::kFormat,
       files::kFormat,
   };
   return kFormats;

@@ -136,6 +136,10 @@ class Verifier {
     };
     ScanVisitor visitor;
     visitor.entry = [&](const Entry& entry) {
+      if (options_.check_entry) {
+        const auto checked = options_.check_entry(entry);
+        if (!checked) ReportEntry("key", entry, checked.error());
+      }
       if (IsSampled(entry.key)) {
         const uint64_t size = CheckedAdd(entry.stored_size(), entry.preceding_size())
                                   .value_or(~uint64_t{0});

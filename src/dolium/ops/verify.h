@@ -18,13 +18,19 @@ struct VerifyOptions {
   double sample = 1.0;  // the part of the payloads to read, at random, in (0, 1]
   uint64_t seed = 0;    // of that choice
   size_t jobs = 0;      // threads; 0: one per core
-  ReadLimits limits;
+  ReadLimits limits = {};
+  // What a domain has to say about an entry, whether or not its payload is read; its
+  // error is a finding of kind "key". May be empty. From many threads.
+  std::function<Result<void>(const Entry& entry)> check_entry = {};
+  // What a domain expects and does not find is a finding, too: a warning of kind
+  // "missing".
+  bool report_missing = false;
   // What a domain has to say about a value that decoded well; its error is a finding of
   // kind `value_kind`. May be empty. From many threads.
   std::function<Result<void>(const Entry& entry, const Bytes& value)> check_value = {};
   std::string value_kind = "value";
-  ProgressFunction progress;
-  std::stop_token stop;
+  ProgressFunction progress = {};
+  std::stop_token stop = {};
 };
 
 struct VerifyReport {

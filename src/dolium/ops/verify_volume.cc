@@ -1,7 +1,11 @@
 #include "dolium/ops/verify_volume.h"
 
+#include <algorithm>
+#include <atomic>
+#include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,6 +24,54 @@ using volume::Vec3;
 // Cells that are asked for, one by one, where chunks cannot be listed.
 constexpr uint64_t kMaxProbedCells = uint64_t{1} << 20;
 constexpr size_t kProbesAtOnce = 32;
+
+// Missing chunks of a scale that are told one by one; and cells up to which it is noted
+// which ones they are, a bit for each.
+constexpr uint64_t kMaxMissingTold = 1000;
+constexpr uint64_t kMaxNotedCells = uint64_t{1} << 31;
+
+// Which cells of a scale have a chunk. Add() may be called from many threads.
+class CellsFound {
+ public:
+  // `note`: keeps which ones, if they are not too many; else only their number.
+  CellsFound(const Scale& scale, bool note) : scale_(&scale) {
+    const uint64_t cells = scale.grid().cell_count();
+    if (note && cells <= kMaxNotedCells)
+      bits_ = std::vector<std::atomic<uint64_t>>(cells / 64 + 1);
+  }
+
+  const Scale& scale() const { return *scale_; }
+  bool is_noted() const { return !bits_.empty(); }
+  uint64_t missing() const {
+    return scale_->grid().cell_count() -
+           std::min(count_.load(), scale_->grid().cell_count());
+  }
+
+  void Add(const Vec3& cell) {
+    if (is_noted()) {
+      const uint64_t bit = BitOf(cell);
+      const uint64_t mask = uint64_t{1} << (bit % 64);
+      // A chunk may be there under two names.
+      if ((bits_[bit / 64].fetch_or(mask) & mask) != 0) return;
+    }
+    ++count_;
+  }
+  // Precondition: is_noted().
+  bool Has(const Vec3& cell) const {
+    const uint64_t bit = BitOf(cell);
+    return (bits_[bit / 64] >> (bit % 64) & 1) != 0;
+  }
+
+ private:
+  uint64_t BitOf(const Vec3& cell) const {
+    const Vec3& shape = scale_->grid().shape();
+    return static_cast<uint64_t>((cell[2] * shape[1] + cell[1]) * shape[0] + cell[0]);
+  }
+
+  const Scale* scale_;
+  std::vector<std::atomic<uint64_t>> bits_;
+  std::atomic<uint64_t> count_ = 0;
+};
 
 class VolumeVerifier {
  public:
@@ -81,24 +133,38 @@ class VolumeVerifier {
   // `scales` are one, or the same in several chunk sizes.
   Result<void> CheckContainer(std::string_view format,
                               const std::vector<const Scale*>& scales) {
-    const Location& folder = scales.front()->folder();
+    std::vector<std::unique_ptr<CellsFound>> found;
+    found.reserve(scales.size());
+    for (const Scale* scale : scales) {
+      found.push_back(std::make_unique<CellsFound>(*scale, options_.report_missing));
+    }
+    DOLIUM_TRY(const bool is_known, CheckChunks(format, scales.front()->folder(), found));
+    if (!is_known || !options_.report_missing) return {};
+    for (const auto& one : found) ReportMissing(*one);
+    return {};
+  }
+
+  // False if it cannot be told which chunks there are.
+  Result<bool> CheckChunks(std::string_view format, const Location& folder,
+                           const std::vector<std::unique_ptr<CellsFound>>& found) {
     OpenOptions open;
     open.allow_unfinished = true;
-    if (const auto& sharding = scales.front()->info().sharding) {
+    if (const auto& sharding = found.front()->scale().info().sharding) {
       open.spec = ToJson(*sharding).dump();
     }
     const auto container = OpenContainer(formats_, folder, format, open);
     if (!container && container.error().code == ErrorCode::kNotFound) {
-      return {};  // Nothing was written to the scale: all of it is zero.
+      return true;  // Nothing was written to the scale: all of it is zero.
     }
     if (!container) {
       Report(ErrorFinding("scale", folder.Describe(), {}, {}, container.error()));
-      return {};
+      return false;
     }
     VerifyOptions options = options_;
     options.value_kind = "voxels";
+    options.check_entry = [&](const Entry& entry) { return CheckKey(found, entry.key); };
     options.check_value = [&](const Entry& entry, const Bytes& value) {
-      return CheckValue(scales, entry.key, value);
+      return CheckValue(found, entry.key, value);
     };
     const uint64_t entries = report_.entries;
     const uint64_t bytes = report_.bytes_read;
@@ -112,19 +178,65 @@ class VolumeVerifier {
     const auto checked = Verify(**container, options, visitor_);
     if (!checked) return checked.error();
     Add(*checked);
-    return {};
+    return true;
   }
 
-  static Result<void> CheckValue(const std::vector<const Scale*>& scales,
-                                 std::string_view key, const Bytes& value) {
-    for (const Scale* scale : scales) {
-      const auto cell = scale->storage().CellOf(key);
+  static Result<void> CheckKey(const std::vector<std::unique_ptr<CellsFound>>& found,
+                               std::string_view key) {
+    for (const auto& one : found) {
+      const auto cell = one->scale().storage().CellOf(key);
       if (!cell) continue;
-      DOLIUM_TRY(const Bytes encoded, scale->storage().Unwrap(key, value));
-      return CheckVoxels(*scale, *cell, encoded);
+      one->Add(*cell);
+      return {};
     }
     return Corrupt(fmt::format("no chunk of the grid ({}) has this key",
-                               volume::ToString(scales.front()->grid().shape())));
+                               volume::ToString(found.front()->scale().grid().shape())));
+  }
+
+  static Result<void> CheckValue(const std::vector<std::unique_ptr<CellsFound>>& found,
+                                 std::string_view key, const Bytes& value) {
+    for (const auto& one : found) {
+      const Scale& scale = one->scale();
+      const auto cell = scale.storage().CellOf(key);
+      if (!cell) continue;
+      DOLIUM_TRY(const Bytes encoded, scale.storage().Unwrap(key, value));
+      return CheckVoxels(scale, *cell, encoded);
+    }
+    return {};  // Its key is a finding already.
+  }
+
+  void ReportMissing(const CellsFound& found) {
+    const Scale& scale = found.scale();
+    uint64_t told = 0;
+    if (found.is_noted() && found.missing() < scale.grid().cell_count()) {
+      const Vec3& shape = scale.grid().shape();
+      for (Vec3 cell{}; cell[2] < shape[2] && told < kMaxMissingTold; ++cell[2]) {
+        for (cell[1] = 0; cell[1] < shape[1] && told < kMaxMissingTold; ++cell[1]) {
+          for (cell[0] = 0; cell[0] < shape[0] && told < kMaxMissingTold; ++cell[0]) {
+            if (found.Has(cell)) continue;
+            ReportMissing(scale.storage().Describe(cell),
+                          fmt::format("voxels {}: the chunk is not there",
+                                      volume::ToString(scale.grid().VoxelsOf(cell))));
+            ++told;
+          }
+        }
+      }
+    }
+    if (found.missing() > told) {
+      ReportMissing(
+          scale.folder().Describe(),
+          fmt::format("{}{} of {} chunks are not there", told > 0 ? "further " : "",
+                      found.missing() - told, scale.grid().cell_count()));
+    }
+  }
+
+  void ReportMissing(std::string object, std::string message) {
+    Report({.severity = Severity::kWarning,
+            .kind = "missing",
+            .object = std::move(object),
+            .key = {},
+            .range = std::nullopt,
+            .message = std::move(message)});
   }
 
   static Result<void> CheckVoxels(const Scale& scale, const Vec3& cell,
@@ -144,9 +256,11 @@ class VolumeVerifier {
     const std::vector<Vec3> cells = volume::CellsOf(scale.grid().cells());
     if (options_.quick) return {};
     std::mutex mutex;
+    CellsFound found(scale, options_.report_missing);
     const auto check = [&](size_t i) -> Result<void> {
       const auto chunk = scale.storage().Get(cells[i]);
       if (chunk && !*chunk) return {};
+      found.Add(cells[i]);
       const Result<void> good =
           chunk ? CheckVoxels(scale, cells[i], **chunk) : Result<void>(chunk.error());
       const std::lock_guard lock(mutex);
@@ -164,7 +278,9 @@ class VolumeVerifier {
       return {};
     };
     const size_t jobs = options_.jobs == 0 ? kProbesAtOnce : options_.jobs;
-    return ParallelFor(cells.size(), jobs, check, options_.stop);
+    DOLIUM_TRY_VOID(ParallelFor(cells.size(), jobs, check, options_.stop));
+    if (options_.report_missing) ReportMissing(found);
+    return {};
   }
 
   void Add(const VerifyReport& other) {

@@ -9,8 +9,10 @@
 namespace dolium {
 
 // Checks the info, then each scale as Verify() does, and that each chunk belongs to a
-// cell of the grid and decodes to its shape. What cannot be listed (chunks in files
-// behind a server) is asked for cell by cell. The reports of all scales are added up.
+// cell of the grid and, if it is read, decodes to its shape. With `report_missing`, cells
+// without a chunk are warnings: the first thousand of a scale one by one. What cannot be
+// listed (chunks in files behind a server) is asked for cell by cell. The reports of all
+// scales are added up.
 Result<VerifyReport> VerifyVolume(Formats formats, const volume::Volume& volume,
                                   const VerifyOptions& options,
                                   const FindingVisitor& visitor);

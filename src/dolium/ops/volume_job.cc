@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 
 template <typename T>
 json OrNull(const std::optional<T>& value) {
@@ -223,6 +223,16 @@ Result<VolumeJob> ParseVolumeJob(std::string_view text) {
     if (job.stages.empty()) return Corrupt("not a volume plan: it has no stages");
     return job;
   });
+}
+
+bool HaveSameSource(const VolumeJob& a, const VolumeJob& b) {
+  const auto state = [](const VolumeJob& job) -> std::string {
+    const StageInput& input = job.stages.front().input;
+    if (const auto* array = std::get_if<ArrayInput>(&input)) return array->fingerprint;
+    if (const auto* volume = std::get_if<VolumeInput>(&input)) return volume->info;
+    return {};
+  };
+  return state(a) == state(b);
 }
 
 Result<std::string> IdOf(const VolumeJob& job) {

@@ -65,6 +65,10 @@ Result<std::string> ToText(const VolumeJob& job);
 // kCorrupt if it is no job, kUnsupported if it is one of another version.
 Result<VolumeJob> ParseVolumeJob(std::string_view text);
 
+// Whether what both jobs read is, as far as they noted it, in the same state. For jobs of
+// the same request.
+bool HaveSameSource(const VolumeJob& a, const VolumeJob& b);
+
 // A short text that tells one job from another.
 Result<std::string> IdOf(const VolumeJob& job);
 
@@ -76,7 +80,7 @@ Result<Location> HomeOf(const VolumeJob& job);
 struct VolumeTask {
   std::string home;
   std::string job;    // IdOf()
-  uint64_t part = 0;  // counted through all stages
+  uint64_t part = 0;  // its number, counted on from stage to stage
   size_t stage = 0;
   Box cells;
 };

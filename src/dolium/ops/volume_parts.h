@@ -1,4 +1,8 @@
 // Parts of a scale: the boxes of cells that tasks write, each by itself.
+//
+// They have numbers: that of the shard, where a part is a shard, so that a task can tell
+// those of the parts that it needs without a list of all; else counted, x fastest. So
+// there may be gaps.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +30,23 @@ PartLayout LayoutOf(const ScaleInfo& scale, bool whole_pages);
 // of a block. Parts at the end of the grid may have fewer. kUnsupported as PartsOf().
 Result<Vec3> PartSize(const Scale& scale);
 
-// The cells of each part. kUnsupported for the murmur hash, and for shards that are not
+struct Part {
+  uint64_t number = 0;
+  Box cells;
+
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+// All parts, by number. kUnsupported for the murmur hash, and for shards that are not
 // boxes of cells.
-Result<std::vector<Box>> PartsOf(const Scale& scale, PartLayout layout);
+Result<std::vector<Part>> PartsOf(const Scale& scale, PartLayout layout);
+
+// The parts that have one of these cells. Takes time for these only. Precondition: the
+// cells are in the grid.
+Result<std::vector<Part>> PartsTouching(const Scale& scale, PartLayout layout,
+                                        const Box& cells);
+
+// No part has this number, or a greater one.
+Result<uint64_t> PartLimit(const Scale& scale, PartLayout layout);
 
 }  // namespace dolium::volume

@@ -79,20 +79,6 @@ Result<VolumePlan> PlanOf(const Location& home) {
   return plan;
 }
 
-// kConflict if the array has changed since the job began.
-Result<void> CheckSameSource(const VolumeJob& there, const VolumeJob& now) {
-  const auto* before = std::get_if<ArrayInput>(&there.stages.front().input);
-  const auto* after = std::get_if<ArrayInput>(&now.stages.front().input);
-  if (before == nullptr || after == nullptr ||
-      before->fingerprint == after->fingerprint) {
-    return {};
-  }
-  return Conflict(
-      fmt::format("{}: it has changed since the job began; --force begins "
-                  "anew",
-                  after->request.path));
-}
-
 // Begins the job in `home`, or resumes it there.
 Result<VolumePlan> BeginJob(const Location& home, const VolumeJob& job) {
   const PlanFolder folder(home);
@@ -100,7 +86,11 @@ Result<VolumePlan> BeginJob(const Location& home, const VolumeJob& job) {
   DOLIUM_TRY(const auto there, JobAt(home));
   if (there) {
     if (there->request != job.request) return JobUnderWay(home);
-    DOLIUM_TRY_VOID(CheckSameSource(*there, job));
+    if (!HaveSameSource(*there, job)) {
+      return Conflict(fmt::format(
+          "{}: its source has changed since the job began; --force begins anew",
+          home.Describe()));
+    }
     return PlanOf(home);
   }
   // What cannot be planned must not leave a marker.
@@ -191,8 +181,9 @@ Result<VolumePlan> PlanIngest(const IngestRequest& request) {
                       {"offset", request.offset},
                       {"storage", TextOf(request.storage)},
                       {"pyramid", TextOf(request.pyramid)}});
-  DOLIUM_TRY(const Location home, ChooseHome(target, request.force, job));
-  return BeginJob(home, job);
+  DOLIUM_TRY(const auto home, ChooseHome(target, request.force, job));
+  if (!home) return VolumePlan{};
+  return BeginJob(*home, job);
 }
 
 Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
@@ -219,6 +210,9 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
                       {"from", from},
                       {"storage", TextOf(storage)},
                       {"pyramid", TextOf(request.pyramid)}});
+  if (request.force) {
+    DOLIUM_TRY_VOID(DropUnfinishedScales(volume.folder(), volume.info(), job.request));
+  }
   DOLIUM_TRY(const Location home, HomeOf(job));
   DOLIUM_TRY(const auto there, JobAt(home));
   for (const Stage& stage : job.stages) {
@@ -228,8 +222,8 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
     DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
     if (occupancy == Occupancy::kOccupied) {
       return Exists(
-          fmt::format("{}: is there already, but not in the volume's info; "
-                      "move it away",
+          fmt::format("{}: is there already, but not in the volume's info; --force drops "
+                      "what a downsampling left unfinished, all else is to be moved away",
                       folder.Describe()));
     }
   }
@@ -288,8 +282,9 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
                       {"scales", scales},
                       {"sharded", request.sharded ? json(*request.sharded) : json()},
                       {"storage", TextOf(request.storage)}});
-  DOLIUM_TRY(const Location home, ChooseHome(target, request.force, job));
-  return BeginJob(home, job);
+  DOLIUM_TRY(const auto home, ChooseHome(target, request.force, job));
+  if (!home) return VolumePlan{};
+  return BeginJob(*home, job);
 }
 
 }  // namespace dolium::volume

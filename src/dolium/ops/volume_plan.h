@@ -1,11 +1,11 @@
 // Bulk work on volumes: ingest, downsample, transcode, as plans of independent tasks.
 //
-// A plan has stages, one for each scale that it writes; the tasks of a stage need those
-// of the stages before it. A task is plain text (JSON) and writes one part of a scale, a
-// shard as a rule: it reads its inputs itself, its output appears atomically, and doing
-// it twice does no harm. So tasks may run on threads (RunVolumePlan), or in any other
-// processes that see the same locations. Killed at any point, the same request resumes
-// the plan.
+// A plan has stages, one for each scale that it writes; the tasks of a stage need some of
+// those of the stages before it. A task is plain text (JSON) and writes one part of a
+// scale, a shard as a rule: it reads its inputs itself, its output appears atomically,
+// and doing it twice does no harm. So tasks may run on threads (RunVolumePlan), or in any
+// other processes that see the same locations. Killed at any point, the same request
+// resumes the plan.
 //
 // While a plan is under way, the new volume carries a marker (unfinished.h) and has no
 // info; scales that are added to a volume carry it, and the volume's info does not list
@@ -70,6 +70,7 @@ struct DownsampleRequest {
   PyramidRequest pyramid;
   StorageRequest storage;  // without a wish: as in the scale that is downsampled
   std::optional<bool> sharded;
+  bool force = false;  // drop scales that other requests began and did not finish
 };
 
 struct TranscodeRequest {
@@ -91,13 +92,13 @@ struct VolumePlan {
 };
 
 // Each makes a plan, or finds the one that an equal request began. kExists if the target
-// is there and not `force`, or another request is under way there.
+// is there, or another request is under way there, and not `force`.
 Result<VolumePlan> PlanIngest(const IngestRequest& request);
 Result<VolumePlan> PlanDownsample(const DownsampleRequest& request);
 Result<VolumePlan> PlanTranscode(const TranscodeRequest& request);
 
 // Does one task. kConflict if its source is no longer what the plan was made for,
-// kUnavailable if a stage that it needs is not done yet.
+// kUnavailable if a part of an earlier stage that it needs is not done yet.
 Result<WriteSummary> RunVolumeTask(std::string_view task, const RunOptions& options);
 
 struct VolumeReport {

@@ -9,6 +9,7 @@
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/target_folder.h"
 #include "dolium/ops/volume_plan.h"
+#include "dolium/ops/volume_target.h"
 #include "dolium/ops/volume_worker.h"
 
 namespace dolium::volume {
@@ -46,13 +47,14 @@ Result<void> WriteInfo(const VolumeWorker& worker) {
 }
 
 // What all parts together wrote. kNotFound if one is missing.
-Result<WriteSummary> SumOfReports(const VolumeWorker& worker, uint64_t parts) {
+Result<WriteSummary> SumOfReports(const VolumeWorker& worker) {
+  DOLIUM_TRY(const std::vector<VolumeTask> tasks, worker.Tasks());
   WriteSummary sum;
-  for (uint64_t part = 0; part < parts; ++part) {
-    DOLIUM_TRY(const auto report, worker.folder().ReadReport(part));
+  for (const VolumeTask& task : tasks) {
+    DOLIUM_TRY(const auto report, worker.folder().ReadReport(task.part));
     if (!report) {
-      return NotFound(fmt::format("{}: part {} of {} is not done yet",
-                                  worker.home().Describe(), part, parts));
+      return NotFound(fmt::format("{}: part {} of stage {} is not done yet",
+                                  worker.home().Describe(), task.part, task.stage));
     }
     sum += report->written;
   }
@@ -74,15 +76,17 @@ Result<void> RemoveLeftovers(const VolumeWorker& worker) {
   return {};
 }
 
-// Puts a finished volume in the place of another.
+// Puts a volume that is complete but for its marker in the place of another. The marker
+// must be gone when readers see the volume, so a record of the job stands in for it
+// meanwhile.
 Result<std::string> PutVolumeInPlace(const VolumeWorker& worker) {
-  const VolumeJob& job = worker.job();
-  if (job.replaces.empty()) return job.volume;
+  DOLIUM_TRY_VOID(RecordComplete(worker.home(), worker.job()));
+  DOLIUM_TRY_VOID(RemoveMarker(worker.home()));
   DOLIUM_TRY(const SwapFolders here, SwapFolders::Of(worker.volume()));
   const SwapFolders folders =
-      SwapFolders::Beside(JoinPath(ParentPath(here.target), job.replaces));
+      SwapFolders::Beside(JoinPath(ParentPath(here.target), worker.job().replaces));
   DOLIUM_TRY_VOID(SwapIn(folders));
-  DOLIUM_TRY_VOID(RemoveReplaced(folders));
+  DOLIUM_TRY_VOID(TidyUpSwap(folders));
   return folders.target;
 }
 
@@ -147,15 +151,18 @@ Result<VolumeReport> FinishVolumePlan(const VolumePlan& plan) {
   report.parts_done_before = plan.parts_done;
   DOLIUM_TRY(const bool complete, worker->IsComplete());
   if (!complete) {
-    DOLIUM_TRY(const std::vector<VolumeTask> tasks, worker->Tasks());
-    DOLIUM_TRY(report.written, SumOfReports(*worker, tasks.size()));
+    DOLIUM_TRY(report.written, SumOfReports(*worker));
     DOLIUM_TRY_VOID(WriteInfo(*worker));
   }
   // From here on a rerun only has to tidy up: it sees that the info is complete.
   DOLIUM_TRY_VOID(RemoveLeftovers(*worker));
   DOLIUM_TRY_VOID(worker->folder().Remove());
-  DOLIUM_TRY_VOID(RemoveMarker(home));
-  DOLIUM_TRY(report.volume, PutVolumeInPlace(*worker));
+  if (worker->job().replaces.empty()) {
+    report.volume = worker->job().volume;
+    DOLIUM_TRY_VOID(RemoveMarker(home));
+  } else {
+    DOLIUM_TRY(report.volume, PutVolumeInPlace(*worker));
+  }
   return report;
 }
 

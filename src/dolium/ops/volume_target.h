@@ -2,10 +2,13 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "dolium/base/error.h"
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
+#include "dolium/domain/volume/volume_info.h"
+#include "dolium/ops/target_folder.h"
 #include "dolium/ops/volume_job.h"
 
 namespace dolium::volume {
@@ -21,7 +24,23 @@ Result<void> CheckVolumeReplaceable(const Location& folder);
 Error JobUnderWay(const Location& home);
 
 // Decides where a new volume is built: in its folder, or (`force`) beside the one that it
-// replaces, which the job is then told. kExists if something is there and not `force`.
-Result<Location> ChooseHome(const Location& target, bool force, VolumeJob& job);
+// replaces, which the job is then told. Nullopt if an equal job was killed when it had
+// put the volume in its place, and nothing is left to do. kExists if something is there
+// and not `force`.
+Result<std::optional<Location>> ChooseHome(const Location& target, bool force,
+                                           VolumeJob& job);
+
+// Notes in a volume that is complete, and waits to take the place of another, which job
+// made it: in the bookkeeping, which readers pass over. So a rerun of a job that is
+// killed between the removal of the marker and the end of the swap does not begin anew.
+Result<void> RecordComplete(const Location& home, const VolumeJob& job);
+
+// After a swap: removes what was replaced, then that record.
+Result<void> TidyUpSwap(const SwapFolders& folders);
+
+// Removes the scales that downsamplings of a volume left unfinished, but for those of a
+// job with this request. kUnsupported unless the volume is a local folder.
+Result<void> DropUnfinishedScales(const Location& volume, const VolumeInfo& info,
+                                  std::string_view except);
 
 }  // namespace dolium::volume

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "dolium/base/checked_math.h"
 #include "dolium/container/unfinished.h"
+#include "dolium/domain/volume/chunk_source.h"
 #include "dolium/domain/volume/fill.h"
-#include "dolium/domain/volume/morton.h"
 #include "dolium/domain/volume/volume.h"
-#include "dolium/domain/volume/volume_sharding.h"
 
 namespace dolium::volume {
 
@@ -52,11 +52,26 @@ Result<std::vector<VolumeTask>> VolumeWorker::Tasks() const {
   for (size_t i = 0; i < job_.stages.size(); ++i) {
     const Stage& stage = job_.stages[i];
     DOLIUM_TRY(const auto scale, Scale::Open(volume_, job_.info, stage.scale));
-    DOLIUM_TRY(const std::vector<Box> parts, PartsOf(*scale, stage.layout));
+    DOLIUM_TRY(const std::vector<Part> parts, PartsOf(*scale, stage.layout));
+    DOLIUM_TRY(const uint64_t first, FirstPart(i));
     tasks.reserve(tasks.size() + parts.size());
-    for (const Box& cells : parts) tasks.push_back({home, id, tasks.size(), i, cells});
+    for (const Part& part : parts) {
+      tasks.push_back({home, id, first + part.number, i, part.cells});
+    }
   }
   return tasks;
+}
+
+Result<uint64_t> VolumeWorker::FirstPart(size_t stage) const {
+  uint64_t first = 0;
+  for (size_t i = 0; i < stage; ++i) {
+    DOLIUM_TRY(const auto scale, Scale::Open(volume_, job_.info, job_.stages[i].scale));
+    DOLIUM_TRY(const uint64_t limit, PartLimit(*scale, job_.stages[i].layout));
+    const auto sum = CheckedAdd(first, limit);
+    if (!sum) return Unsupported("a plan of more parts than there are numbers");
+    first = *sum;
+  }
+  return first;
 }
 
 Result<std::shared_ptr<Scale>> VolumeWorker::ScaleOf(size_t scale) {
@@ -124,16 +139,19 @@ Result<WriteSummary> VolumeWorker::Fill(const Scale& target, const Stage& stage,
 }
 
 Result<void> VolumeWorker::CheckTask(const VolumeTask& task, const Scale& target) const {
-  bool fits = !task.cells.empty() && target.grid().cells().Contains(task.cells);
-  if (fits && job_.stages[task.stage].layout == PartLayout::kShards) {
-    const neuroglancer::ShardingSpec& spec = *target.info().sharding;
-    DOLIUM_TRY(const MortonCode morton, MortonCode::Make(target.grid().shape()));
-    const uint64_t code = morton.Encode(task.cells.begin);
-    fits = ShardCells(spec, morton, spec.PlaceOf(code).shard) == task.cells;
+  if (!task.cells.empty() && target.grid().cells().Contains(task.cells)) {
+    const Box first = {
+        task.cells.begin,
+        {task.cells.begin[0] + 1, task.cells.begin[1] + 1, task.cells.begin[2] + 1}};
+    DOLIUM_TRY(const std::vector<Part> parts,
+               PartsTouching(target, job_.stages[task.stage].layout, first));
+    DOLIUM_TRY(const uint64_t before, FirstPart(task.stage));
+    const Part& part = parts.front();
+    if (part.cells == task.cells && before + part.number == task.part) return {};
   }
-  if (fits) return {};
-  return InvalidArgument(fmt::format("{}: cells {} are not a part of stage {}",
-                                     home_.Describe(), ToString(task.cells), task.stage));
+  return InvalidArgument(fmt::format("{}: cells {} are not part {} of stage {}",
+                                     home_.Describe(), ToString(task.cells), task.part,
+                                     task.stage));
 }
 
 Result<void> VolumeWorker::CheckJob(const VolumeTask& task) const {
@@ -149,24 +167,31 @@ Result<void> VolumeWorker::CheckJob(const VolumeTask& task) const {
                   home_.Describe()));
 }
 
-Result<void> VolumeWorker::CheckReady(size_t stage) {
-  const auto* const input = std::get_if<FinerInput>(&job_.stages[stage].input);
+Result<void> VolumeWorker::CheckReady(const VolumeTask& task, const Scale& target) {
+  const auto* const input = std::get_if<FinerInput>(&job_.stages[task.stage].input);
   if (input == nullptr) return {};
-  {
+  const auto maker = std::ranges::find(job_.stages, input->scale, &Stage::scale);
+  if (maker == job_.stages.end()) return {};  // It was there before.
+  const auto stage = static_cast<size_t>(maker - job_.stages.begin());
+  DOLIUM_TRY(const auto finer, ScaleOf(input->scale));
+  const Box voxels = FinerVoxels(target.grid().VoxelsOf(task.cells), input->spec.factor);
+  DOLIUM_TRY(const std::vector<Part> parts,
+             PartsTouching(*finer, maker->layout, finer->grid().CellsTouching(voxels)));
+  DOLIUM_TRY(const uint64_t first, FirstPart(stage));
+  for (const Part& part : parts) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (done_.contains(first + part.number)) continue;
+    }
+    DOLIUM_TRY(const auto report, folder_.ReadReport(first + part.number));
+    if (!report) {
+      return Unavailable(fmt::format(
+          "{}: part {} of stage {} needs part {} of stage {}, which is not done yet",
+          home_.Describe(), task.part, task.stage, first + part.number, stage));
+    }
     const std::lock_guard lock(mutex_);
-    if (ready_.contains(stage)) return {};
+    done_.insert(first + part.number);
   }
-  DOLIUM_TRY(const std::vector<VolumeTask> tasks, Tasks());
-  DOLIUM_TRY(const std::vector<uint64_t> done, folder_.PartsDone());
-  for (const VolumeTask& task : tasks) {
-    if (job_.stages[task.stage].scale != input->scale) continue;
-    if (std::ranges::binary_search(done, task.part)) continue;
-    return Unavailable(fmt::format(
-        "{}: stage {} needs all of stage {}, of which part {} is not done yet",
-        home_.Describe(), stage, task.stage, task.part));
-  }
-  const std::lock_guard lock(mutex_);
-  ready_.insert(stage);
   return {};
 }
 
@@ -181,12 +206,14 @@ Result<WriteSummary> VolumeWorker::Run(const VolumeTask& task,
   const Stage& stage = job_.stages[task.stage];
   DOLIUM_TRY(const auto target, Scale::Open(volume_, job_.info, stage.scale));
   DOLIUM_TRY_VOID(CheckTask(task, *target));
-  DOLIUM_TRY_VOID(CheckReady(task.stage));
+  DOLIUM_TRY_VOID(CheckReady(task, *target));
   DOLIUM_TRY(const WriteSummary written,
              Fill(*target, stage, task.cells, options, progress));
   DOLIUM_TRY_VOID(CheckJob(task));
   DOLIUM_TRY_VOID(
       folder_.WriteReport({.part = task.part, .written = written, .skipped = {}}));
+  const std::lock_guard lock(mutex_);
+  done_.insert(task.part);
   return written;
 }
 

@@ -42,7 +42,8 @@ class VolumeWorker {
   // All tasks, done or not, in order of part.
   Result<std::vector<VolumeTask>> Tasks() const;
 
-  // Makes a part, and its report. kUnavailable if the stages before it are not done yet.
+  // Makes a part, and its report. kUnavailable if a part of a stage before it, that it
+  // needs, is not done yet.
   // `progress` is told how many more chunks are done, and how many bytes of voxels they
   // have.
   using Tell = std::function<void(uint64_t chunks, uint64_t bytes)>;
@@ -50,11 +51,14 @@ class VolumeWorker {
                            const Tell& progress);
 
  private:
+  // The number of the first part of a stage.
+  Result<uint64_t> FirstPart(size_t stage) const;
   Result<void> CheckTask(const VolumeTask& task, const Scale& target) const;
   // kConflict if the folder has got another job.
   Result<void> CheckJob(const VolumeTask& task) const;
-  // kUnavailable unless the scale that a stage reads, if the job writes it, is complete.
-  Result<void> CheckReady(size_t stage);
+  // kUnavailable unless what a task reads of a scale that the job writes is there. Looks
+  // for the reports of these parts alone: there may be very many others.
+  Result<void> CheckReady(const VolumeTask& task, const Scale& target);
   Result<std::shared_ptr<Scale>> ScaleOf(size_t scale);
   Result<WriteSummary> Fill(const Scale& target, const Stage& stage, const Box& cells,
                             const WriterOptions& options, const Tell& progress);
@@ -70,7 +74,7 @@ class VolumeWorker {
   std::map<size_t, std::shared_ptr<Scale>> scales_;   // of the volume
   std::map<size_t, std::shared_ptr<Scale>> sources_;  // of another volume
   std::shared_ptr<const ArraySource> array_;
-  std::set<size_t> ready_;  // stages whose input is complete
+  std::set<uint64_t> done_;  // parts that are known to be
 };
 
 }  // namespace dolium::volume

@@ -17,7 +17,7 @@ namespace dolium {
 namespace {
 
 constexpr std::string_view kMagic = "DOLIUMWL";
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 constexpr uint64_t kTrailerBytes = 64;
 constexpr uint64_t kRowBytes = 40;
 constexpr uint64_t kMinMemory = uint64_t{64} << 10;
@@ -120,6 +120,7 @@ uint32_t WorkListWriter::ObjectIndex(const std::shared_ptr<const ObjectVersion>&
 }
 
 Result<void> WorkListWriter::Add(uint64_t part, const Entry& entry) {
+  DOLIUM_TRY_VOID(CheckEntry(entry));
   const std::lock_guard lock(mutex_);
   if (blocks_.empty() || blocks_.back().size() >= kBlockBytes) {
     blocks_.emplace_back().reserve(std::min<size_t>(kBlockBytes + 1024, memory_ / 4));

@@ -10,6 +10,7 @@
 
 #include "dolium/base/endian.h"
 #include "dolium/bytes/memory_store.h"
+#include "dolium/codec/zstd.h"
 #include "dolium/container/testing/must.h"
 
 namespace dolium {
@@ -21,8 +22,14 @@ using testing::HasSubstr;
 constexpr uint64_t kManyBytes = uint64_t{64} << 20;
 
 std::string ToText(const Extent& extent) {
-  return fmt::format("{}@{}{}{}", extent.object->name, extent.object->generation.token,
-                     ToString(extent.range), ToString(extent.codecs));
+  std::string sizes;
+  for (const CodecStep& step : extent.codecs) {
+    sizes += fmt::format("({})", step.decoded_size);
+  }
+  return fmt::format("{}@{}{}{}{}{}", extent.object->name,
+                     extent.object->generation.token, ToString(extent.range),
+                     ToString(extent.codecs), sizes,
+                     extent.crc32c ? fmt::format("#{:x}", *extent.crc32c) : "");
 }
 
 // All that an entry says, for comparisons.
@@ -82,7 +89,9 @@ TEST_F(WorkListTest, GivesBackAllThatAnEntrySays) {
   const auto b = Object("set/01.shard", "");
   Entry full = Simple("key with spaces and \n", a, ~uint64_t{0} - 10, 10);
   full.extents.front().codecs = {{CodecId::kGzip}};
-  full.extents.push_back({b, {0, 0}, {{CodecId::kGzip}, {CodecId::kGzip}}});
+  full.extents.push_back({b, {0, 0}, {{CodecId::kGzip}, {CodecId::kGzip}}, 0});
+  full.extents.push_back({b, {5, 5}, {{CodecId::kLz4Block, 70'000}}, ~uint32_t{0}});
+  full.extents.push_back({b, {5, 5}, {{CodecId::kZstd, ~uint64_t{0}}}});
   full.size = ~uint64_t{0};
   full.preceding = 300;
   Entry apart = Simple("", b, 1, 2);
@@ -98,10 +107,27 @@ TEST_F(WorkListTest, GivesBackAllThatAnEntrySays) {
   const auto summary = Must(writer.Finish());
   EXPECT_EQ(summary.lists, 1u);
   EXPECT_EQ(summary.entries, 3u);
-  EXPECT_EQ(summary.bytes, 310u + 10u);
+  EXPECT_EQ(summary.bytes, 310u + 10u + 10u);
   EXPECT_THAT(ReadPart(1, ~uint64_t{0}), ElementsAre(ToText(full), ToText(apart)));
   EXPECT_THAT(ReadPart(1, 0), ElementsAre(ToText(bare)));
   EXPECT_THAT(ReadPart(1, 1), ElementsAre());
+}
+
+TEST_F(WorkListTest, CannotCarryDictionaries) {
+  std::vector<Bytes> samples;
+  for (int i = 0; i < 2000; ++i) {
+    samples.push_back(
+        Bytes::Copy(AsBytes(fmt::format("sample {} of many, {}", i, i * i))));
+  }
+  const auto trained = ZstdDictionary::Train(samples, 1024);
+  ASSERT_TRUE(trained);
+  Entry entry = Simple("a/b", Object("a.shardpack", "g"), 1, 2);
+  entry.extents.front().codecs = {
+      {CodecId::kZstd, 10, Must(ZstdDictionary::Load(Bytes::FromVector(*trained)))}};
+  WorkListWriter writer(folder_, kManyBytes);
+  const auto added = writer.Add(0, entry);
+  EXPECT_EQ(added.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(added.error().message, HasSubstr("use: shardpack export"));
 }
 
 TEST_F(WorkListTest, KeepsPartsApartInBoundedMemory) {
@@ -286,7 +312,7 @@ TEST_F(DamagedWorkListTest, RejectsATrailerThatIsNoTrailer) {
 
 TEST_F(DamagedWorkListTest, RejectsAnotherVersion) {
   SetTrailer(1, 1);
-  EXPECT_THAT(Read(), HasSubstr("a work list of version 1, not 2"));
+  EXPECT_THAT(Read(), HasSubstr("a work list of version 1, not 3"));
 }
 
 TEST_F(DamagedWorkListTest, RejectsSizesThatDoNotAddUp) {

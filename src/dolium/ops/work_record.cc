@@ -55,15 +55,15 @@ Result<std::string> GetDifference(ByteReader& from, std::string_view previous,
   return text;
 }
 
+// A codec that gains parameters must gain them here, with a new version.
 void PutCodecs(ByteVector& to, const CodecChain& codecs) {
-  // A codec that gains parameters must gain them here, with a new version.
-  static_assert(sizeof(CodecStep) == sizeof(CodecId));
-  PutVarint(to, codecs.size());
-  for (const CodecStep& step : codecs) to.push_back(static_cast<std::byte>(step.codec));
+  for (const CodecStep& step : codecs) {
+    to.push_back(static_cast<std::byte>(step.codec));
+    if (step.codec != CodecId::kGzip) PutVarint(to, step.decoded_size);
+  }
 }
 
-Result<CodecChain> GetCodecs(ByteReader& from) {
-  DOLIUM_TRY(const uint64_t count, GetVarint(from, "number of codecs"));
+Result<CodecChain> GetCodecs(ByteReader& from, uint64_t count) {
   if (count > kMaxCodecs) {
     return Corrupt(fmt::format("{} codecs before {}, more than {}", count,
                                from.position(), kMaxCodecs));
@@ -72,11 +72,14 @@ Result<CodecChain> GetCodecs(ByteReader& from) {
   codecs.reserve(static_cast<size_t>(count));
   for (uint64_t i = 0; i < count; ++i) {
     DOLIUM_TRY(const uint8_t id, from.Read<uint8_t>("codec"));
-    if (id != static_cast<uint8_t>(CodecId::kGzip)) {
+    if (id > static_cast<uint8_t>(CodecId::kZstd)) {
       return Corrupt(
           fmt::format("no codec has the number {} (before {})", id, from.position()));
     }
-    codecs.push_back({static_cast<CodecId>(id)});
+    CodecStep& step = codecs.emplace_back(CodecStep{static_cast<CodecId>(id)});
+    if (step.codec != CodecId::kGzip) {
+      DOLIUM_TRY(step.decoded_size, GetVarint(from, "decoded size"));
+    }
   }
   return codecs;
 }
@@ -86,6 +89,8 @@ void PutExtent(ByteVector& to, const Extent& extent,
   put_object(extent.object);
   PutVarint(to, extent.range.offset);
   PutVarint(to, extent.range.length);
+  PutVarint(to, 2 * uint64_t{extent.codecs.size()} + (extent.crc32c ? 1 : 0));
+  if (extent.crc32c) PutVarint(to, *extent.crc32c);
   PutCodecs(to, extent.codecs);
 }
 
@@ -101,7 +106,16 @@ Result<Extent> GetExtent(ByteReader& from,
                                from.position()));
   }
   extent.range = *range;
-  DOLIUM_TRY(extent.codecs, GetCodecs(from));
+  DOLIUM_TRY(const uint64_t codecs, GetVarint(from, "number of codecs"));
+  if (codecs % 2 != 0) {
+    DOLIUM_TRY(const uint64_t crc32c, GetVarint(from, "CRC-32C"));
+    if (crc32c > UINT32_MAX) {
+      return Corrupt(
+          fmt::format("a CRC-32C of {:#x} (before {})", crc32c, from.position()));
+    }
+    extent.crc32c = static_cast<uint32_t>(crc32c);
+  }
+  DOLIUM_TRY(extent.codecs, GetCodecs(from, codecs / 2));
   return extent;
 }
 
@@ -122,6 +136,19 @@ Result<uint64_t> GetVarint(ByteReader& from, std::string_view what) {
     if (byte < 0x80) return value;
   }
   return Corrupt(fmt::format("{} before {} does not fit 64 bits", what, from.position()));
+}
+
+Result<void> CheckEntry(const Entry& entry) {
+  for (const Extent& extent : entry.extents) {
+    for (const CodecStep& step : extent.codecs) {
+      if (!step.dictionary) continue;
+      return Unsupported(fmt::format(
+          "\"{}\" is compressed with a dictionary, which its shard alone has; "
+          "use: shardpack export",
+          entry.key));
+    }
+  }
+  return {};
 }
 
 void PutEntry(ByteVector& to, const Entry& entry,

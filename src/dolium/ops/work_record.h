@@ -1,7 +1,8 @@
 // The records of work lists: entries as a few bytes each. Parsed as untrusted input.
 //
 //   key, flags (1: size, 2: preceding, 4: preceding_from), what the flags say is there,
-//   number of extents, extents: object, offset, length, number of codecs, codecs
+//   number of extents, extents: object, offset, length, twice the number of codecs and 1
+//   more if a CRC-32C follows, that, codecs: number, decoded size (but for gzip)
 //
 // Numbers are LEB128, texts a length and bytes. How an object is written is up to the
 // place: by number in memory, by ObjectSpeller in a share. In a share, each record stands
@@ -31,6 +32,11 @@ void PutVarint(ByteVector& to, uint64_t value);
 // `what` names the number in the error.
 Result<uint64_t> GetVarint(ByteReader& from, std::string_view what);
 
+// Whether it can be written; kUnsupported if it needs what a record cannot hold, a
+// dictionary.
+Result<void> CheckEntry(const Entry& entry);
+
+// Precondition: CheckEntry().
 void PutEntry(ByteVector& to, const Entry& entry,
               const std::function<void(const ObjectPointer&)>& put_object);
 Result<Entry> GetEntry(ByteReader& from,

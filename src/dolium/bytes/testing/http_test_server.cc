@@ -180,8 +180,13 @@ HttpTestServer::Answer HttpTestServer::MakeAnswer(const ServedRequest& request,
     const std::string range = fault.ignore_range ? "" : request.header("range");
     unsigned long long first = 0;
     unsigned long long last = 0;
-    if (std::sscanf(range.c_str(), "bytes=%llu-%llu", &first, &last) == 2) {
-      const size_t total = object.body.size();
+    const size_t total = object.body.size();
+    unsigned long long suffix = 0;
+    if (std::sscanf(range.c_str(), "bytes=-%llu", &suffix) == 1) {
+      first = total - std::min<unsigned long long>(suffix, total);
+      last = std::max<unsigned long long>(total, 1) - 1;
+    }
+    if (suffix > 0 || std::sscanf(range.c_str(), "bytes=%llu-%llu", &first, &last) == 2) {
       std::string content_range = fmt::format("bytes */{}", total);
       if (first < total) {
         status = 206;

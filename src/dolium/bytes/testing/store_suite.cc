@@ -67,6 +67,19 @@ void ExpectError(const Result<T>& result, ErrorCode code, std::string_view text)
   EXPECT_THAT(result.error().message, HasSubstr(std::string(text)));
 }
 
+TEST_P(StoreSuite, ReadsTheLastBytes) {
+  const Generation generation = Put("o", "0123456789");
+  for (const auto& [length, want] :
+       {std::pair<uint64_t, std::string_view>{0, ""}, {4, "6789"}, {99, "0123456789"}}) {
+    const auto suffix = store().ReadSuffix("o", length);
+    ASSERT_TRUE(suffix) << suffix.error().message;
+    EXPECT_EQ(AsText(suffix->bytes), want);
+    EXPECT_EQ(suffix->info.size, 10U);
+    EXPECT_EQ(suffix->info.generation, generation);
+  }
+  EXPECT_EQ(store().ReadSuffix("absent", 4).error().code, ErrorCode::kNotFound);
+}
+
 TEST_P(StoreSuite, ShowsAnObjectOnlyOnceCommitted) {
   auto writer = store().Begin("set/one");
   ASSERT_TRUE(writer) << writer.error().message;

@@ -69,12 +69,7 @@ class FinerChunks : public ChunkSource {
  private:
   // The voxels of the finer scale that a box of ours stands for.
   Box Finer(const Box& box) const {
-    Box finer;
-    for (size_t d = 0; d < 3; ++d) {
-      finer.begin[d] = box.begin[d] * spec_.factor[d];
-      finer.end[d] = box.end[d] * spec_.factor[d];
-    }
-    return finer.Intersect(finer_->bounds());
+    return FinerVoxels(box, spec_.factor).Intersect(finer_->bounds());
   }
 
   // The box, cut so that only the last voxel of a part may stand for fewer voxels than
@@ -159,6 +154,15 @@ class SameChunks : public ChunkSource {
 };
 
 }  // namespace
+
+Box FinerVoxels(const Box& box, const Vec3& factor) {
+  Box finer;
+  for (size_t d = 0; d < 3; ++d) {
+    finer.begin[d] = box.begin[d] * factor[d];
+    finer.end[d] = box.end[d] * factor[d];
+  }
+  return finer;
+}
 
 Box DownsampledBounds(const Box& bounds, const Vec3& factor) {
   Box out;

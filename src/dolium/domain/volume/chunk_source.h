@@ -37,6 +37,9 @@ std::unique_ptr<ChunkSource> FromFinerScale(std::shared_ptr<const Scale> finer,
 std::unique_ptr<ChunkSource> FromSameVoxels(std::shared_ptr<const Scale> scale,
                                             bool may_copy);
 
+// The voxels of a finer scale that a box of a coarser one stands for, there or not.
+Box FinerVoxels(const Box& box, const Vec3& factor);
+
 // The bounds of a scale that stands for the finer `bounds`.
 Box DownsampledBounds(const Box& bounds, const Vec3& factor);
 

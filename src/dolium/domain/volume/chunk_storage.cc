@@ -23,8 +23,8 @@ constexpr size_t kMaxRun = 32;
 }  // namespace
 
 Result<void> GetInRuns(const ChunkStorage& storage, std::span<const Vec3> cells,
-                       size_t jobs, const ChunkStorage::Visitor& visit) {
-  const size_t threads = ThreadCount(jobs, cells.size());
+                       const WorkOptions& options, const ChunkStorage::Visitor& visit) {
+  const size_t threads = ThreadCount(options.jobs, cells.size());
   const size_t run =
       threads == 1
           ? 1
@@ -33,11 +33,13 @@ Result<void> GetInRuns(const ChunkStorage& storage, std::span<const Vec3> cells,
                      [&](size_t first) -> Result<void> {
                        const size_t end = std::min(cells.size(), (first + 1) * run);
                        for (size_t i = first * run; i < end; ++i) {
+                         if (options.stop.stop_requested()) return Cancelled();
                          DOLIUM_TRY(auto chunk, storage.Get(cells[i]));
                          DOLIUM_TRY_VOID(visit(i, std::move(chunk)));
                        }
                        return {};
-                     });
+                     },
+                     options.stop);
 }
 
 uint64_t MaxEncodedBytes(const EncodingSpec& spec, ArrayShape shape) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,12 @@ struct StoredChunk {
   bool is_gzip = false;  // around the voxels' own encoding
 };
 
+// How the work on many chunks is done.
+struct WorkOptions {
+  size_t jobs = 0;            // threads; 0: as suits the store
+  std::stop_token stop = {};  // ends it between two chunks, as kCancelled
+};
+
 class ChunkStorage {
  public:
   virtual ~ChunkStorage() = default;
@@ -58,21 +65,22 @@ class ChunkStorage {
   // The same without undoing gzip.
   virtual Result<std::optional<StoredChunk>> GetStored(const Vec3& cell) const = 0;
 
-  // Reads many, on up to `jobs` threads (0: as suits the store), and hands each over as
-  // soon as it is there: in any order, from several threads at once.
+  // Reads many and hands each over as soon as it is there: in any order, from several
+  // threads at once.
   using Visitor = std::function<Result<void>(size_t index, std::optional<Bytes> chunk)>;
-  virtual Result<void> GetEach(std::span<const Vec3> cells, size_t jobs,
+  virtual Result<void> GetEach(std::span<const Vec3> cells, const WorkOptions& options,
                                const Visitor& visit) const = 0;
 
   // Replaces or adds chunks: atomically for each shard, or for each chunk if there are no
   // shards. No cell may come twice. kUnsupported for read-only stores.
-  virtual Result<void> Update(std::span<const ChunkUpdate> updates, size_t jobs) = 0;
+  virtual Result<void> Update(std::span<const ChunkUpdate> updates,
+                              const WorkOptions& options) = 0;
 };
 
 struct StorageOptions {
   uint64_t cache_bytes = uint64_t{64} << 20;  // for the indexes of shards
   // Without shards: a chunk that is new is stored as `<name>.gz`, as cloud-volume does on
-  // local disks. Chunks that are there keep their form.
+  // local disks. Chunks that are there keep their form; writers may differ in this.
   bool gzip_files = false;
 };
 
@@ -85,7 +93,7 @@ std::shared_ptr<ChunkStorage> OpenChunkStorage(const Location& folder,
 // GetEach() by Get(), a run of cells at a time: neighbours share pages of memory, which
 // threads had better not fight for.
 Result<void> GetInRuns(const ChunkStorage& storage, std::span<const Vec3> cells,
-                       size_t jobs, const ChunkStorage::Visitor& visit);
+                       const WorkOptions& options, const ChunkStorage::Visitor& visit);
 
 // The most that an encoded chunk of this shape can sensibly take. More is damage.
 uint64_t MaxEncodedBytes(const EncodingSpec& spec, ArrayShape shape);

@@ -1,6 +1,6 @@
 // Modes with AVX2: a factor of 2 along x and 1, 2 or 4 rows. Each lane has one block. Its
 // 2, 4 or 8 values are sorted by a network, and the longest run is chosen by blending:
-// nothing depends on the values but the way past a vector of uniform blocks.
+// nothing depends on the values but the way past a vector of uniform blocks of eight.
 //
 // Values are sorted as keys. Where zeros do not count, their key is the largest there is,
 // which no other value has, and runs of it are no runs.
@@ -244,6 +244,8 @@ struct Modes {
   static constexpr size_t kRows = kInputRows;
   static constexpr size_t kVoxel = Lanes::kVoxel;
   static constexpr size_t kColumns = 64 / kVoxel;
+  // To sort four values takes less than to foresee wrongly whether they are equal.
+  static constexpr bool kSkipsUniform = kRows > 2;
 
   DOLIUM_AVX2_INLINE static __m256i Flip(DataType type) { return Lanes::Flip(type); }
   DOLIUM_AVX2_INLINE static void Step(const std::byte* const (&rows)[kRows],
@@ -260,7 +262,7 @@ struct Modes {
       difference = _mm256_or_si256(difference, _mm256_xor_si256(values[i], values[0]));
     }
     __m256i mode = values[0];
-    if (_mm256_testz_si256(difference, difference) == 0) {
+    if (!kSkipsUniform || _mm256_testz_si256(difference, difference) == 0) {
       for (auto& value : values) value = Lanes::template Key<kIgnoreZero>(value, flip);
       const __m256i key = ModeOf<Lanes, kRows, kIgnoreZero>(values);
       mode = Lanes::template Value<kIgnoreZero>(key, flip);

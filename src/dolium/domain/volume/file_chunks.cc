@@ -1,6 +1,8 @@
 #include "dolium/domain/volume/file_chunks.h"
 
+#include <array>
 #include <chrono>
+#include <mutex>
 #include <random>
 #include <thread>
 #include <utility>
@@ -8,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/parallel.h"
+#include "dolium/base/stable_hash.h"
 #include "dolium/codec/gzip.h"
 
 namespace dolium::volume {
@@ -22,13 +25,22 @@ constexpr size_t kRemoteJobs = 32;
 constexpr int kMaxRounds = 1000;
 constexpr int kMaxPauseMilliseconds = 5;
 
-bool BeginsLikeGzip(BytesView bytes) {
-  constexpr std::byte kMagic[] = {std::byte{0x1f}, std::byte{0x8b}, std::byte{8}};
-  return bytes.size() >= std::size(kMagic) &&
-         Equal(bytes.first(std::size(kMagic)), kMagic);
+// What tells gzip.
+constexpr size_t kHeadBytes = 3;
+
+// Keeps threads from making one chunk under two names, in stores that have no locks.
+// Chunks share them, by name.
+constexpr size_t kMutexes = 64;
+std::mutex& MutexFor(const Location& object) {
+  static auto& mutexes = *new std::array<std::mutex, kMutexes>;
+  return mutexes[StableHash(object.path) % kMutexes];
 }
 
-std::string GzName(const std::string& name) { return name + std::string(kGzSuffix); }
+bool BeginsLikeGzip(BytesView bytes) {
+  constexpr std::byte kMagic[kHeadBytes] = {std::byte{0x1f}, std::byte{0x8b},
+                                            std::byte{8}};
+  return bytes.size() >= kHeadBytes && Equal(bytes.first(kHeadBytes), kMagic);
+}
 
 bool IsLostRace(const Error& error) {
   return error.code == ErrorCode::kConflict || error.code == ErrorCode::kExists;
@@ -57,7 +69,8 @@ std::optional<Vec3> FileChunks::CellOf(std::string_view key) const {
 
 Result<Bytes> FileChunks::Unwrap(std::string_view key, const Bytes& value) const {
   const Vec3 cell = CellOf(key).value_or(Vec3{0, 0, 0});
-  return VoxelsOf(cell, {value, key.ends_with(kGzSuffix) || IsGzip(cell, value)});
+  const bool is_gzip = key.ends_with(kGzSuffix) || IsGzip(cell, value, value.size());
+  return VoxelsOf(cell, {value, is_gzip});
 }
 
 Result<std::optional<WholeObject>> FileChunks::ReadObject(const Location& object) const {
@@ -67,13 +80,19 @@ Result<std::optional<WholeObject>> FileChunks::ReadObject(const Location& object
   return std::move(read).error();
 }
 
-bool FileChunks::IsGzip(const Vec3& cell, BytesView stored) const {
-  if (!BeginsLikeGzip(stored)) return false;
+Location FileChunks::ObjectOf(const Vec3& cell, Form form) const {
+  std::string name = grid_.NameOf(cell);
+  if (form == Form::kGz) name += kGzSuffix;
+  return folder_.Child(name);
+}
+
+bool FileChunks::IsGzip(const Vec3& cell, BytesView head, uint64_t size) const {
+  if (!BeginsLikeGzip(head)) return false;
   if (encoding_ != Encoding::kRaw) return true;
   // Raw voxels may begin with any bytes; but then their length is right.
   ArrayShape shape = shape_;
   shape.size = grid_.VoxelsOf(cell).size();
-  return stored.size() != shape.bytes();
+  return size != shape.bytes();
 }
 
 Result<Bytes> FileChunks::VoxelsOf(const Vec3& cell, const StoredChunk& stored) const {
@@ -83,26 +102,43 @@ Result<Bytes> FileChunks::VoxelsOf(const Vec3& cell, const StoredChunk& stored) 
   return value;
 }
 
-Result<std::optional<FileChunks::Found>> FileChunks::Find(const Vec3& cell) const {
-  const std::string name = grid_.NameOf(cell);
-  const Location plain = folder_.Child(name);
-  const Location gz = folder_.Child(GzName(name));
-  const auto load = [&](const Location& object,
-                        bool is_gz) -> Result<std::optional<Found>> {
-    DOLIUM_TRY(auto whole, ReadObject(object));
+Result<std::optional<FileChunks::Found>> FileChunks::Find(const Vec3& cell,
+                                                          bool both) const {
+  const auto load = [&](Form form) -> Result<std::optional<Found>> {
+    DOLIUM_TRY(auto whole, ReadObject(ObjectOf(cell, form)));
     if (!whole) return std::nullopt;
-    const bool is_gzip = is_gz || IsGzip(cell, whole->bytes);
-    return Found{{std::move(whole->bytes), is_gzip}, std::move(whole->generation), is_gz};
+    if (form == Form::kPlain && IsGzip(cell, whole->bytes, whole->bytes.size())) {
+      form = Form::kGzip;
+    }
+    return Found{
+        {std::move(whole->bytes), form != Form::kPlain}, whole->generation, form};
   };
-  if (is_local_) {
-    DOLIUM_TRY(auto found, load(gz, true));
+  if (is_local_ || both) {
+    DOLIUM_TRY(auto found, load(Form::kGz));
     if (found) return found;
-    return load(plain, false);
+    return load(Form::kPlain);
   }
-  DOLIUM_TRY(auto found, load(plain, false));
+  DOLIUM_TRY(auto found, load(Form::kPlain));
   if (found) plain_seen_.store(true, std::memory_order_relaxed);
   if (found || plain_seen_.load(std::memory_order_relaxed)) return found;
-  return load(gz, true);
+  return load(Form::kGz);
+}
+
+Result<std::optional<FileChunks::Form>> FileChunks::FindForm(const Vec3& cell) const {
+  const Location gz = ObjectOf(cell, Form::kGz);
+  DOLIUM_TRY(const auto as_gz, gz.store->Stat(gz.path));
+  if (as_gz) return Form::kGz;
+  const Location plain = ObjectOf(cell, Form::kPlain);
+  DOLIUM_TRY(const auto info, plain.store->Stat(plain.path));
+  if (!info) return std::nullopt;
+  if (info->size < kHeadBytes) return Form::kPlain;
+  const auto head = plain.store->ReadRange(plain.path, {0, kHeadBytes},
+                                           {.if_generation = info->generation});
+  if (!head && head.error().code == ErrorCode::kNotFound) {
+    return Conflict(head.error().message);
+  }
+  if (!head) return head.error();
+  return IsGzip(cell, *head, info->size) ? Form::kGzip : Form::kPlain;
 }
 
 Result<std::optional<Bytes>> FileChunks::Get(const Vec3& cell) const {
@@ -118,51 +154,80 @@ Result<std::optional<StoredChunk>> FileChunks::GetStored(const Vec3& cell) const
   return std::move(found->chunk);
 }
 
-Result<void> FileChunks::GetEach(std::span<const Vec3> cells, size_t jobs,
+Result<void> FileChunks::GetEach(std::span<const Vec3> cells, const WorkOptions& options,
                                  const Visitor& visit) const {
-  return GetInRuns(*this, cells, jobs == 0 && !is_local_ ? kRemoteJobs : jobs, visit);
+  WorkOptions suited = options;
+  if (options.jobs == 0 && !is_local_) suited.jobs = kRemoteJobs;
+  return GetInRuns(*this, cells, suited, visit);
 }
 
-Result<bool> FileChunks::IsKeptAsGz(const std::string& name) const {
-  for (const bool as_gz : {true, false}) {
-    const Location object = folder_.Child(as_gz ? GzName(name) : name);
-    DOLIUM_TRY(const auto info, object.store->Stat(object.path));
-    if (info) return as_gz;
-  }
-  return gzip_new_;
+// A new chunk, under the name that is wished for such. One writer at a time looks that
+// there is none under either name, and makes it: in other processes by the lock of the
+// folder above, for the scale's own is what a commit takes.
+Result<void> FileChunks::PutNew(const Vec3& cell, BytesView voxels) {
+  const Location object = ObjectOf(cell, gzip_new_ ? Form::kGz : Form::kPlain);
+  DOLIUM_TRY(const auto writer, object.store->Begin(object.path));
+  DOLIUM_TRY_VOID(writer->Append(voxels));
+  const std::lock_guard mutex(MutexFor(ObjectOf(cell, Form::kPlain)));
+  const std::string above = ParentPath(folder_.path);
+  DOLIUM_TRY(const auto lock, folder_.store->LockForRewrite(above.empty() ? "." : above));
+  DOLIUM_TRY(const auto there, FindForm(cell));
+  if (there) return Conflict(Describe(cell) + ": another writer has made it");
+  DOLIUM_TRY([[maybe_unused]] const Generation generation,
+             writer->Commit(Precondition::Absent()));
+  return {};
 }
 
-Result<void> FileChunks::UpdateOne(const ChunkUpdate& update) {
-  std::minstd_rand random(std::random_device{}());
-  const std::string name = grid_.NameOf(update.cell);
-  for (int round = 0;; ++round) {
-    bool as_gz = gzip_new_;
-    std::optional<Bytes> old;
-    Precondition precondition = Precondition::None();
-    if (update.needs_old) {
-      DOLIUM_TRY(auto found, Find(update.cell));
-      precondition = found ? Precondition::At(found->generation) : Precondition::Absent();
-      if (found) {
-        as_gz = found->is_gz;
-        DOLIUM_TRY(old, VoxelsOf(update.cell, found->chunk));
-      }
-    } else {
-      DOLIUM_TRY(as_gz, IsKeptAsGz(name));
+// Removes a chunk's plain object, which its `.gz` has made meaningless.
+Result<void> FileChunks::RemoveTwin(const Vec3& cell) {
+  const Location plain = ObjectOf(cell, Form::kPlain);
+  DOLIUM_TRY(const auto info, plain.store->Stat(plain.path));
+  if (!info) return {};
+  auto removed = plain.store->Remove(plain.path, Precondition::None());
+  if (!removed && removed.error().code == ErrorCode::kNotFound) return {};
+  return removed;
+}
+
+Result<void> FileChunks::TryUpdate(const ChunkUpdate& update) {
+  std::optional<Form> form;
+  std::optional<Bytes> old;
+  Precondition precondition = Precondition::None();
+  if (update.needs_old) {
+    DOLIUM_TRY(const auto found, Find(update.cell, /*both=*/true));
+    if (found) {
+      form = found->form;
+      precondition = Precondition::At(found->generation);
+      DOLIUM_TRY(old, VoxelsOf(update.cell, found->chunk));
     }
-    DOLIUM_TRY(ByteVector voxels, update.make(old));
-    if (as_gz) voxels = GzipEncode(voxels);
-    const Location object = folder_.Child(as_gz ? GzName(name) : name);
-    const auto done = object.store->Put(object.path, voxels, precondition);
-    if (done) return {};
-    if (!IsLostRace(done.error()) || round == kMaxRounds) return done.error();
+  } else {
+    DOLIUM_TRY(form, FindForm(update.cell));
+  }
+  DOLIUM_TRY(ByteVector voxels, update.make(old));
+  if (form ? *form != Form::kPlain : gzip_new_) voxels = GzipEncode(voxels);
+  if (!form) return PutNew(update.cell, voxels);
+  const Location object = ObjectOf(update.cell, *form);
+  DOLIUM_TRY([[maybe_unused]] const Generation generation,
+             object.store->Put(object.path, voxels, precondition));
+  return *form == Form::kGz ? RemoveTwin(update.cell) : Result<void>();
+}
+
+Result<void> FileChunks::UpdateOne(const ChunkUpdate& update,
+                                   const std::stop_token& stop) {
+  std::minstd_rand random(std::random_device{}());
+  for (int round = 0;; ++round) {
+    if (stop.stop_requested()) return Cancelled();
+    auto done = TryUpdate(update);
+    if (done || !IsLostRace(done.error()) || round == kMaxRounds) return done;
     std::this_thread::sleep_for(
         std::chrono::milliseconds(random() % kMaxPauseMilliseconds));
   }
 }
 
-Result<void> FileChunks::Update(std::span<const ChunkUpdate> updates, size_t jobs) {
-  return ParallelFor(updates.size(), jobs,
-                     [&](size_t i) { return UpdateOne(updates[i]); });
+Result<void> FileChunks::Update(std::span<const ChunkUpdate> updates,
+                                const WorkOptions& options) {
+  return ParallelFor(
+      updates.size(), options.jobs,
+      [&](size_t i) { return UpdateOne(updates[i], options.stop); }, options.stop);
 }
 
 }  // namespace dolium::volume

@@ -1,6 +1,7 @@
 #include "dolium/domain/volume/scale.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <utility>
 #include <vector>
@@ -70,17 +71,41 @@ Scale::Scale(Location folder, ScaleInfo info, Grid grid, DataType type, int64_t 
       channels_(channels),
       storage_(std::move(storage)) {}
 
-Result<void> Scale::CheckBox(const Box& box, const ArrayShape& shape) const {
+ChannelRange Scale::ChannelsOf(const BoxOptions& options) const {
+  return options.channels.value_or(ChannelRange{0, channels_});
+}
+
+ArrayShape Scale::ShapeOf(const Box& box, const BoxOptions& options) const {
+  ArrayShape shape = {box.size(), ChannelsOf(options).size(), type_};
+  for (size_t d = 0; d < 3; ++d) {
+    if (shape.size[d] > 0) shape.size[d] = (shape.size[d] - 1) / options.step[d] + 1;
+  }
+  return shape;
+}
+
+Result<void> Scale::CheckBox(const Box& box, const ArrayShape& shape,
+                             const BoxOptions& options) const {
   if (!box.empty() && !bounds().Contains(box)) {
     return InvalidArgument(fmt::format("{}: box {} is not within the bounds {}",
                                        folder_.Describe(), ToString(box),
                                        ToString(bounds())));
   }
-  if (shape != ShapeOf(box)) {
-    return InvalidArgument(
-        fmt::format("{}: an array of {}, {} channels of {} for box {}, {} channels of {}",
-                    folder_.Describe(), ToString(shape.size), shape.channels,
-                    ToString(shape.type), ToString(box), channels_, ToString(type_)));
+  const ChannelRange channels = ChannelsOf(options);
+  if (channels.begin < 0 || channels.end > channels_ || channels.begin > channels.end) {
+    return InvalidArgument(fmt::format("{}: channels {}:{} are not within 0:{}",
+                                       folder_.Describe(), channels.begin, channels.end,
+                                       channels_));
+  }
+  if (std::ranges::min(options.step) < 1) {
+    return InvalidArgument(fmt::format("{}: steps of {}, expected 1 or more",
+                                       folder_.Describe(), ToString(options.step)));
+  }
+  const ArrayShape expected = ShapeOf(box, options);
+  if (shape != expected) {
+    return InvalidArgument(fmt::format(
+        "{}: an array of {}, {} channels of {} for box {}, which takes {}, {} of {}",
+        folder_.Describe(), ToString(shape.size), shape.channels, ToString(shape.type),
+        ToString(box), ToString(expected.size), expected.channels, ToString(type_)));
   }
   return {};
 }
@@ -107,80 +132,137 @@ Result<ByteVector> Scale::EncodeChunk(const Vec3& cell, BytesView voxels) const 
       "{}: voxels {}", storage_->Describe(cell), ToString(grid_.VoxelsOf(cell))));
 }
 
-// Puts the voxels of one chunk where they belong in `into`, which shows `box`.
-Result<void> Scale::Place(const Vec3& cell, const std::optional<Bytes>& chunk,
-                          const Box& box, const MutableVoxelView& into,
-                          const BoxOptions& options) const {
-  const Box whole = grid_.VoxelsOf(cell);
-  const Box part = whole.Intersect(box);
-  const MutableVoxelView place = into.Part(box, part);
+// The chunks that have a voxel of a box, by steps from its first one on; x fastest.
+std::vector<Scale::Taken> Scale::TakenOf(const Box& box, const Vec3& step) const {
+  struct Run {
+    int64_t cell = 0;
+    int64_t first = 0;
+    int64_t count = 0;
+  };
+  std::array<std::vector<Run>, 3> runs;
+  for (size_t d = 0; d < 3; ++d) {
+    const int64_t origin = bounds().begin[d];
+    const int64_t chunk = grid_.chunk_size()[d];
+    for (int64_t first = box.begin[d]; first < box.end[d];) {
+      const int64_t rest = box.end[d] - first;
+      const int64_t here = std::min(rest, chunk - (first - origin) % chunk);
+      const int64_t count = (here - 1) / step[d] + 1;
+      runs[d].push_back({(first - origin) / chunk, first, count});
+      if (count > (rest - 1) / step[d]) break;  // The sum might not fit.
+      first += count * step[d];
+    }
+  }
+  std::vector<Taken> all;
+  all.reserve(runs[0].size() * runs[1].size() * runs[2].size());
+  for (const Run& z : runs[2]) {
+    for (const Run& y : runs[1]) {
+      for (const Run& x : runs[0]) {
+        Taken& taken = all.emplace_back();
+        const std::array<const Run*, 3> run = {&x, &y, &z};
+        for (size_t d = 0; d < 3; ++d) {
+          taken.cell[d] = run[d]->cell;
+          taken.voxels.begin[d] = run[d]->first;
+          taken.voxels.end[d] = run[d]->first + (run[d]->count - 1) * step[d] + 1;
+          taken.count[d] = run[d]->count;
+          taken.at[d] = (run[d]->first - box.begin[d]) / step[d];
+        }
+      }
+    }
+  }
+  return all;
+}
+
+// Puts the voxels of one chunk where they belong.
+Result<void> Scale::Place(const Taken& taken, const std::optional<Bytes>& chunk,
+                          const MutableVoxelView& into, const BoxOptions& options) const {
+  const Vec3& at = taken.at;
+  const Vec3& count = taken.count;
+  const MutableVoxelView place =
+      into.Part({{0, 0, 0}, into.shape.size},
+                {at, {at[0] + count[0], at[1] + count[1], at[2] + count[2]}});
   if (!chunk) {
-    if (options.missing_is_error) return MissingChunk(cell);
+    if (options.missing_is_error) return MissingChunk(taken.cell);
     ClearVoxels(place);
     return {};
   }
+  const Box whole = grid_.VoxelsOf(taken.cell);
   const ArrayShape shape = ShapeOf(whole);
   const auto bytes = static_cast<size_t>(*shape.bytes());
-  if (part == whole && place.is_dense()) {
-    return DecodeChunk(cell, *chunk, {place.data, bytes});
+  if (place.shape == shape && place.is_dense()) {
+    return DecodeChunk(taken.cell, *chunk, {place.data, bytes});
   }
   Scratch voxels(bytes);
-  DOLIUM_TRY_VOID(DecodeChunk(cell, *chunk, voxels.view()));
-  CopyVoxels(VoxelView::Dense(shape, voxels.data()).Part(whole, part), place);
+  DOLIUM_TRY_VOID(DecodeChunk(taken.cell, *chunk, voxels.view()));
+  CopyVoxels(VoxelView::Dense(shape, voxels.data())
+                 .Part(whole, taken.voxels)
+                 .Every(options.step, count)
+                 .Channels(ChannelsOf(options)),
+             place);
   return {};
 }
 
 Result<uint64_t> Scale::Read(const Box& box, const MutableVoxelView& into,
                              const BoxOptions& options) const {
-  DOLIUM_TRY_VOID(CheckBox(box, into.shape));
-  if (box.empty()) return 0;
-  const std::vector<Vec3> cells = CellsOf(grid_.CellsTouching(box));
+  DOLIUM_TRY_VOID(CheckBox(box, into.shape, options));
+  if (box.empty() || into.shape.channels == 0) return 0;
+  const std::vector<Taken> taken = TakenOf(box, options.step);
+  std::vector<Vec3> cells(taken.size());
+  std::ranges::transform(taken, cells.begin(), &Taken::cell);
   std::atomic<uint64_t> found = 0;
-  DOLIUM_TRY_VOID(storage_->GetEach(cells, options.jobs,
+  DOLIUM_TRY_VOID(storage_->GetEach(cells, {options.jobs, options.stop},
                                     [&](size_t i, const std::optional<Bytes>& chunk) {
                                       if (chunk)
                                         found.fetch_add(1, std::memory_order_relaxed);
-                                      return Place(cells[i], chunk, box, into, options);
+                                      return Place(taken[i], chunk, into, options);
                                     }));
   return found.load();
 }
 
 // The encoded chunk with the voxels of `from`, which shows `box`, laid over the old ones.
 Result<ByteVector> Scale::Merge(const Vec3& cell, const std::optional<Bytes>& old,
-                                const Box& box, const VoxelView& from) const {
+                                const Box& box, const VoxelView& from,
+                                const ChannelRange& channels) const {
   const Box whole = grid_.VoxelsOf(cell);
   const Box part = whole.Intersect(box);
   const ArrayShape shape = ShapeOf(whole);
   const VoxelView source = from.Part(box, part);
   const auto bytes = static_cast<size_t>(*shape.bytes());
-  if (part == whole && source.strides == DenseStrides(shape)) {
+  const bool covers = source.shape == shape;
+  if (covers && source.strides == DenseStrides(shape)) {
     return EncodeChunk(cell, {source.data, bytes});
   }
   Scratch voxels(bytes);
   const MutableVoxelView view = MutableVoxelView::Dense(shape, voxels.data());
-  if (part != whole && old) {
+  if (!covers && old) {
     DOLIUM_TRY_VOID(DecodeChunk(cell, *old, voxels.view()));
-  } else if (part != whole) {
+  } else if (!covers) {
     ClearVoxels(view);
   }
-  CopyVoxels(source, view.Part(whole, part));
+  CopyVoxels(source, view.Part(whole, part).Channels(channels));
   return EncodeChunk(cell, voxels.view());
 }
 
 Result<void> Scale::Write(const Box& box, const VoxelView& from,
                           const BoxOptions& options) {
-  DOLIUM_TRY_VOID(CheckBox(box, from.shape));
-  if (box.empty()) return {};
+  DOLIUM_TRY_VOID(CheckBox(box, from.shape, options));
+  if (options.step != Vec3{1, 1, 1}) {
+    return InvalidArgument(fmt::format("{}: a box is written without steps, not by {}",
+                                       folder_.Describe(), ToString(options.step)));
+  }
+  const ChannelRange channels = ChannelsOf(options);
+  if (box.empty() || channels.size() == 0) return {};
   std::vector<ChunkUpdate> updates;
   for (const Vec3& cell : CellsOf(grid_.CellsTouching(box))) {
-    updates.push_back({.cell = cell,
-                       .make =
-                           [this, cell, &box, &from](const std::optional<Bytes>& old) {
-                             return Merge(cell, old, box, from);
-                           },
-                       .needs_old = !box.Contains(grid_.VoxelsOf(cell))});
+    updates.push_back(
+        {.cell = cell,
+         .make =
+             [this, cell, &box, &from, &channels](const std::optional<Bytes>& old) {
+               return Merge(cell, old, box, from, channels);
+             },
+         .needs_old =
+             !box.Contains(grid_.VoxelsOf(cell)) || channels.size() != channels_});
   }
-  return storage_->Update(updates, options.jobs);
+  return storage_->Update(updates, {options.jobs, options.stop});
 }
 
 }  // namespace dolium::volume

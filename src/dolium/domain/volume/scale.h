@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "dolium/base/bytes.h"
@@ -23,6 +24,12 @@ namespace dolium::volume {
 struct BoxOptions {
   bool missing_is_error = false;  // kNotFound where a chunk is not there; else zeros
   size_t jobs = 0;                // threads; 0: as suits the store
+  // Those that the view has; nullopt: all.
+  std::optional<ChannelRange> channels = std::nullopt;
+  // For reads: the view has every step'th voxel of the box, from its first one on.
+  Vec3 step = {1, 1, 1};
+  // Ends it between two chunks, as kCancelled. Shards that are written by then stay.
+  std::stop_token stop = {};
 };
 
 class Scale {
@@ -42,16 +49,20 @@ class Scale {
   DataType type() const { return type_; }
   int64_t channels() const { return channels_; }
   ArrayShape ShapeOf(const Box& box) const { return {box.size(), channels_, type_}; }
+  // That of the view for a box with these channels and steps, which must be 1 or more.
+  ArrayShape ShapeOf(const Box& box, const BoxOptions& options) const;
 
-  // Tells how many of the chunks that the box touches were there; the others' voxels are
-  // zero. kInvalidArgument if the box is not within the bounds, or the view has not its
-  // shape.
+  // Tells how many of the chunks that have a voxel of the view were there; the others'
+  // voxels are zero. Chunks without one are not looked at. kInvalidArgument if the box is
+  // not within the bounds, the channels are not those of the scale, a step is below 1, or
+  // the view has another shape.
   Result<uint64_t> Read(const Box& box, const MutableVoxelView& into,
                         const BoxOptions& options = {}) const;
 
-  // Chunks that the box covers are replaced, those that it cuts are read, changed and
-  // written again, all atomically for each shard (or chunk, without shards). Lossy
-  // encodings change the voxels around the box, too.
+  // Chunks that the box covers with all channels are replaced, others are read, changed
+  // and written again, all atomically for each shard (or chunk, without shards). Lossy
+  // encodings change the voxels around the box, too. Errors as for Read(); there are no
+  // steps.
   Result<void> Write(const Box& box, const VoxelView& from,
                      const BoxOptions& options = {});
 
@@ -64,11 +75,22 @@ class Scale {
   Scale(Location folder, ScaleInfo info, Grid grid, DataType type, int64_t channels,
         std::shared_ptr<ChunkStorage> storage);
 
-  Result<void> CheckBox(const Box& box, const ArrayShape& shape) const;
-  Result<void> Place(const Vec3& cell, const std::optional<Bytes>& chunk, const Box& box,
+  // What a read takes of one chunk.
+  struct Taken {
+    Vec3 cell = {0, 0, 0};
+    Box voxels;              // from the first that is taken to the last
+    Vec3 count = {1, 1, 1};  // of those that are taken
+    Vec3 at = {0, 0, 0};     // place of the first in the view
+  };
+  ChannelRange ChannelsOf(const BoxOptions& options) const;
+  Result<void> CheckBox(const Box& box, const ArrayShape& shape,
+                        const BoxOptions& options) const;
+  std::vector<Taken> TakenOf(const Box& box, const Vec3& step) const;
+  Result<void> Place(const Taken& taken, const std::optional<Bytes>& chunk,
                      const MutableVoxelView& into, const BoxOptions& options) const;
   Result<ByteVector> Merge(const Vec3& cell, const std::optional<Bytes>& old,
-                           const Box& box, const VoxelView& from) const;
+                           const Box& box, const VoxelView& from,
+                           const ChannelRange& channels) const;
   Error MissingChunk(const Vec3& cell) const;
 
   const Location folder_;

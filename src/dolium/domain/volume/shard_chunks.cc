@@ -54,13 +54,14 @@ Result<std::optional<StoredChunk>> ShardChunks::GetStored(const Vec3& cell) cons
                      reader_.spec().data_encoding == neuroglancer::Encoding::kGzip};
 }
 
-Result<void> ShardChunks::GetEach(std::span<const Vec3> cells, size_t jobs,
+Result<void> ShardChunks::GetEach(std::span<const Vec3> cells, const WorkOptions& options,
                                   const Visitor& visit) const {
-  if (!reader_.is_local()) return GetEachByRequests(cells, jobs, visit);
-  return GetInRuns(*this, cells, jobs, visit);
+  if (!reader_.is_local()) return GetEachByRequests(cells, options, visit);
+  return GetInRuns(*this, cells, options, visit);
 }
 
-Result<void> ShardChunks::GetEachByRequests(std::span<const Vec3> cells, size_t jobs,
+Result<void> ShardChunks::GetEachByRequests(std::span<const Vec3> cells,
+                                            const WorkOptions& options,
                                             const Visitor& visit) const {
   struct Wanted {
     uint64_t id = 0;
@@ -78,15 +79,18 @@ Result<void> ShardChunks::GetEachByRequests(std::span<const Vec3> cells, size_t 
     shards.emplace(place.shard, id);
     minishards.emplace(std::pair(place.shard, place.minishard), id);
   }
-  const size_t threads = jobs == 0 ? kRemoteJobs : jobs;
+  const size_t threads = options.jobs == 0 ? kRemoteJobs : options.jobs;
   const auto locate = [&](const auto& by_place) {
     std::vector<uint64_t> ids;
     ids.reserve(by_place.size());
     for (const auto& [place, id] : by_place) ids.push_back(id);
-    return ParallelFor(ids.size(), threads, [&](size_t i) -> Result<void> {
-      DOLIUM_TRY([[maybe_unused]] const auto found, reader_.Locate(ids[i]));
-      return {};
-    });
+    return ParallelFor(
+        ids.size(), threads,
+        [&](size_t i) -> Result<void> {
+          DOLIUM_TRY([[maybe_unused]] const auto found, reader_.Locate(ids[i]));
+          return {};
+        },
+        options.stop);
   };
   if (minishards.size() > 1) {
     DOLIUM_TRY_VOID(locate(shards));
@@ -94,7 +98,7 @@ Result<void> ShardChunks::GetEachByRequests(std::span<const Vec3> cells, size_t 
   }
   std::ranges::sort(wanted, {}, &Wanted::id);
   const size_t batches = (wanted.size() + kChunksAtOnce - 1) / kChunksAtOnce;
-  return ParallelFor(batches, threads, [&](size_t batch) -> Result<void> {
+  const auto get_batch = [&](size_t batch) -> Result<void> {
     const auto part = std::span(wanted).subspan(
         batch * kChunksAtOnce,
         std::min(kChunksAtOnce, wanted.size() - batch * kChunksAtOnce));
@@ -106,10 +110,12 @@ Result<void> ShardChunks::GetEachByRequests(std::span<const Vec3> cells, size_t 
       DOLIUM_TRY_VOID(visit(part[i].index, std::move(chunks[i])));
     }
     return {};
-  });
+  };
+  return ParallelFor(batches, threads, get_batch, options.stop);
 }
 
-Result<void> ShardChunks::Update(std::span<const ChunkUpdate> updates, size_t jobs) {
+Result<void> ShardChunks::Update(std::span<const ChunkUpdate> updates,
+                                 const WorkOptions& options) {
   std::map<uint64_t, std::vector<neuroglancer::ChunkUpdate>> by_shard;
   for (const ChunkUpdate& update : updates) {
     const uint64_t id = morton_.Encode(update.cell);
@@ -127,16 +133,23 @@ Result<void> ShardChunks::Update(std::span<const ChunkUpdate> updates, size_t jo
   shards.reserve(by_shard.size());
   for (const auto& [shard, of_shard] : by_shard) shards.emplace_back(shard, of_shard);
   Store& store = *reader_.folder().store;
-  DOLIUM_TRY([[maybe_unused]] const size_t removed,
-             store.RemoveStaleTemporaries(reader_.folder().path));
-  const size_t threads = ThreadCount(jobs, shards.size());
-  const size_t within = std::max<size_t>(1, ThreadCount(jobs, SIZE_MAX) / threads);
-  return ParallelFor(shards.size(), threads, [&](size_t i) {
-    const auto& [shard, of_shard] = shards[i];
-    return neuroglancer::UpdateShard(reader_, store, neuroglancer::Kind::kVolume, shard,
-                                     of_shard,
-                                     {.jobs = within, .decode_limit = max_bytes_});
-  });
+  // Once: it lists the folder, which may hold many thousand shards.
+  if (!is_tidy_.exchange(true)) {
+    DOLIUM_TRY([[maybe_unused]] const size_t removed,
+               store.RemoveStaleTemporaries(reader_.folder().path));
+  }
+  const size_t threads = ThreadCount(options.jobs, shards.size());
+  const size_t within =
+      std::max<size_t>(1, ThreadCount(options.jobs, SIZE_MAX) / threads);
+  return ParallelFor(
+      shards.size(), threads,
+      [&](size_t i) {
+        const auto& [shard, of_shard] = shards[i];
+        return neuroglancer::UpdateShard(
+            reader_, store, neuroglancer::Kind::kVolume, shard, of_shard,
+            {.jobs = within, .decode_limit = max_bytes_, .stop = options.stop});
+      },
+      options.stop);
 }
 
 }  // namespace dolium::volume

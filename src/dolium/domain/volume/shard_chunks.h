@@ -1,6 +1,8 @@
 // Sharded chunks: by Morton code of their cell.
 #pragma once
 
+#include <atomic>
+
 #include "dolium/domain/volume/chunk_storage.h"
 #include "dolium/domain/volume/morton.h"
 #include "dolium/formats/neuroglancer/shard_reader.h"
@@ -17,17 +19,20 @@ class ShardChunks : public ChunkStorage {
   Result<Bytes> Unwrap(std::string_view key, const Bytes& value) const override;
   Result<std::optional<Bytes>> Get(const Vec3& cell) const override;
   Result<std::optional<StoredChunk>> GetStored(const Vec3& cell) const override;
-  Result<void> GetEach(std::span<const Vec3> cells, size_t jobs,
+  Result<void> GetEach(std::span<const Vec3> cells, const WorkOptions& options,
                        const Visitor& visit) const override;
-  Result<void> Update(std::span<const ChunkUpdate> updates, size_t jobs) override;
+  // The first one also removes what writers that died left in the folder.
+  Result<void> Update(std::span<const ChunkUpdate> updates,
+                      const WorkOptions& options) override;
 
  private:
-  Result<void> GetEachByRequests(std::span<const Vec3> cells, size_t jobs,
+  Result<void> GetEachByRequests(std::span<const Vec3> cells, const WorkOptions& options,
                                  const Visitor& visit) const;
 
   const MortonCode morton_;
   const uint64_t max_bytes_;
   const neuroglancer::ShardReader reader_;
+  std::atomic<bool> is_tidy_{false};
 };
 
 }  // namespace dolium::volume

@@ -106,6 +106,30 @@ MutableVoxelView MutableVoxelView::Part(const Box& whole, const Box& part) const
   return {data + OffsetOf(strides, whole, part), PartShape(shape, part), strides};
 }
 
+VoxelView VoxelView::Every(const Vec3& step, const Vec3& count) const {
+  VoxelView view = *this;
+  for (size_t d = 0; d < 3; ++d) {
+    view.shape.size[d] = count[d];
+    // The step from a single voxel to the next means nothing, and might not fit.
+    if (count[d] > 1) view.strides[d] *= step[d];
+  }
+  return view;
+}
+
+VoxelView VoxelView::Channels(const ChannelRange& channels) const {
+  VoxelView view = *this;
+  view.data += channels.begin * strides[3];
+  view.shape.channels = channels.size();
+  return view;
+}
+
+MutableVoxelView MutableVoxelView::Channels(const ChannelRange& channels) const {
+  MutableVoxelView view = *this;
+  view.data += channels.begin * strides[3];
+  view.shape.channels = channels.size();
+  return view;
+}
+
 void CopyVoxels(const VoxelView& from, const MutableVoxelView& to) {
   const size_t item = SizeOf(to.shape.type);
   const auto extents = Extents(to.shape);

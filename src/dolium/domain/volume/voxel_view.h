@@ -16,6 +16,15 @@ using Strides = std::array<int64_t, 4>;
 // Strides of a dense array: x fastest, then y, z, channel.
 Strides DenseStrides(const ArrayShape& shape);
 
+// Half-open.
+struct ChannelRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  int64_t size() const { return end - begin; }
+  friend bool operator==(const ChannelRange&, const ChannelRange&) = default;
+};
+
 // Does not own. `data` is the voxel with the least coordinates, of the first channel.
 struct VoxelView {
   const std::byte* data = nullptr;
@@ -28,6 +37,10 @@ struct VoxelView {
   // The part of the view that `part` is, if the view shows `whole`. Precondition: it lies
   // within.
   VoxelView Part(const Box& whole, const Box& part) const;
+  // Of `count` voxels from the first on, every step'th. Precondition: there are so many.
+  VoxelView Every(const Vec3& step, const Vec3& count) const;
+  // Some of the channels. Precondition: the view has them.
+  VoxelView Channels(const ChannelRange& channels) const;
 };
 
 struct MutableVoxelView {
@@ -39,6 +52,7 @@ struct MutableVoxelView {
     return {data, shape, DenseStrides(shape)};
   }
   MutableVoxelView Part(const Box& whole, const Box& part) const;
+  MutableVoxelView Channels(const ChannelRange& channels) const;
   bool is_dense() const { return strides == DenseStrides(shape); }
 };
 

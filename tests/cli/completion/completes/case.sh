@@ -18,3 +18,13 @@ complete_words dolium volume ingest --encoding j
 complete_words dolium volume ingest --enc
 touch file1
 complete_words dolium ls fi
+# shardpack goes on as `dolium pack` does.
+complete_pack() {
+  COMP_WORDS=(shardpack "$@")
+  COMP_CWORD=$#
+  _shardpack
+  echo "${COMPREPLY[@]}"
+}
+complete_pack cr
+complete_pack create --comp
+complete_pack create --compression z

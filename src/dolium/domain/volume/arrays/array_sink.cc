@@ -1,17 +1,22 @@
 #include "dolium/domain/volume/arrays/array_sink.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "dolium/domain/volume/arrays/axes.h"
 #include "dolium/domain/volume/arrays/npy_header.h"
+#include "dolium/domain/volume/arrays/number_type.h"
 #include "dolium/domain/volume/arrays/strided.h"
 #include "dolium/domain/volume/arrays/suffix.h"
 #include "dolium/domain/volume/arrays/target_file.h"
 #include "dolium/domain/volume/arrays/tiff_library.h"
+#include "dolium/domain/volume/voxel_view.h"
 
 namespace dolium::volume {
 namespace {
@@ -23,27 +28,66 @@ constexpr uint64_t kClassicTiffBytes = uint64_t{4'000'000'000};
 constexpr uint64_t kDirectoryBytes = 512;
 constexpr uint64_t kStripEntryBytes = 16;
 
-// The numbers as they are, after a header or none. Channels are far apart in the file, so
-// that each has its own place to write to.
+// The numbers as they are, in any order of the axes, after a header or none.
 class PlainSink final : public ArraySink {
  public:
-  PlainSink(const ArrayShape& shape, std::unique_ptr<TargetFile> file,
-            uint64_t header_bytes)
-      : ArraySink(shape), file_(std::move(file)), header_bytes_(header_bytes) {}
+  // `axes` from the fastest to the slowest.
+  PlainSink(const ArrayShape& shape, const std::array<size_t, 4>& axes,
+            std::unique_ptr<TargetFile> file, uint64_t header_bytes)
+      : ArraySink(shape),
+        axes_(axes),
+        file_(std::move(file)),
+        header_bytes_(header_bytes) {}
 
  private:
+  Strides StridesOf(const ArrayShape& shape) const {
+    const std::array<int64_t, 4> extents = ExtentsOf(shape);
+    Strides strides{};
+    auto step = static_cast<int64_t>(SizeOf(shape.type));
+    for (const size_t axis : axes_) {
+      strides[axis] = step;
+      step *= extents[axis];
+    }
+    return strides;
+  }
+
+  static std::array<int64_t, 4> ExtentsOf(const ArrayShape& shape) {
+    return {shape.size[0], shape.size[1], shape.size[2], shape.channels};
+  }
+
+  // Axes that are faster than z are complete in a slab, so that what it has of them, and
+  // of z, is one run in the file. There is a run for each place along the slower axes.
   Result<void> Write(int64_t z, int64_t depth, BytesView slab) override {
-    const auto strides = DenseBoxStrides(SizeOf(shape().type), shape().size);
-    const size_t part = static_cast<size_t>(depth * strides[2]);
-    for (int64_t channel = 0; channel < shape().channels; ++channel) {
-      const uint64_t at = static_cast<uint64_t>(channel * strides[3] + z * strides[2]);
-      DOLIUM_TRY_VOID(file_->WriteAt(
-          header_bytes_ + at, slab.subspan(static_cast<size_t>(channel) * part, part)));
+    const ArrayShape part = {
+        {shape().size[0], shape().size[1], depth}, shape().channels, shape().type};
+    const Strides packed = StridesOf(part);
+    Buffer turned(packed == DenseStrides(part) ? 0 : slab.size());
+    if (!turned.view().empty()) {
+      CopyVoxels(VoxelView::Dense(part, slab.data()),
+                 MutableVoxelView{turned.view().data(), part, packed});
+      slab = turned.view();
+    }
+    const Strides strides = StridesOf(shape());
+    const std::array<int64_t, 4> extents = ExtentsOf(part);
+    const auto run = static_cast<size_t>(strides[2] * depth);
+    std::array<int64_t, 4> at = {0, 0, z, 0};
+    for (size_t from = 0; from < slab.size(); from += run) {
+      uint64_t to = header_bytes_;
+      for (size_t axis = 0; axis < at.size(); ++axis) {
+        to += static_cast<uint64_t>(at[axis] * strides[axis]);
+      }
+      DOLIUM_TRY_VOID(file_->WriteAt(to, slab.subspan(from, run)));
+      const auto slower = std::ranges::find(axes_, size_t{2}) + 1;
+      for (const size_t axis : std::span(slower, axes_.end())) {
+        if (++at[axis] < extents[axis]) break;
+        at[axis] = 0;
+      }
     }
     return {};
   }
   Result<void> Commit() override { return file_->Commit(); }
 
+  const std::array<size_t, 4> axes_;
   const std::unique_ptr<TargetFile> file_;
   const uint64_t header_bytes_;
 };
@@ -196,17 +240,32 @@ Result<std::unique_ptr<ArraySink>> ArraySink::Begin(const std::string& path,
     return InvalidArgument(fmt::format("{}: {} voxels of {} channels are too many", path,
                                        ToString(shape.size), shape.channels));
   }
+  if (options.c_order && suffix != ".raw") {
+    return InvalidArgument(
+        fmt::format("{}: an order of numbers is of use for .raw", path));
+  }
   if (suffix == ".tif" || suffix == ".tiff") {
+    if (options.axes) {
+      return InvalidArgument(fmt::format(
+          "{}: an order of axes is of no use for TIFF: columns are x, rows y, pages z",
+          path));
+    }
     return TiffSink::Begin(path, shape, options);
   }
   if (suffix != ".npy" && suffix != ".raw") {
     return InvalidArgument(
         fmt::format("{}: the suffix is none of .npy, .tif, .tiff, .raw", path));
   }
-  const std::string header = suffix == ".npy" ? MakeNpyHeader(shape) : "";
+  const bool is_npy = suffix == ".npy";
+  const bool c_order =
+      is_npy ? options.axes && options.axes->ends_with('x') : options.c_order;
+  DOLIUM_TRY(const FileAxes axes, OrderAxes(options.axes, shape, c_order).Within(path));
+  const std::string header =
+      is_npy ? MakeNpyHeader(ToNumberType(shape.type), axes.sizes, !c_order) : "";
   DOLIUM_TRY(auto file, TargetFile::Create(path, options.force));
   DOLIUM_TRY_VOID(file->WriteAt(0, AsBytes(header)));
-  return std::make_unique<PlainSink>(shape, std::move(file), header.size());
+  return std::make_unique<PlainSink>(shape, axes.by_speed, std::move(file),
+                                     header.size());
 }
 
 Result<void> ArraySink::Append(int64_t depth, BytesView slab) {

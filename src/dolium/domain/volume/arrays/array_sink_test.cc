@@ -72,6 +72,60 @@ TEST_F(ArraySinkTest, WritesRawFiles) {
   EXPECT_EQ(ReadFile(Path("new/folder/a.raw")), BytesOf(Count<int8_t>(72)));
 }
 
+TEST_F(ArraySinkTest, ListsAxesAsTold) {
+  const ArrayShape shape = {{3, 4, 5}, 2, DataType::kUint16};
+  const auto numbers = Count<uint16_t>(120);
+  for (const std::string axes :
+       {"xyzc", "czyx", "zyxc", "cxyz", "yxcz", "zcxy", "xzyc", "ycxz"}) {
+    for (const bool c_order : {false, true}) {
+      const std::string path = Path(axes + (c_order ? "-c.raw" : ".raw"));
+      WriteSlabs<uint16_t>(path, shape, {.axes = axes, .c_order = c_order});
+      RawLayout raw{.type = NumberType::kUint16, .c_order = c_order};
+      for (const char axis : axes) {
+        raw.shape.push_back(axis == 'c' ? 2
+                                        : shape.size[static_cast<size_t>(axis - 'x')]);
+      }
+      const auto source = Must(OpenArraySource({.path = path, .raw = raw, .axes = axes}));
+      EXPECT_EQ(source->shape(), shape);
+      EXPECT_EQ(ReadAll<uint16_t>(*source), numbers) << path;
+    }
+    const std::string path = Path(axes + ".npy");
+    WriteSlabs<uint16_t>(path, shape, {.axes = axes});
+    const auto source = Must(OpenArraySource({.path = path, .axes = axes}));
+    EXPECT_EQ(ReadAll<uint16_t>(*source), numbers) << path;
+  }
+  // NumPy's own order, where that has x fastest: nothing is turned.
+  EXPECT_THAT(ReadFile(Path("czyx.npy")), HasSubstr("'fortran_order': False"));
+  EXPECT_THAT(ReadFile(Path("czyx.npy")), HasSubstr("'shape': (2, 5, 4, 3)"));
+  EXPECT_THAT(ReadFile(Path("czyx.npy")), EndsWith(BytesOf(numbers)));
+}
+
+TEST_F(ArraySinkTest, LeavesAxesOfOneOut) {
+  WriteSlabs<uint8_t>(Path("a.npy"), {{3, 4, 1}, 1, DataType::kUint8}, {.axes = "yx"});
+  EXPECT_THAT(ReadFile(Path("a.npy")), HasSubstr("'shape': (4, 3)"));
+  EXPECT_THAT(ReadFile(Path("a.npy")), EndsWith(BytesOf(Count<uint8_t>(12))));
+  WriteSlabs<uint8_t>(Path("a.raw"), {{3, 2, 1}, 1, DataType::kUint8}, {.axes = "yx"});
+  EXPECT_EQ(ReadFile(Path("a.raw")), BytesOf<uint8_t>({0, 3, 1, 4, 2, 5}));
+}
+
+TEST_F(ArraySinkTest, RefusesAxesThatAreNotTheArrays) {
+  const ArrayShape shape = {{3, 4, 5}, 2, DataType::kUint8};
+  const auto message = [&](const std::string& name, const ArraySinkOptions& options) {
+    const auto sink = ArraySink::Begin(Path(name), shape, options);
+    EXPECT_FALSE(sink);
+    return sink ? "" : sink.error().message;
+  };
+  EXPECT_THAT(message("a.npy", {.axes = "zyx"}),
+              EndsWith("lack c, of which there are 2"));
+  EXPECT_THAT(message("a.npy", {.axes = "cyx"}),
+              EndsWith("lack z, of which there are 5"));
+  EXPECT_THAT(message("a.npy", {.axes = "xyzt"}), HasSubstr("not distinct letters"));
+  EXPECT_THAT(message("a.tif", {.axes = "zyxc"}), HasSubstr("of no use for TIFF"));
+  EXPECT_THAT(message("a.npy", {.c_order = true}),
+              EndsWith("an order of numbers is of use for .raw"));
+  EXPECT_EQ(Files(), 0u);
+}
+
 template <typename T>
 void WritesTiff(const std::string& path, DataType type, int64_t channels, bool deflate) {
   const ArrayShape shape = {{7, 3, 5}, channels, type};

@@ -1,5 +1,6 @@
 #include "dolium/domain/volume/arrays/axes.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@ namespace {
 constexpr std::string_view kLetters = "xyzc";
 constexpr uint64_t kLimit = INT64_MAX;
 
-Result<void> CheckAxes(std::string_view axes, size_t dimensions) {
+Result<void> CheckLetters(std::string_view axes) {
   for (size_t i = 0; i < axes.size(); ++i) {
     if (kLetters.find(axes[i]) == std::string_view::npos || axes.find(axes[i]) != i) {
       return InvalidArgument(
@@ -22,6 +23,11 @@ Result<void> CheckAxes(std::string_view axes, size_t dimensions) {
       axes.find('y') == std::string_view::npos) {
     return InvalidArgument(fmt::format("axes \"{}\" lack x or y", axes));
   }
+  return {};
+}
+
+Result<void> CheckAxes(std::string_view axes, size_t dimensions) {
+  DOLIUM_TRY_VOID(CheckLetters(axes));
   if (axes.size() != dimensions) {
     return InvalidArgument(
         fmt::format("axes \"{}\" name {} dimensions, and the array has {}", axes,
@@ -55,6 +61,30 @@ Result<AxisMap> MapAxes(const std::optional<std::string>& axes,
   }
   DOLIUM_TRY_VOID(CheckShape(map.shape));
   return map;
+}
+
+Result<FileAxes> OrderAxes(const std::optional<std::string>& axes,
+                           const ArrayShape& shape, bool c_order) {
+  const std::array<int64_t, 4> extents = {shape.size[0], shape.size[1], shape.size[2],
+                                          shape.channels};
+  const std::string names = axes.value_or(shape.channels > 1 ? "xyzc" : "xyz");
+  DOLIUM_TRY_VOID(CheckLetters(names));
+  FileAxes out;
+  std::string order = c_order ? std::string(names.rbegin(), names.rend()) : names;
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    if (names.find(kLetters[axis]) != std::string::npos) continue;
+    if (extents[axis] != 1) {
+      return InvalidArgument(fmt::format("axes \"{}\" lack {}, of which there are {}",
+                                         names, kLetters[axis], extents[axis]));
+    }
+    order += kLetters[axis];
+  }
+  for (const char name : names) {
+    out.sizes.push_back(static_cast<uint64_t>(extents[kLetters.find(name)]));
+  }
+  std::ranges::transform(order, out.by_speed.begin(),
+                         [](char name) { return kLetters.find(name); });
+  return out;
 }
 
 std::array<int64_t, 4> DenseStrides(const AxisMap& map, std::span<const uint64_t> sizes,

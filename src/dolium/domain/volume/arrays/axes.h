@@ -6,9 +6,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "dolium/base/result.h"
 #include "dolium/domain/volume/arrays/number_array.h"
+#include "dolium/domain/volume/voxels.h"
 
 namespace dolium::volume {
 
@@ -27,6 +29,20 @@ struct AxisMap {
 // do not fit.
 Result<AxisMap> MapAxes(const std::optional<std::string>& axes,
                         std::span<const uint64_t> sizes, NumberType type);
+
+// An array that is written to a file.
+struct FileAxes {
+  std::vector<uint64_t> sizes;  // of its dimensions, as the file lists them
+  // All four axes, from the fastest to the slowest; those that the file does not have
+  // come last.
+  std::array<size_t, 4> by_speed = {0, 1, 2, kChannelAxis};
+};
+
+// Lists the dimensions of an array as `axes` says, or else as x, y, z and, if there are
+// several, channel. The first is the fastest or (`c_order`) the last. kInvalidArgument if
+// `axes` is no list of axes, or lacks one that has more than one voxel.
+Result<FileAxes> OrderAxes(const std::optional<std::string>& axes,
+                           const ArrayShape& shape, bool c_order);
 
 // For x, y, z, channel: the distance in bytes from one number to the next, in an array of
 // sizes `sizes` without gaps, whose first or (`c_order`) last dimension is the fastest.

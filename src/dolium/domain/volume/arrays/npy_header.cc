@@ -203,16 +203,14 @@ Result<NpyHeader> ParseNpyHeader(BytesView head) {
   return header;
 }
 
-std::string MakeNpyHeader(const ArrayShape& shape) {
-  const NumberType type = ToNumberType(shape.type);
+std::string MakeNpyHeader(NumberType type, std::span<const uint64_t> sizes,
+                          bool fortran_order) {
   const size_t size = SizeOf(type);
   const std::string_view name = ToString(type);
-  std::string sizes =
-      fmt::format("{}, {}, {}", shape.size[0], shape.size[1], shape.size[2]);
-  if (shape.channels > 1) sizes += fmt::format(", {}", shape.channels);
   std::string text =
-      fmt::format("{{'descr': '{}{}{}', 'fortran_order': True, 'shape': ({}), }}",
-                  size == 1 ? '|' : '<', name[0], size, sizes);
+      fmt::format("{{'descr': '{}{}{}', 'fortran_order': {}, 'shape': ({}), }}",
+                  size == 1 ? '|' : '<', name[0], size, fortran_order ? "True" : "False",
+                  fmt::join(sizes, ", "));
   const size_t prefix = kMagic.size() + 4;
   while ((prefix + text.size() + 1) % kAlignment != 0) text += ' ';
   text += '\n';

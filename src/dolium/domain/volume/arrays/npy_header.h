@@ -4,13 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
 #include "dolium/domain/volume/arrays/number_type.h"
-#include "dolium/domain/volume/voxels.h"
 
 namespace dolium::volume {
 
@@ -29,8 +29,9 @@ struct NpyHeader {
 // kUnsupported if it is one of something other than numbers, or one past the limit.
 Result<NpyHeader> ParseNpyHeader(BytesView head);
 
-// The header for a dense array of `shape`: its dimensions are x, y, z and, if there are
-// several, channel; in Fortran order, so that x is the fastest.
-std::string MakeNpyHeader(const ArrayShape& shape);
+// The header for a dense array of these sizes, of which the first is the fastest in
+// Fortran order, the last else.
+std::string MakeNpyHeader(NumberType type, std::span<const uint64_t> sizes,
+                          bool fortran_order);
 
 }  // namespace dolium::volume

@@ -98,7 +98,8 @@ TEST(ParseNpyHeader, RefusesALongHeaderBeforeReadingIt) {
 }
 
 TEST(MakeNpyHeader, IsReadBack) {
-  const std::string text = MakeNpyHeader({{100, 20, 3}, 2, DataType::kUint64});
+  const std::string text =
+      MakeNpyHeader(NumberType::kUint64, std::vector<uint64_t>{100, 20, 3, 2}, true);
   EXPECT_EQ(text.size() % 64, 0);
   EXPECT_EQ(text.back(), '\n');
   EXPECT_THAT(
@@ -109,7 +110,7 @@ TEST(MakeNpyHeader, IsReadBack) {
   EXPECT_EQ(header->type, NumberType::kUint64);
   EXPECT_THAT(header->shape, ElementsAre(100, 20, 3, 2));
   EXPECT_EQ(header->data_offset, text.size());
-  EXPECT_THAT(MakeNpyHeader({{1, 2, 3}, 1, DataType::kInt8}),
+  EXPECT_THAT(MakeNpyHeader(NumberType::kInt8, std::vector<uint64_t>{1, 2, 3}, true),
               HasSubstr("'|i1', 'fortran_order': True, 'shape': (1, 2, 3), }"));
 }
 

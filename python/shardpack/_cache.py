@@ -1,0 +1,307 @@
+"""Whole shards of a remote set, kept in a local folder."""
+
+from __future__ import annotations
+
+import bisect
+import contextlib
+import fcntl
+import hashlib
+import itertools
+import os
+import re
+import stat
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from dolium import _core
+
+# Lists what this cache has downloaded, one name per line: nothing else is ever deleted.
+_RECORD = ".shardpack-cache"
+_NAME = re.compile(r"[\w.-]{1,100}-[0-9a-f]{32}\.shardpack", re.ASCII)
+_ATTEMPTS = 5
+# How often the time of last use is noted.
+_USE_SECONDS = 10
+
+
+class ShardCache:
+    """A folder of downloaded shards, which processes may share.
+
+    An entry appears whole, by renaming. Its name is made of the shard's address and generation, so
+    that a shard that was replaced is another entry. Entries that were not used for longest are
+    deleted when all together exceed `limit` bytes; what was not downloaded by a cache never is.
+    """
+
+    def __init__(self, folder: Path, limit: int | None) -> None:
+        self.folder = folder
+        self._limit = limit
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @staticmethod
+    def name_of(info: dict[str, Any]) -> str:
+        stem = re.sub(r"[^\w.-]", "_", os.path.basename(info["path"]), flags=re.ASCII)
+        told = (info["path"], info["generation"], info["size"], info["footer_crc32c"])
+        digest = hashlib.sha256("\0".join(map(str, told)).encode()).hexdigest()
+        return f"{stem.removesuffix('.shardpack')[:80] or 'shard'}-{digest[:32]}.shardpack"
+
+    def path_of(self, name: str) -> Path:
+        return self.folder / name
+
+    def use(self, name: str) -> None:
+        """Notes that an entry is in use."""
+        with contextlib.suppress(FileNotFoundError):
+            os.utime(self.path_of(name))
+
+    def remove(self, name: str) -> None:
+        self.path_of(name).unlink(missing_ok=True)
+
+    def download(self, far: _core.PackSet, shard: int, name: str, size: int) -> None:
+        """Makes an entry, unless another process has made it meanwhile."""
+        path, part = self.path_of(name), self.folder / f".{name}.part"
+        with _locked(part) as file:
+            if path.exists():
+                part.unlink(missing_ok=True)
+                return
+            self._make_room(name, size)
+            self._note(name)
+            file.truncate(0)
+            far.copy_shard(shard, file.fileno())
+            os.fsync(file.fileno())
+            os.rename(part, path)
+
+    def _note(self, name: str) -> None:
+        if name not in self._noted():
+            with open(self.folder / _RECORD, "ab") as record:
+                record.write(f"{name}\n".encode())
+
+    def _noted(self) -> set[str]:
+        try:
+            text = (self.folder / _RECORD).read_text("ascii", "replace")
+        except FileNotFoundError:
+            return set()
+        return {name for name in text.splitlines() if _NAME.fullmatch(name)}
+
+    def _make_room(self, wanted: str, size: int) -> None:
+        if self._limit is None:
+            return
+        entries = []
+        for name in self._noted() - {wanted}:
+            self._remove_abandoned(self.folder / f".{name}.part")
+            with contextlib.suppress(FileNotFoundError):
+                status = self.path_of(name).lstat()
+                if stat.S_ISREG(status.st_mode):
+                    entries.append((status.st_mtime_ns, name, status.st_size))
+        excess = sum(entry[2] for entry in entries) + size - self._limit
+        for _, name, entry_size in sorted(entries):
+            if excess <= 0:
+                break
+            self.remove(name)
+            excess -= entry_size
+
+    @staticmethod
+    def _remove_abandoned(part: Path) -> None:
+        """Deletes what a download left behind whose process has ended."""
+        with contextlib.suppress(FileNotFoundError, BlockingIOError), open(part, "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            part.unlink()
+
+
+@contextlib.contextmanager
+def _locked(part: Path) -> Iterator[Any]:
+    """The file of a download, ours alone. The lock ends with the process, however that ends."""
+    while True:
+        # Not to append: parts of the shard arrive in any order.
+        with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            try:
+                is_there = os.path.samestat(os.fstat(file.fileno()), os.stat(part))
+            except FileNotFoundError:
+                is_there = False
+            if is_there:
+                try:
+                    yield file
+                finally:
+                    # A child that was forked meanwhile has the file too; the lock must not stay.
+                    fcntl.flock(file, fcntl.LOCK_UN)
+                return
+
+
+class CachedSet:
+    """A set whose remote shards are downloaded when first read. Has the methods of PackSet."""
+
+    is_near = False  # Reading may be a download.
+
+    def __init__(
+        self, far: _core.PackSet, cache: ShardCache, verify: bool, options: tuple[Any, ...]
+    ) -> None:
+        self._far = far
+        self._cache = cache
+        self._verify = verify
+        self._options = options
+        self._starts = [0, *itertools.accumulate(records for records, _ in far.extents())]
+        self._lock = threading.Lock()
+        self._shard_locks: dict[int, threading.Lock] = {}
+        self._near: dict[int, _NearShard] = {}
+        self._mended: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._far)
+
+    @property
+    def shard_count(self) -> int:
+        return self._far.shard_count
+
+    def shard_info(self, shard: int) -> dict[str, Any]:
+        return self._far.shard_info(shard)
+
+    def offsets(self, shard: int) -> list[int]:
+        return self._far.offsets(shard)
+
+    def extents(self) -> list[tuple[int, int]]:
+        return self._far.extents()
+
+    def find(self, key: str) -> int | None:
+        return self._far.find(key)
+
+    def keys(self, begin: int, end: int) -> list[str]:
+        return self._far.keys(begin, end)
+
+    def read(self, number: int) -> Any:
+        return self.read_many([number])[0]
+
+    def read_many(
+        self, numbers: Iterable[int], keep_errors: bool = False, jobs: int = 0
+    ) -> list[Any]:
+        wanted = [self._checked(int(number)) for number in numbers]
+        places: dict[int, list[int]] = {}
+        for place, number in enumerate(wanted):
+            places.setdefault(bisect.bisect_right(self._starts, number) - 1, []).append(place)
+        found: list[Any] = [None] * len(wanted)
+        for shard, at in places.items():
+            inside = [wanted[place] - self._starts[shard] for place in at]
+            for place, record in zip(at, self._read_shard(shard, inside, jobs)):
+                if isinstance(record, BaseException) and not keep_errors:
+                    raise record
+                found[place] = record
+        return found
+
+    def read_at(self, shard: int, offset: int) -> Any:
+        near = self._open(shard)
+        if near is None:
+            return self._far.read_at(shard, offset)
+        return near.set.read_at(0, offset)
+
+    def localized(self) -> _core.PackSet:
+        """The same set from files alone: all of it is downloaded now."""
+        paths = []
+        for shard in range(self.shard_count):
+            near = self._open(shard)
+            paths.append(near.path if near else self.shard_info(shard)["path"])
+        missing = [path for path in paths if not os.path.exists(path)]
+        if missing:
+            raise ValueError(f"the limit of the cache is below the size of the set: {missing[0]}")
+        return _core.pack_open(paths, *self._options)
+
+    def _checked(self, number: int) -> int:
+        total = len(self)
+        from_front = number + total if number < 0 else number
+        if not 0 <= from_front < total:
+            raise IndexError(f"sample {number} of a set of {total}")
+        return from_front
+
+    def _read_shard(self, shard: int, numbers: list[int], jobs: int) -> list[Any]:
+        near = self._open(shard)
+        if near is None:
+            start = self._starts[shard]
+            return self._far.read_many([start + number for number in numbers], True, jobs)
+        found = near.set.read_many(numbers, True, jobs)
+        is_damaged = any(isinstance(record, _core.CorruptError) for record in found)
+        if is_damaged and shard not in self._mended:
+            # The copy may have gone bad: another one tells.
+            self._mended.add(shard)
+            with self._lock_of(shard):
+                self._near.pop(shard, None)
+                self._cache.remove(near.name)
+            return self._read_shard(shard, numbers, jobs)
+        return found
+
+    def _lock_of(self, shard: int) -> threading.Lock:
+        with self._lock:
+            return self._shard_locks.setdefault(shard, threading.Lock())
+
+    def _open(self, shard: int) -> _NearShard | None:
+        """The downloaded shard; None for one that is local anyway."""
+        near = self._near.get(shard)
+        if near is None:
+            with self._lock_of(shard):
+                near = self._near.get(shard)
+                if near is None:
+                    info = self._far.shard_info(shard)
+                    if "://" not in info["path"]:
+                        return None
+                    near = self._near[shard] = self._download(shard, info)
+                    self._close_deleted()
+        if near.is_due():
+            self._cache.use(near.name)
+        return near
+
+    def _download(self, shard: int, info: dict[str, Any]) -> _NearShard:
+        name = self._cache.name_of(info)
+        path = str(self._cache.path_of(name))
+        for _ in range(_ATTEMPTS):
+            if not os.path.exists(path):
+                self._cache.download(self._far, shard, name, info["size"])
+                if self._verify:
+                    self._check_whole(name, path)
+            try:
+                near = _core.pack_open([path], *self._options)
+                if near.shard_info(0)["footer_crc32c"] == info["footer_crc32c"]:
+                    self._cache.use(name)
+                    return _NearShard(near, name, path)
+            except (FileNotFoundError, _core.CorruptError):
+                pass  # Deleted by another process, or damaged.
+            self._cache.remove(name)
+        raise OSError(f"{info['path']}: {_ATTEMPTS} downloads gave no sound copy in {path}")
+
+    def _check_whole(self, name: str, path: str) -> None:
+        findings = _core.pack_verify(path)[3]
+        for finding in findings:
+            if finding["severity"] == "error":
+                self._cache.remove(name)
+                raise _core.CorruptError(finding["message"])
+
+    def _close_deleted(self) -> None:
+        """Lets go of shards that are gone from the folder: their space is free only then."""
+        for shard, near in list(self._near.items()):
+            if not os.path.exists(near.path):
+                self._near.pop(shard, None)
+
+
+class _NearShard:
+    """A shard of the cache, open."""
+
+    def __init__(self, set: _core.PackSet, name: str, path: str) -> None:
+        self.set = set
+        self.name = name
+        self.path = path
+        self._noted = time.monotonic()
+
+    def is_due(self) -> bool:
+        now = time.monotonic()
+        if now - self._noted < _USE_SECONDS:
+            return False
+        self._noted = now
+        return True
+
+
+def open_cached(
+    references: list[str],
+    options: tuple[Any, ...],
+    folder: str,
+    limit: int | None,
+    verify: bool,
+) -> CachedSet:
+    far = _core.pack_open(references, *options)
+    return CachedSet(far, ShardCache(Path(folder), limit), verify, options)

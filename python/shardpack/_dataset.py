@@ -1,0 +1,277 @@
+"""Dataset: samples by number, by key and in order."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, Union
+
+from dolium import _core
+
+from ._cache import CachedSet, open_cached
+from ._decode import metadata
+from ._loader import Loader, Shuffle, make_loader
+from ._reading import SetOrder, mean_bytes
+
+if TYPE_CHECKING:
+    from dolium._core import PackRecord as Record
+    from typing_extensions import Self
+
+Path = Union[str, "os.PathLike[str]"]
+Reference = Union[Path, Sequence[Path]]
+Check = Literal["full", "heads", "none"]
+
+# How much of a remote set is read at once by records().
+_READ_SAMPLES = 1024
+_READ_BYTES = 8 << 20
+
+
+class Offset(int):
+    """The place of a record in its file, which knows the file's number in the set."""
+
+    shard: int
+
+    def __new__(cls, value: int, shard: int = 0) -> Offset:
+        offset = super().__new__(cls, value)
+        offset.shard = shard
+        return offset
+
+
+class StreamedFile(NamedTuple):
+    """One file of a streamed sample."""
+
+    name: str
+    content_type: str
+    data: bytes
+
+
+class StreamedRecord(NamedTuple):
+    """One sample that came from a stream."""
+
+    key: str
+    files: list[StreamedFile]
+    metadata: Any
+    number: int
+    is_tombstone: bool
+
+    def file_entries(self) -> list[StreamedFile]:
+        return self.files
+
+    def as_dict(self) -> dict[str, bytes]:
+        return {file.name: file.data for file in self.files}
+
+
+class Dataset(_core.PackDataset):
+    """Samples of one shard or many. Immutable; may be shared by threads and forked processes, and
+    pickled: another process opens the files anew.
+
+    `dataset[i]` is one sample; of several numbers or a slice it gives a list, decoded on threads.
+    """
+
+    def __init__(self, set: AnySet, recipe: tuple[Any, ...]) -> None:
+        super().__init__(set)
+        self._recipe = recipe
+
+    def _own(self) -> AnySet:
+        return self._set
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_recipe, (self._recipe,)
+
+    def _get(self, index: SupportsIndex | slice | Iterable[int]) -> Record | list[Record]:
+        """What __getitem__ gives for all but plain numbers."""
+        if isinstance(index, slice):
+            return self._set.read_many(range(*index.indices(len(self))))
+        if hasattr(index, "__index__") and getattr(index, "ndim", 0) == 0:
+            return self._set.read(index.__index__())
+        return self._set.read_many(index)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and self._own().find(key) is not None
+
+    def _records(self) -> Iterator[Record]:
+        """What records() gives for sets that are not mapped."""
+        # Many at once, where each read is a wait.
+        own = self._set
+        step = max(1, min(_READ_SAMPLES, _READ_BYTES // max(1, mean_bytes(self))))
+        for begin in range(0, len(own), step):
+            numbers = range(begin, min(begin + step, len(own)))
+            for number, found in zip(numbers, own.read_many(numbers, True)):
+                # Of a damaged sample, the sound entries can still be read.
+                yield own.read(number) if isinstance(found, Exception) else found
+
+    def get(self, key: str) -> Record | None:
+        """The sample with that key; None if there is none."""
+        own = self._own()
+        number = own.find(key)
+        return None if number is None else own.read(number)
+
+    def find(self, key: str) -> int | None:
+        """The number of the sample with that key; None if there is none."""
+        return self._own().find(key)
+
+    def keys(self, begin: int = 0, end: int | None = None) -> list[str]:
+        """The keys of samples `begin` to `end`, in order."""
+        return self._own().keys(begin, len(self) if end is None else end)
+
+    def get_index(self) -> list[Offset]:
+        """The place of each record, for read_record_at_offset."""
+        own = self._own()
+        return [
+            Offset(offset, shard)
+            for shard in range(own.shard_count)
+            for offset in own.offsets(shard)
+        ]
+
+    def read_record_at_offset(self, offset: int) -> Record:
+        """The record that begins there: an Offset of get_index(), or a number for one shard."""
+        return self._own().read_at(getattr(offset, "shard", 0), int(offset))
+
+    def read_many(
+        self, indices: Iterable[int], *, keep_errors: bool = False, threads: int = 0
+    ) -> list[Any]:
+        """Samples with their contents decoded on threads. With `keep_errors`, an exception stands
+        in the place of each sample that cannot be read."""
+        return self._own().read_many(indices, keep_errors, threads)
+
+    @property
+    def shards(self) -> list[dict[str, Any]]:
+        """Path, size, number of records and metadata of each shard."""
+        own = self._own()
+        shards = [own.shard_info(index) for index in range(own.shard_count)]
+        for shard in shards:
+            shard["metadata"] = json.loads(shard["metadata"])
+        return shards
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The fields that the writer of the (first) shard gave it."""
+        own = self._own()
+        if own.shard_count == 0:
+            return {}
+        return json.loads(own.shard_info(0)["metadata"]).get("user", {})
+
+    def loader(
+        self,
+        batch_size: int = 1,
+        *,
+        shuffle: Shuffle = False,
+        run_bytes: int = 8 << 20,
+        window_runs: int = 16,
+        **options: Any,
+    ) -> Loader:
+        """Batches in an order that is shuffled, split over ranks and resumable: see Loader."""
+        return make_loader(self, batch_size, shuffle, run_bytes, window_runs, options)
+
+    def _order_of(self, shuffle: str, run_bytes: int, window_runs: int) -> SetOrder:
+        return SetOrder(self, shuffle, run_bytes, window_runs)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+    def __repr__(self) -> str:
+        return f"<shardpack.Dataset of {len(self)} samples in {self._set.shard_count} shards>"
+
+
+AnySet = Union[_core.PackSet, CachedSet]
+
+
+def _make(recipe: tuple[Any, ...]) -> AnySet:
+    kind, *arguments = recipe
+    if kind == "open":
+        return _core.pack_open(*arguments)
+    if kind == "cache":
+        return open_cached(*arguments)
+    if kind == "join":
+        recipes, nonmatch, by_key = arguments
+        return _core.pack_join([_make_plain(one) for one in recipes], nonmatch, by_key)
+    base, layers = arguments
+    return _core.pack_overlay(_make_plain(base), [_make_plain(one) for one in layers])
+
+
+def _make_plain(recipe: tuple[Any, ...]) -> _core.PackSet:
+    made = _make(recipe)
+    return made.localized() if isinstance(made, CachedSet) else made
+
+
+def _from_recipe(recipe: tuple[Any, ...]) -> Dataset:
+    return Dataset(_make(recipe), recipe)
+
+
+def _texts(reference: Reference) -> list[str]:
+    if isinstance(reference, (list, tuple)):
+        return [os.fspath(one) for one in reference]
+    return [os.fspath(reference)]  # type: ignore[arg-type]
+
+
+def open(
+    reference: Reference,
+    *,
+    check: Check = "full",
+    map: bool = True,
+    raw_limit: int = 4 << 30,
+    tail_bytes: int = 1 << 20,
+    cache: Path | None = None,
+    cache_limit: int | None = None,
+    cache_verify: bool = False,
+) -> Dataset:
+    """Opens a shard, or a set: a path or URL, brace notation (`train-{000000..000973}.shardpack`),
+    a pattern, a folder, a list (`@file` or `*.txt`), a catalog (`*.json`), or several of these.
+
+    `check` says what is verified: "full" (every byte that is handed out), "heads" or "none".
+    `map` maps local files into memory. `raw_limit` bounds what one entry may decode to.
+    `tail_bytes` is how much of the end of a remote shard is asked for at first.
+
+    With `cache`, a local folder, remote shards are downloaded into it whole when first read, and
+    found there by every process that uses the same folder. Above `cache_limit` bytes, those that
+    were not used for longest are deleted, of what caches have downloaded. `cache_verify` checks
+    every byte of a download. To join or overlay such a set, all of it is downloaded at once.
+    """
+    options = (check, map, raw_limit, tail_bytes)
+    texts = _texts(reference)
+    if cache is None:
+        return _from_recipe(("open", texts, *options))
+    folder = os.path.abspath(os.fspath(cache))
+    return _from_recipe(("cache", texts, options, folder, cache_limit, cache_verify))
+
+
+def cache(
+    reference: Reference, folder: Path, limit_bytes: int | None = None, **options: Any
+) -> Dataset:
+    """The same as `open(reference, cache=folder, cache_limit=limit_bytes, ...)`."""
+    return open(reference, cache=folder, cache_limit=limit_bytes, **options)
+
+
+def join(
+    columns: Iterable[Dataset],
+    *,
+    nonmatch: Literal["error", "skip", "none"] = "error",
+    by_key: bool = False,
+) -> Dataset:
+    """Several sets as columns of one: by position where digests prove that their keys are the
+    same, else by key. `nonmatch` says what to do with a sample that a column does not have."""
+    return _from_recipe(("join", [column._recipe for column in columns], nonmatch, by_key))
+
+
+def overlay(base: Dataset, *layers: Dataset) -> Dataset:
+    """`base` with what small `layers` change: files replaced or added, samples added, and those
+    removed that `Writer.delete` names. Later layers win."""
+    return _from_recipe(("overlay", base._recipe, [layer._recipe for layer in layers]))
+
+
+def stream(source: Path | int | Any, *, check: Check = "full") -> Iterator[StreamedRecord]:
+    """Samples front to back, without seeking: from a path, URL, pipe (a file descriptor or an open
+    file), or "-" for standard input. Raises at the end, if the shard proves not to be complete."""
+    if source == "-":
+        source = sys.stdin.fileno()
+    elif hasattr(source, "fileno"):
+        source = source.fileno()
+    for key, files, format, raw, number, is_tombstone in _core.pack_stream(source, check):
+        entries = [StreamedFile(name, *content) for name, content in files.items()]
+        details = metadata(format, raw) if format else None
+        yield StreamedRecord(key, entries, details, number, is_tombstone)

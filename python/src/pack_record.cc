@@ -1,0 +1,462 @@
+#include "python/src/pack_record.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "dolium/base/parallel.h"
+#include "dolium/formats/shardpack/shard_writer.h"
+#include "python/src/arguments.h"
+#include "python/src/bindings.h"
+#include "python/src/errors.h"
+#include "python/src/interrupt.h"
+
+namespace dolium::python {
+namespace {
+
+using dataset::LoadedSample;
+using shardpack::EntryHead;
+
+// Contents up to this size are decoded with the GIL: letting go of it costs more.
+constexpr uint64_t kBytesWorthTheGil = uint64_t{128} << 10;
+// Batches below this are not worth threads.
+constexpr uint64_t kBytesWorthThreads = uint64_t{256} << 10;
+// Pieces of a batch for each thread: who is late finds less to do.
+constexpr size_t kSharesPerThread = 4;
+
+// An entry, which keeps its record alive.
+struct PyEntry {
+  nb::object owner;
+  const PyRecord* record;
+  size_t index;  // in sample.files()
+
+  LoadedSample::FileRef file() const { return record->sample.files()[index]; }
+  const EntryHead& head() const { return record->sample.head(file()); }
+};
+
+// Iterates entries of a damaged record: those that can be reached, then the error.
+struct DamagedEntries {
+  nb::list entries;
+  size_t next = 0;
+  Error error;
+};
+
+nb::object NewBytes(uint64_t size) {
+  PyObject* const object =
+      PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
+  if (object == nullptr) throw nb::python_error();
+  return nb::steal(object);
+}
+
+MutableBytes BytesOf(nb::handle object) {
+  return std::as_writable_bytes(
+      std::span(PyBytes_AS_STRING(object.ptr()),
+                static_cast<size_t>(PyBytes_GET_SIZE(object.ptr()))));
+}
+
+nb::str Text(std::string_view text) {
+  PyObject* const object =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+  if (object == nullptr) throw nb::python_error();
+  return nb::steal<nb::str>(object);
+}
+
+Error InPiece(Error error, const dataset::SamplePiece& piece) {
+  return std::move(error).Within(
+      fmt::format("{}: record {}", piece.shard->Describe(), piece.number));
+}
+
+// The first damage that keeps files from being reached, with its shard and record.
+std::optional<Error> DamageOf(const LoadedSample& sample) {
+  for (const dataset::SamplePiece& piece : sample.pieces()) {
+    if (piece.record.damage()) return InPiece(*piece.record.damage(), piece);
+  }
+  return std::nullopt;
+}
+
+Error InEntry(Error error, const dataset::SamplePiece& piece, const EntryHead& head) {
+  return InPiece(std::move(error).Within(
+                     fmt::format("\"{}\": entry \"{}\"", piece.record.key(), head.name)),
+                 piece);
+}
+
+// Whether a file may be decoded at all: to be asked before memory is taken.
+Result<void> CheckAllowed(const LoadedSample& sample, LoadedSample::FileRef file) {
+  const dataset::SamplePiece& piece = sample.pieces()[file.piece];
+  DOLIUM_TRY(const auto options, piece.shard->content_options());
+  auto allowed = shardpack::CheckLimits(sample.head(file), options);
+  if (allowed) return {};
+  return InEntry(std::move(allowed).error(), piece, sample.head(file));
+}
+
+// Decodes one file into a new bytes object.
+nb::object Content(const LoadedSample& sample, LoadedSample::FileRef file) {
+  const EntryHead& head = sample.head(file);
+  Must(CheckAllowed(sample, file));
+  nb::object object = NewBytes(head.raw_size);
+  const MutableBytes into = BytesOf(object);
+  if (head.raw_size < kBytesWorthTheGil) {
+    Must(sample.ContentInto(file, into));
+  } else {
+    Must(WithoutGil([&] { return sample.ContentInto(file, into); }));
+  }
+  return object;
+}
+
+nb::object Data(const PyRecord& record, size_t index) {
+  if (!record.loaded.empty()) return record.loaded[index];
+  return Content(record.sample, record.sample.files()[index]);
+}
+
+void CheckDamage(const LoadedSample& sample) {
+  if (const auto damage = DamageOf(sample)) Raise(*damage);
+}
+
+std::optional<size_t> IndexOf(const LoadedSample& sample, std::string_view name) {
+  for (size_t i = 0; i < sample.files().size(); ++i) {
+    if (sample.head(sample.files()[i]).name == name) return i;
+  }
+  return std::nullopt;
+}
+
+// --- memory that Python may look at
+
+// Lends out bytes of a shard, which it keeps.
+struct Lender {
+  PyObject_HEAD Bytes* bytes;
+};
+
+int LendBuffer(PyObject* self, Py_buffer* view, int flags) {
+  const Bytes& bytes = *reinterpret_cast<Lender*>(self)->bytes;
+  return PyBuffer_FillInfo(view, self, const_cast<std::byte*>(bytes.data()),
+                           static_cast<Py_ssize_t>(bytes.size()), /*readonly=*/1, flags);
+}
+
+void FreeLender(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  delete reinterpret_cast<Lender*>(self)->bytes;
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyTypeObject* LenderType() {
+  static PyTypeObject* const type = [] {
+    static PyType_Slot slots[] = {
+        {Py_bf_getbuffer, reinterpret_cast<void*>(LendBuffer)},
+        {Py_tp_dealloc, reinterpret_cast<void*>(FreeLender)},
+        {0, nullptr},
+    };
+    static PyType_Spec spec = {"dolium._core._Lender", sizeof(Lender), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               slots};
+    return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  }();
+  return type;
+}
+
+nb::object MemoryView(Bytes bytes) {
+  PyTypeObject* const type = LenderType();
+  if (type == nullptr) throw nb::python_error();
+  auto* const lender = reinterpret_cast<Lender*>(type->tp_alloc(type, 0));
+  if (lender == nullptr) throw nb::python_error();
+  lender->bytes = new Bytes(std::move(bytes));
+  const nb::object owner = nb::steal(reinterpret_cast<PyObject*>(lender));
+  PyObject* const view = PyMemoryView_FromObject(owner.ptr());
+  if (view == nullptr) throw nb::python_error();
+  return nb::steal(view);
+}
+
+// The content without a copy if it is stored as it is, unchecked as the heads are enough
+// to find it; else decoded and checked.
+nb::object View(const PyEntry& entry, bool check) {
+  const LoadedSample& sample = entry.record->sample;
+  const EntryHead& head = entry.head();
+  if (check || head.codec != 0 || head.is_chunked()) {
+    return MemoryView(Must(WithoutGil([&] { return sample.Content(entry.file()); })));
+  }
+  return MemoryView(sample.pieces()[entry.file().piece].record.Stored(head));
+}
+
+nb::object Part(const PyEntry& entry, uint64_t offset, uint64_t length) {
+  const auto& piece = entry.record->sample.pieces()[entry.file().piece];
+  const auto options = Must(piece.shard->content_options());
+  const Bytes bytes = Must(WithoutGil([&] {
+    return shardpack::DecodeContentRange(entry.head(), piece.record.Stored(entry.head()),
+                                         {offset, length}, options);
+  }));
+  return CopyToPython(bytes);
+}
+
+// --- metadata
+
+nb::object MetadataObject(const shardpack::Metadata& metadata) {
+  if (metadata.format == shardpack::MetadataFormat::kNone) return nb::none();
+  return nb::module_::import_("shardpack._decode")
+      .attr("metadata")(static_cast<int>(metadata.format), CopyToPython(metadata.bytes));
+}
+
+nb::object CodecText(const EntryHead& head) {
+  if (head.codec > static_cast<uint8_t>(shardpack::Compression::kZstd)) {
+    return Text(fmt::format("codec {}", head.codec));
+  }
+  return Text(
+      shardpack::CompressionName(static_cast<shardpack::Compression>(head.codec)));
+}
+
+auto ExtrasOf(const PyEntry& entry) {
+  auto extras = shardpack::ParseExtras(entry.head());
+  if (extras) return *std::move(extras);
+  const dataset::SamplePiece& piece = entry.record->sample.pieces()[entry.file().piece];
+  Raise(InEntry(std::move(extras).error(), piece, entry.head()));
+}
+
+nb::object ShapeObject(const PyEntry& entry) {
+  const auto extras = ExtrasOf(entry);
+  if (!extras.array) return nb::none();
+  nb::list lengths;
+  for (const uint64_t length : extras.array->lengths) lengths.append(length);
+  return nb::make_tuple(Text(extras.array->dtype), nb::tuple(lengths));
+}
+
+nb::object EntryObject(nb::handle record, size_t index) {
+  return nb::cast(PyEntry{nb::borrow(record), nb::inst_ptr<PyRecord>(record), index},
+                  nb::rv_policy::move);
+}
+
+nb::list Entries(nb::handle self) {
+  const auto* const record = nb::inst_ptr<PyRecord>(self);
+  nb::list entries;
+  for (size_t i = 0; i < record->sample.files().size(); ++i) {
+    entries.append(EntryObject(self, i));
+  }
+  return entries;
+}
+
+nb::object FileEntries(nb::handle self) {
+  const auto* const record = nb::inst_ptr<PyRecord>(self);
+  nb::list entries = Entries(self);
+  if (const auto damage = DamageOf(record->sample)) {
+    return nb::cast(DamagedEntries{std::move(entries), 0, *damage}, nb::rv_policy::move);
+  }
+  return entries;
+}
+
+nb::object GetEntry(nb::handle self, std::string_view name, bool must) {
+  const auto* const record = nb::inst_ptr<PyRecord>(self);
+  const auto index = IndexOf(record->sample, name);
+  if (index) return EntryObject(self, *index);
+  CheckDamage(record->sample);
+  if (must) {
+    Raise(NotFound(fmt::format("{}: record {}: \"{}\": no entry \"{}\"",
+                               record->sample.pieces().front().shard->Describe(),
+                               record->sample.pieces().front().number,
+                               record->sample.key(), name)),
+          Absent::kEntry);
+  }
+  return nb::none();
+}
+
+nb::dict AsDict(const PyRecord& record) {
+  CheckDamage(record.sample);
+  nb::dict all;
+  for (size_t i = 0; i < record.sample.files().size(); ++i) {
+    all[Text(record.sample.head(record.sample.files()[i]).name)] = Data(record, i);
+  }
+  return all;
+}
+
+void BindEntry(nb::module_& module) {
+  nb::class_<PyEntry>(module, "PackEntry", "One file of a sample.")
+      .def_prop_ro("name", [](const PyEntry& e) { return Text(e.head().name); })
+      .def_prop_ro("content_type",
+                   [](const PyEntry& e) {
+                     const auto type = e.head().content_type;
+                     return Text(type.empty() ? "application/octet-stream" : type);
+                   })
+      .def_prop_ro("data", [](const PyEntry& e) { return Data(*e.record, e.index); })
+      .def("view", &View, nb::arg("check") = false)
+      .def("read", &Part, nb::arg("offset"), nb::arg("length"))
+      .def_prop_ro("size", [](const PyEntry& e) { return e.head().raw_size; })
+      .def_prop_ro("stored_size", [](const PyEntry& e) { return e.head().stored_size; })
+      .def_prop_ro("codec", [](const PyEntry& e) { return CodecText(e.head()); })
+      .def_prop_ro("crc32c", [](const PyEntry& e) { return e.head().crc32c; })
+      .def_prop_ro("is_chunked", [](const PyEntry& e) { return e.head().is_chunked(); })
+      .def_prop_ro("array", &ShapeObject)
+      .def_prop_ro("metadata",
+                   [](const PyEntry& e) { return MetadataObject(ExtrasOf(e).metadata); })
+      .def_prop_ro("mtime", [](const PyEntry& e) { return ExtrasOf(e).modified; })
+      .def_prop_ro("mode", [](const PyEntry& e) { return ExtrasOf(e).mode; })
+      .def_prop_ro("record", [](const PyEntry& e) { return e.owner; })
+      .def("numpy",
+           [](nb::handle self) {
+             return nb::module_::import_("shardpack._decode").attr("array")(self);
+           })
+      .def("decode",
+           [](nb::handle self) {
+             return nb::module_::import_("shardpack._decode").attr("decode")(self);
+           })
+      .def("__repr__", [](const PyEntry& e) {
+        return Text(fmt::format("<shardpack.Entry \"{}\" ({}, {} bytes) of \"{}\">",
+                                e.head().name, e.head().content_type, e.head().raw_size,
+                                e.record->sample.key()));
+      });
+  nb::class_<DamagedEntries>(module, "_DamagedEntries")
+      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__next__", [](DamagedEntries& self) -> nb::object {
+        if (self.next == self.entries.size()) Raise(self.error);
+        return self.entries[self.next++];
+      });
+}
+
+}  // namespace
+
+nb::object RecordObject(LoadedSample sample) {
+  return nb::cast(PyRecord{std::move(sample)}, nb::rv_policy::move);
+}
+
+nb::list LoadedRecords(std::vector<Result<LoadedSample>> samples, bool keep_errors,
+                       size_t jobs) {
+  // First the places for all contents, which need the GIL.
+  struct Place {
+    size_t sample;
+    LoadedSample::FileRef file;
+    MutableBytes into;
+  };
+  std::vector<Place> places;
+  std::vector<std::vector<nb::object>> objects(samples.size());
+  std::vector<std::optional<Error>> errors(samples.size());
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (!samples[i]) {
+      errors[i] = std::move(samples[i]).error();
+      continue;
+    }
+    const LoadedSample& sample = *samples[i];
+    errors[i] = DamageOf(sample);
+    if (errors[i]) continue;
+    objects[i].reserve(sample.files().size());
+    for (const LoadedSample::FileRef file : sample.files()) {
+      const EntryHead& head = sample.head(file);
+      auto allowed = CheckAllowed(sample, file);
+      if (!allowed) {
+        errors[i] = std::move(allowed).error();
+        break;
+      }
+      objects[i].push_back(NewBytes(head.raw_size));
+      places.push_back({i, file, BytesOf(objects[i].back())});
+      bytes += head.raw_size;
+    }
+  }
+  {
+    const nb::gil_scoped_release release;
+    // Samples one after another in each share, so that no two threads write one error.
+    const size_t shares =
+        bytes < kBytesWorthThreads
+            ? 1
+            : std::min(samples.size(),
+                       kSharesPerThread * ThreadCount(jobs, samples.size()));
+    const size_t per_share = (places.size() + shares - 1) / shares;
+    std::vector<size_t> ends{0};
+    for (size_t share = 1; share <= shares; ++share) {
+      size_t end = std::min(places.size(), share * per_share);
+      while (end > 0 && end < places.size() &&
+             places[end].sample == places[end - 1].sample) {
+        ++end;
+      }
+      ends.push_back(std::max(end, ends.back()));
+    }
+    std::ignore = ParallelFor(shares, jobs, [&](size_t share) -> Result<void> {
+      for (size_t i = ends[share]; i < ends[share + 1]; ++i) {
+        const Place& place = places[i];
+        if (errors[place.sample]) continue;
+        auto done = samples[place.sample]->ContentInto(place.file, place.into);
+        if (!done) errors[place.sample] = std::move(done).error();
+      }
+      return {};
+    });
+  }
+  nb::list records;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (errors[i]) {
+      if (!keep_errors) Raise(*errors[i]);
+      records.append(ErrorObject(*errors[i]));
+      continue;
+    }
+    records.append(nb::cast(PyRecord{*std::move(samples[i]), std::move(objects[i])},
+                            nb::rv_policy::move));
+  }
+  return records;
+}
+
+void BindPackRecord(nb::module_& module) {
+  nb::class_<PyRecord>(module, "PackRecord", "One sample: a key and files.")
+      .def_prop_ro("key", [](const PyRecord& r) { return Text(r.sample.key()); })
+      .def_prop_ro("metadata",
+                   [](const PyRecord& r) { return MetadataObject(r.sample.metadata()); })
+      .def_prop_ro("shard",
+                   [](const PyRecord& r) {
+                     return NameText(r.sample.pieces().front().shard->Describe());
+                   })
+      .def_prop_ro("number",
+                   [](const PyRecord& r) { return r.sample.pieces().front().number; })
+      .def_prop_ro("offset",
+                   [](const PyRecord& r) {
+                     const auto& piece = r.sample.pieces().front();
+                     return piece.shard->offset(piece.number);
+                   })
+      .def_prop_ro("is_tombstone",
+                   [](const PyRecord& r) {
+                     return r.sample.pieces().front().record.is_tombstone();
+                   })
+      .def_prop_ro("nbytes",
+                   [](const PyRecord& r) {
+                     uint64_t bytes = 0;
+                     for (const auto file : r.sample.files()) {
+                       bytes += r.sample.head(file).raw_size;
+                     }
+                     return bytes;
+                   })
+      .def("file_entries", &FileEntries)
+      .def("names",
+           [](const PyRecord& r) {
+             nb::list names;
+             for (const auto file : r.sample.files()) {
+               names.append(Text(r.sample.head(file).name));
+             }
+             return names;
+           })
+      .def("as_dict", &AsDict)
+      .def(
+          "get",
+          [](nb::handle self, std::string_view name) {
+            return GetEntry(self, name, false);
+          },
+          nb::arg("name"))
+      .def(
+          "__getitem__",
+          [](nb::handle self, std::string_view name) {
+            return GetEntry(self, name, true);
+          },
+          nb::arg("name"))
+      .def(
+          "__contains__",
+          [](const PyRecord& r, std::string_view name) {
+            return r.sample.Find(name).has_value();
+          },
+          nb::arg("name"))
+      .def("__len__", [](const PyRecord& r) { return r.sample.files().size(); })
+      .def("__iter__", [](nb::handle self) { return nb::iter(FileEntries(self)); })
+      .def("__repr__", [](const PyRecord& r) {
+        return Text(fmt::format("<shardpack.Record \"{}\" of {} files>", r.sample.key(),
+                                r.sample.files().size()));
+      });
+  BindEntry(module);
+}
+
+}  // namespace dolium::python

@@ -1,0 +1,409 @@
+// The Python class PackSet: samples by number and key.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "dolium/base/endian.h"
+#include "dolium/base/parallel.h"
+#include "dolium/domain/dataset/sample_set.h"
+#include "dolium/formats/shardpack/stream_reader.h"
+#include "python/src/arguments.h"
+#include "python/src/bindings.h"
+#include "python/src/errors.h"
+#include "python/src/interrupt.h"
+#include "python/src/pack_record.h"
+
+namespace dolium::python {
+namespace {
+
+using dataset::LoadedSample;
+using dataset::SampleSet;
+using shardpack::Check;
+
+Check ParseCheck(std::string_view text) {
+  if (text == "full") return Check::kFull;
+  if (text == "heads") return Check::kHeads;
+  if (text == "none") return Check::kNone;
+  throw nb::value_error("check is \"full\", \"heads\" or \"none\"");
+}
+
+dataset::Nonmatch ParseNonmatch(std::string_view text) {
+  if (text == "error") return dataset::Nonmatch::kError;
+  if (text == "skip") return dataset::Nonmatch::kSkip;
+  if (text == "none") return dataset::Nonmatch::kNone;
+  throw nb::value_error("nonmatch is \"error\", \"skip\" or \"none\"");
+}
+
+std::vector<std::string> References(nb::handle references) {
+  std::vector<std::string> texts;
+  if (nb::isinstance<nb::list>(references) || nb::isinstance<nb::tuple>(references)) {
+    for (const nb::handle reference : references) {
+      texts.push_back(LocationText(reference));
+    }
+  } else {
+    texts.push_back(LocationText(references));
+  }
+  return texts;
+}
+
+// What tells one generation of a shard's contents from another.
+uint32_t FooterCrc(const shardpack::Footer& footer) {
+  constexpr size_t kFooterCrcAt = 52;
+  return LoadLE<uint32_t>(shardpack::WriteFooter(footer).data() + kFooterCrcAt);
+}
+
+constexpr uint64_t kCopyPiece = uint64_t{8} << 20;
+constexpr size_t kCopiers = 4;
+
+Result<void> WriteAll(int fd, BytesView bytes, uint64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      return SystemError(errno, "cannot write a copy");
+    }
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+  return {};
+}
+
+class PackSet {
+ public:
+  explicit PackSet(std::shared_ptr<const SampleSet> set) : set_(std::move(set)) {}
+
+  const std::shared_ptr<const SampleSet>& set() const { return set_; }
+  uint64_t size() const { return set_->size(); }
+  bool is_near() const { return is_near_; }
+
+  // Negative numbers count from the end, as in lists.
+  uint64_t Number(int64_t number) const {
+    const auto count = static_cast<int64_t>(size());
+    const int64_t from_front = number < 0 ? number + count : number;
+    if (from_front < 0 || from_front >= count) {
+      throw nb::index_error(
+          fmt::format("sample {} of a set of {}", number, count).c_str());
+    }
+    return static_cast<uint64_t>(from_front);
+  }
+
+  nb::object Read(int64_t number) const {
+    const uint64_t wanted = Number(number);
+    if (is_near_) return RecordObject(Must(set_->Read(wanted)));
+    return RecordObject(Must(WithoutGil([&] { return set_->Read(wanted); })));
+  }
+
+  nb::list ReadMany(nb::handle numbers, bool keep_errors, size_t jobs) const {
+    std::vector<uint64_t> wanted;
+    for (const nb::handle number : nb::iter(nb::borrow(numbers))) {
+      const Py_ssize_t value = PyNumber_AsSsize_t(number.ptr(), PyExc_IndexError);
+      if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+      wanted.push_back(Number(value));
+    }
+    auto samples = is_near_ ? set_->ReadMany(wanted)
+                            : WithoutGil([&] { return set_->ReadMany(wanted); });
+    return LoadedRecords(std::move(samples), keep_errors, jobs);
+  }
+
+  std::optional<uint64_t> Find(std::string_view key) const {
+    return Must(WithoutGil([&] { return set_->Find(key); }));
+  }
+
+  std::shared_ptr<const shardpack::Shard> Shard(size_t index) const {
+    if (index >= set_->shard_count()) {
+      throw nb::index_error(
+          fmt::format("shard {} of {}", index, set_->shard_count()).c_str());
+    }
+    return Must(WithoutGil([&] { return set_->shard(index); }));
+  }
+
+  nb::object ReadAt(size_t shard_index, uint64_t offset) const {
+    const auto shard = Shard(shard_index);
+    const auto number = shard->NumberAt(offset);
+    if (!number) {
+      Raise(InvalidArgument(
+          fmt::format("{}: no record begins at {}", shard->Describe(), offset)));
+    }
+    auto record = Must(WithoutGil([&] { return shard->Read(*number); }));
+    return RecordObject(LoadedSample({shard, *number, std::move(record)}));
+  }
+
+  // Copies a shard, as it was when it was opened, to an open file. Returns its size.
+  uint64_t CopyShard(size_t index, int fd) const {
+    const auto shard = Shard(index);
+    const uint64_t size = shard->footer().file_size;
+    const uint64_t pieces = (size + kCopyPiece - 1) / kCopyPiece;
+    Must(WithoutGil([&] {
+      return ParallelFor(pieces, kCopiers, [&](size_t piece) -> Result<void> {
+        const uint64_t offset = piece * kCopyPiece;
+        DOLIUM_TRY(const Bytes bytes,
+                   shard->ReadBytes({offset, std::min(kCopyPiece, size - offset)}));
+        return WriteAll(fd, bytes, offset).Within(shard->Describe());
+      });
+    }));
+    return size;
+  }
+
+  nb::list Keys(uint64_t begin, uint64_t end) const {
+    std::vector<std::string> keys;
+    Must(WithoutGil([&] {
+      return set_->VisitKeys([&](uint64_t number, std::string_view key) {
+        if (number >= begin && number < end) keys.emplace_back(key);
+        return number + 1 < end;
+      });
+    }));
+    nb::list list;
+    for (const std::string& key : keys) list.append(MessageText(key));
+    return list;
+  }
+
+ private:
+  std::shared_ptr<const SampleSet> set_;
+  // Whether reading is a look into memory, which is not worth letting go of the GIL.
+  bool is_near_ = set_->is_mapped();
+};
+
+// The samples of a mapped set in order. Has the kernel map what comes next, many pages at
+// a time: far cheaper than a fault for every few of them.
+class PackRecords {
+ public:
+  explicit PackRecords(std::shared_ptr<const SampleSet> set) : set_(std::move(set)) {}
+
+  nb::object Next() {
+    if (next_ == set_->size()) throw nb::stop_iteration();
+    LoadedSample sample = Must(set_->Read(next_++));
+    const BytesView block = sample.pieces().front().record.block();
+    if (block.data() < mapped_.data() ||
+        block.data() + block.size() > mapped_.data() + mapped_.size()) {
+      mapped_ = MapAhead(*sample.pieces().front().shard, block);
+    }
+    return RecordObject(std::move(sample));
+  }
+
+ private:
+  static BytesView MapAhead(const shardpack::Shard& shard, BytesView block) {
+    constexpr size_t kAhead = size_t{8} << 20;
+    const BytesView all = shard.mapped();
+    const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(block.data()) / page * page;
+    const auto at = static_cast<size_t>(block.data() - all.data());
+    const size_t size = std::min(kAhead, all.size() - at);
+    // Where the kernel does not know this (before 5.14), faults do it.
+    madvise(reinterpret_cast<void*>(begin),
+            size + (reinterpret_cast<uintptr_t>(block.data()) - begin),
+            MADV_POPULATE_READ);
+    return block.data() == nullptr ? BytesView() : all.subspan(at, size);
+  }
+
+  std::shared_ptr<const SampleSet> set_;
+  uint64_t next_ = 0;
+  BytesView mapped_;
+};
+
+// What Dataset of the package shardpack is made of: numbers go straight to the set, all
+// else to methods that Python adds.
+class PackDataset {
+ public:
+  explicit PackDataset(nb::object set)
+      : set_(std::move(set)),
+        own_(nb::isinstance<PackSet>(set_) ? nb::inst_ptr<PackSet>(set_) : nullptr) {}
+
+  const nb::object& set() const { return set_; }
+  const PackSet* own() const { return own_; }
+
+ private:
+  nb::object set_;
+  const PackSet* own_;  // nullptr: a set that Python made
+};
+
+nb::object GetItem(nb::handle self, nb::handle index) {
+  const PackDataset& dataset = *nb::inst_ptr<PackDataset>(self);
+  if (dataset.own() != nullptr && PyLong_CheckExact(index.ptr())) {
+    const long long number = PyLong_AsLongLong(index.ptr());
+    if (number == -1 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      throw nb::index_error("a number that no set is large enough for");
+    }
+    return dataset.own()->Read(number);
+  }
+  return self.attr("_get")(index);
+}
+
+nb::object Records(nb::handle self) {
+  const PackDataset& dataset = *nb::inst_ptr<PackDataset>(self);
+  if (dataset.own() != nullptr && dataset.own()->is_near()) {
+    return nb::cast(PackRecords(dataset.own()->set()), nb::rv_policy::move);
+  }
+  return self.attr("_records")();
+}
+
+// Reads front to back, from a file descriptor or a location.
+class PackStream {
+ public:
+  PackStream(std::unique_ptr<shardpack::ByteInput> input, Check check, std::string name)
+      : reader_(std::move(input), {.check = check}), name_(std::move(name)) {}
+
+  nb::object Next() {
+    auto record = WithoutGil([&] { return reader_.Next(); });
+    if (!record) Raise(std::move(record).error().Within(name_));
+    if (!*record) throw nb::stop_iteration();
+    // Decoded here: dictionaries belong to the stream.
+    const uint64_t number = reader_.records() - 1;
+    auto sample = (*record)->Decode(reader_.content_options());
+    if (!sample) {
+      Raise(
+          std::move(sample).error().Within(fmt::format("{}: record {}", name_, number)));
+    }
+    nb::dict files;
+    for (const shardpack::File& file : sample->files) {
+      files[MessageText(file.name)] =
+          nb::make_tuple(MessageText(file.content_type), CopyToPython(file.data));
+    }
+    return nb::make_tuple(
+        MessageText(sample->key), files, static_cast<int>(sample->metadata.format),
+        CopyToPython(sample->metadata.bytes), number, sample->tombstone);
+  }
+
+ private:
+  shardpack::StreamReader reader_;
+  std::string name_;
+};
+
+std::shared_ptr<const SampleSet> OpenSet(nb::handle references, std::string_view check,
+                                         bool map, uint64_t raw_limit,
+                                         uint64_t tail_bytes) {
+  dataset::SetOptions options;
+  options.shard.check = ParseCheck(check);
+  options.shard.map = map;
+  options.shard.raw_limit = raw_limit;
+  options.shard.tail_bytes = tail_bytes;
+  const std::vector<std::string> texts = References(references);
+  return Must(WithoutGil([&] { return dataset::OpenSampleSet(texts, options); }));
+}
+
+std::vector<std::shared_ptr<const SampleSet>> SetsOf(const nb::list& sets) {
+  std::vector<std::shared_ptr<const SampleSet>> found;
+  for (const nb::handle set : sets) found.push_back(nb::cast<PackSet&>(set).set());
+  return found;
+}
+
+}  // namespace
+
+void BindPackSet(nb::module_& module) {
+  nb::class_<PackSet>(module, "PackSet", "Samples by number and key.")
+      .def("__len__", &PackSet::size)
+      .def("read", &PackSet::Read, nb::arg("number"))
+      .def("read_many", &PackSet::ReadMany, nb::arg("numbers"),
+           nb::arg("keep_errors") = false, nb::arg("jobs") = 0)
+      .def("find", &PackSet::Find, nb::arg("key"))
+      .def("keys", &PackSet::Keys, nb::arg("begin"), nb::arg("end"))
+      .def("read_at", &PackSet::ReadAt, nb::arg("shard"), nb::arg("offset"))
+      .def_prop_ro("shard_count",
+                   [](const PackSet& self) { return self.set()->shard_count(); })
+      .def(
+          "shard_info",
+          [](const PackSet& self, size_t index) {
+            const auto shard = self.Shard(index);
+            nb::dict info;
+            info["path"] = NameText(shard->Describe());
+            info["records"] = shard->size();
+            info["size"] = shard->footer().file_size;
+            info["index_offset"] = shard->footer().index_offset;
+            info["footer_crc32c"] = FooterCrc(shard->footer());
+            info["generation"] = MessageText(shard->generation().token);
+            info["align"] = uint64_t{1} << shard->footer().align_log2;
+            info["metadata"] = MessageText(Must(shard->metadata()).dump());
+            return info;
+          },
+          nb::arg("shard"))
+      .def(
+          "offsets",
+          [](const PackSet& self, size_t index) {
+            const auto shard = self.Shard(index);
+            nb::list offsets;
+            for (uint64_t i = 0; i < shard->size(); ++i) offsets.append(shard->offset(i));
+            return offsets;
+          },
+          nb::arg("shard"))
+      .def("copy_shard", &PackSet::CopyShard, nb::arg("shard"), nb::arg("fd"))
+      .def_prop_ro("is_near", &PackSet::is_near)
+      .def("extents", [](const PackSet& self) {
+        nb::list extents;
+        for (const auto& extent : WithoutGil([&] { return self.set()->extents(); })) {
+          extents.append(nb::make_tuple(extent.records, extent.bytes));
+        }
+        return extents;
+      });
+  module.def(
+      "pack_open",
+      [](nb::handle references, std::string_view check, bool map, uint64_t raw_limit,
+         uint64_t tail_bytes) {
+        return PackSet(OpenSet(references, check, map, raw_limit, tail_bytes));
+      },
+      nb::arg("references"), nb::arg("check") = "full", nb::arg("map") = true,
+      nb::arg("raw_limit") = shardpack::kDefaultRawLimit,
+      nb::arg("tail_bytes") = shardpack::ShardOptions().tail_bytes);
+  module.def(
+      "pack_join",
+      [](const nb::list& sets, std::string_view nonmatch, bool by_key) {
+        const dataset::ColumnOptions options{ParseNonmatch(nonmatch), by_key};
+        auto found = SetsOf(sets);
+        return PackSet(Must(
+            WithoutGil([&] { return dataset::JoinColumns(std::move(found), options); })));
+      },
+      nb::arg("sets"), nb::arg("nonmatch") = "error", nb::arg("by_key") = false);
+  module.def(
+      "pack_overlay",
+      [](const PackSet& base, const nb::list& layers) {
+        auto found = SetsOf(layers);
+        return PackSet(Must(
+            WithoutGil([&] { return dataset::Overlay(base.set(), std::move(found)); })));
+      },
+      nb::arg("base"), nb::arg("layers"));
+
+  nb::class_<PackDataset>(module, "PackDataset", "What shardpack.Dataset is made of.")
+      .def(nb::init<nb::object>(), nb::arg("set"))
+      .def_prop_ro("_set", &PackDataset::set)
+      .def("__len__", [](const PackDataset& self) { return nb::len(self.set()); })
+      .def("__getitem__", &GetItem, nb::arg("index"))
+      .def("__iter__", &Records)
+      .def("records", &Records, "All samples, in order.");
+  nb::class_<PackRecords>(module, "PackRecords", "The samples of a local set, in order.")
+      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__next__", &PackRecords::Next);
+  nb::class_<PackStream>(module, "PackStream", "Records front to back, without seeking.")
+      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__next__", &PackStream::Next);
+  module.def(
+      "pack_stream",
+      [](nb::handle source, std::string_view check) {
+        const Check checked = ParseCheck(check);
+        if (nb::isinstance<nb::int_>(source)) {
+          const int fd = nb::cast<int>(source);
+          return std::make_unique<PackStream>(shardpack::FileInput(fd), checked,
+                                              fmt::format("file descriptor {}", fd));
+        }
+        const Location location = Must(ParseLocation(LocationText(source)));
+        auto input = Must(WithoutGil([&] { return shardpack::ObjectInput(location); }));
+        return std::make_unique<PackStream>(std::move(input), checked,
+                                            location.Describe());
+      },
+      nb::arg("source"), nb::arg("check") = "full");
+}
+
+}  // namespace dolium::python

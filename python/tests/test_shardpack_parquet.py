@@ -1,0 +1,82 @@
+"""Parquet in and out."""
+
+import datetime
+import decimal
+
+import pytest
+
+import shardpack
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+parquet = pytest.importorskip("shardpack.parquet")
+
+
+@pytest.fixture
+def table():
+    when = datetime.datetime(2024, 1, 2, 3, 4, 5)
+    return pa.table(
+        {
+            "id": ["a", "b", "c"],
+            "blob": [b"\xff\xd8", None, b"x"],
+            "count": [1, 2, None],
+            "vector": [[1.5], [], [2.0, 3.0]],
+            "when": [when, None, when],
+            "price": [decimal.Decimal("1.50"), decimal.Decimal("2.25"), None],
+            "image": [{"bytes": b"jj", "path": "x.jpg"}, None, {"bytes": b"q", "path": None}],
+        }
+    )
+
+
+def test_rows_become_samples(tmp_path, table):
+    pq.write_table(table, tmp_path / "t.parquet")
+    reports = parquet.import_parquet(
+        tmp_path / "t.parquet", tmp_path / "o.shardpack", key_column="id", compression="zstd"
+    )
+    assert [report.records for report in reports] == [3]
+    dataset = shardpack.open(tmp_path / "o.shardpack")
+    assert dataset.keys() == ["a", "b", "c"]
+    assert dataset[0]["blob"].data == b"\xff\xd8" and "blob" not in dataset[1]
+    assert dataset[0]["image.jpg"].content_type == "image/jpeg"
+    assert dataset[0]["id"].decode() == "a"
+    assert dataset[1]["row.json"].decode() == {"count": 2, "vector": [], "price": "2.25"}
+
+
+def test_there_and_back(tmp_path, table):
+    for part in range(2):
+        pq.write_table(table, tmp_path / f"{part}.parquet")
+    parquet.import_parquet(tmp_path, tmp_path / "o-000000.shardpack", shard_records=4)
+    count = parquet.export_parquet(tmp_path / "o-{000000..000001}.shardpack", tmp_path / "back.pq")
+    assert count == 6
+    back = pq.read_table(tmp_path / "back.pq")
+    assert back["key"].to_pylist() == [f"{n:09}" for n in range(6)]
+    for name in table.column_names:
+        if name != "image":
+            assert back[name].type == table[name].type
+            assert back[name].to_pylist() == table[name].to_pylist() * 2, name
+    assert back["image"].to_pylist()[0] == {"bytes": b"jj", "path": "image.jpg"}
+
+
+def test_other_shards_have_a_column_for_each_file(tmp_path):
+    with shardpack.Writer(tmp_path / "s.shardpack") as writer:
+        writer.write("one", {"a.jpg": b"\xff\xd8", "b.txt": "text"})
+        writer.write("two", {"b.txt": "more", "c.json": b"{}"})
+    assert parquet.export_parquet(tmp_path / "s.shardpack", tmp_path / "s.parquet") == 2
+    assert pq.read_table(tmp_path / "s.parquet").to_pylist() == [
+        {"key": "one", "a.jpg": b"\xff\xd8", "b.txt": "text", "c.json": None},
+        {"key": "two", "a.jpg": None, "b.txt": "more", "c.json": "{}"},
+    ]
+
+
+def test_what_does_not_fit_is_refused(tmp_path, table):
+    pq.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match='no column "key"'):
+        parquet.import_parquet(tmp_path / "t.parquet", tmp_path / "o.shardpack", key_column="key")
+    nested = pa.table({"x": [[b"bytes"]]})
+    pq.write_table(nested, tmp_path / "n.parquet")
+    with pytest.raises(ValueError, match="bytes within a list"):
+        parquet.import_parquet(tmp_path / "n.parquet", tmp_path / "o.shardpack")
+    assert not (tmp_path / "o.shardpack").exists()
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileNotFoundError, match="parquet"):
+        parquet.import_parquet(tmp_path / "empty", tmp_path / "o.shardpack")

@@ -1,0 +1,87 @@
+#include "dolium/codec/codec.h"
+
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dolium/codec/zstd.h"
+
+namespace dolium {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kText(1000, 'x');
+
+class SizedCodecTest : public testing::TestWithParam<CodecId> {
+ protected:
+  CodecChain Chain(uint64_t size = kText.size()) const { return {{GetParam(), size}}; }
+  Bytes Stored() const {
+    auto stored = Encode(Chain(), AsBytes(kText));
+    EXPECT_TRUE(stored) << stored.error().message;
+    return Bytes::FromVector(*std::move(stored));
+  }
+};
+
+TEST_P(SizedCodecTest, RoundTrips) {
+  const Bytes stored = Stored();
+  EXPECT_LT(stored.size(), 50U);
+  EXPECT_EQ(AsText(*Decode(Chain(), stored, 1000)), kText);
+  EXPECT_EQ(ClaimedSize(Chain(), stored), 1000U);
+  ByteVector into(1000);
+  EXPECT_TRUE(*DecodeInto(Chain(), stored, into));
+  EXPECT_EQ(AsText(into), kText);
+}
+
+TEST_P(SizedCodecTest, RefusesAnotherSize) {
+  const Bytes stored = Stored();
+  for (const uint64_t size : {0, 999, 1001}) {
+    EXPECT_EQ(Decode(Chain(size), stored, 5000).error().code, ErrorCode::kCorrupt);
+    ByteVector into(size);
+    EXPECT_FALSE(*DecodeInto(Chain(), stored, into));
+    EXPECT_EQ(Encode(Chain(size), AsBytes(kText)).error().code,
+              ErrorCode::kInvalidArgument);
+  }
+}
+
+TEST_P(SizedCodecTest, TakesNoMemoryOnAClaimThatCannotBe) {
+  const Bytes stored = Stored();
+  EXPECT_THAT(Decode(Chain(), stored, 999).error().message,
+              HasSubstr("more than the limit of 999 bytes"));
+  EXPECT_THAT(Decode(Chain(uint64_t{1} << 40), stored, UINT64_MAX).error().message,
+              HasSubstr("cannot decode to 1099511627776"));
+  EXPECT_EQ(ClaimedSize(Chain(uint64_t{1} << 40), stored), std::nullopt);
+}
+
+TEST_P(SizedCodecTest, StandsInAChain) {
+  const CodecChain chain{{CodecId::kGzip}, {GetParam(), kText.size()}};
+  const auto stored = Encode(chain, AsBytes(kText));
+  ASSERT_TRUE(stored) << stored.error().message;
+  EXPECT_EQ(AsText(*Decode(chain, Bytes::Copy(*stored), 1000)), kText);
+  EXPECT_EQ(ClaimedSize(chain, *stored), 1000U);
+  EXPECT_EQ(ToString(chain), fmt::format("gzip+{}", CodecName(GetParam())));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SizedCodecTest,
+                         testing::Values(CodecId::kLz4Block, CodecId::kZstd));
+
+TEST(Codec, DecodesWithADictionary) {
+  std::vector<Bytes> samples;
+  for (int i = 0; i < 2000; ++i) {
+    samples.push_back(
+        Bytes::Copy(AsBytes(fmt::format("sample {} of many, {}", i, i * i))));
+  }
+  const auto dictionary =
+      *ZstdDictionary::Load(Bytes::FromVector(*ZstdDictionary::Train(samples, 1024)));
+  const BytesView value = samples[7];
+  const Bytes stored = Bytes::FromVector(ZstdEncode(value, 3, dictionary.get()));
+  const CodecChain chain{{CodecId::kZstd, value.size(), dictionary}};
+  EXPECT_EQ(AsText(*Decode(chain, stored, 1000)), AsText(value));
+  EXPECT_FALSE(Decode({{CodecId::kZstd, value.size()}}, stored, 1000));
+  EXPECT_EQ(Encode(chain, value).error().code, ErrorCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace dolium

@@ -1,0 +1,108 @@
+#include "dolium/domain/dataset/imports/file_loader.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dolium/bytes/file_identity.h"
+#include "dolium/bytes/store.h"
+#include "dolium/domain/dataset/imports/open_beneath.h"
+
+namespace dolium::dataset {
+namespace {
+
+constexpr size_t kBlockBytes = size_t{1} << 20;
+constexpr size_t kSmallBytes = size_t{128} << 10;
+constexpr size_t kMapBytes = size_t{1} << 20;
+constexpr uint32_t kModeBits = 07777;
+
+// What is read keeps its place in a block at a multiple of this.
+constexpr size_t kAlignment = 16;
+
+Result<void> ReadAll(int fd, MutableBytes into) {
+  while (!into.empty()) {
+    const ssize_t got = RetryOnSignal([&] { return read(fd, into.data(), into.size()); });
+    if (got < 0) return SystemError(errno, "cannot read");
+    if (got == 0) return Conflict("became shorter while it was read");
+    into = into.subspan(static_cast<size_t>(got));
+  }
+  return {};
+}
+
+Result<Bytes> Map(int fd, size_t size) {
+  void* const at = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (at == MAP_FAILED) return SystemError(errno, "cannot map");
+  madvise(at, size, MADV_SEQUENTIAL);
+  const std::shared_ptr<const void> owner(
+      at, [size](const void* map) { munmap(const_cast<void*>(map), size); });
+  return Bytes(owner, {static_cast<const std::byte*>(at), size});
+}
+
+}  // namespace
+
+Result<Bytes> FileLoader::ReadSmall(int fd, size_t size) {
+  if (size == 0) return Bytes();
+  if (!block_ || size > kBlockBytes - used_) {
+    block_.reset(new std::byte[kBlockBytes]);
+    used_ = 0;
+  }
+  const MutableBytes into(block_.get() + used_, size);
+  DOLIUM_TRY_VOID(ReadAll(fd, into));
+  used_ =
+      std::min(kBlockBytes, (used_ + size + kAlignment - 1) / kAlignment * kAlignment);
+  return Bytes(block_, into);
+}
+
+Result<void> FileLoader::LoadSteps(const std::string& path, bool follow,
+                                   shardpack::File& file) {
+  if (path.find('\0') != std::string::npos) return InvalidArgument("a NUL in the path");
+  UniqueFd fd;
+  if (follow) {
+    DOLIUM_TRY(fd, OpenBeneath(root_.get(), path, O_RDONLY | O_NONBLOCK));
+  } else {
+    fd = UniqueFd(RetryOnSignal([&] {
+      return openat(root_.get(), path.c_str(),
+                    O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    }));
+    if (!fd) return SystemError(errno, "cannot open");
+  }
+  struct stat status{};
+  if (fstat(fd.get(), &status) != 0) return SystemError(errno, "cannot look up");
+  if (!S_ISREG(status.st_mode)) return InvalidArgument("not a regular file");
+  const auto bytes = static_cast<uint64_t>(status.st_size);
+  if (bytes > options_.max_file_bytes) {
+    return InvalidArgument(fmt::format("{} bytes, more than the limit of {}", bytes,
+                                       options_.max_file_bytes));
+  }
+  const auto size = static_cast<size_t>(bytes);
+  if (size <= kSmallBytes) {
+    DOLIUM_TRY(file.data, ReadSmall(fd.get(), size));
+  } else if (size <= kMapBytes) {
+    Buffer buffer(size);
+    DOLIUM_TRY_VOID(ReadAll(fd.get(), buffer.view()));
+    file.data = std::move(buffer).Share();
+  } else {
+    DOLIUM_TRY(file.data, Map(fd.get(), size));
+  }
+  if (options_.keep_attributes) {
+    file.modified = ModifiedNanoseconds(status);
+    file.mode = status.st_mode & kModeBits;
+  }
+  return {};
+}
+
+Result<void> FileLoader::Load(const std::string& path, bool follow,
+                              shardpack::File& file) {
+  auto loaded = LoadSteps(path, follow, file);
+  if (!loaded) return std::move(loaded).error().Within(JoinPath(root_path_, path));
+  return {};
+}
+
+}  // namespace dolium::dataset

@@ -1,0 +1,47 @@
+// FileLoader: whole files of a folder, read quickly.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "dolium/base/bytes.h"
+#include "dolium/base/result.h"
+#include "dolium/bytes/unique_fd.h"
+#include "dolium/formats/shardpack/sample.h"
+
+namespace dolium::dataset {
+
+// Small files are read into shared blocks, larger ones into memory of their own, and
+// those above a MiB are memory maps: if somebody cuts such a file short before its bytes
+// have been used, the process ends with SIGBUS. One thread at a time.
+class FileLoader {
+ public:
+  struct Options {
+    bool keep_attributes = false;
+    uint64_t max_file_bytes = 0;
+  };
+
+  FileLoader(UniqueFd root, std::string root_path, const Options& options)
+      : root_(std::move(root)), root_path_(std::move(root_path)), options_(options) {}
+
+  int root() const { return root_.get(); }
+  const std::string& root_path() const { return root_path_; }
+
+  // Fills data (and time and mode, if kept) of `file` from `path`, relative to the root.
+  // With `follow`, links are followed within the folder; else a link is an error.
+  Result<void> Load(const std::string& path, bool follow, shardpack::File& file);
+
+ private:
+  Result<Bytes> ReadSmall(int fd, size_t size);
+  Result<void> LoadSteps(const std::string& path, bool follow, shardpack::File& file);
+
+  UniqueFd root_;
+  std::string root_path_;
+  Options options_;
+  std::shared_ptr<std::byte[]> block_;
+  size_t used_ = 0;  // of the block
+};
+
+}  // namespace dolium::dataset

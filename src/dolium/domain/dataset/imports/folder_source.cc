@@ -1,0 +1,150 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dolium/bytes/folder.h"
+#include "dolium/bytes/location.h"
+#include "dolium/domain/dataset/content_types.h"
+#include "dolium/domain/dataset/imports/file_loader.h"
+#include "dolium/domain/dataset/imports/folder.h"
+#include "dolium/domain/dataset/imports/folder_listing.h"
+#include "dolium/domain/dataset/imports/input_stream.h"
+#include "dolium/domain/dataset/imports/sample_json.h"
+
+namespace dolium::dataset {
+namespace {
+
+using shardpack::File;
+using shardpack::Sample;
+
+constexpr std::string_view kManifestName = "manifest.jsonl";
+constexpr uint64_t kMaxLine = uint64_t{64} << 20;
+
+class ListedSource final : public SampleSource {
+ public:
+  ListedSource(FileLoader loader, FolderListing listing)
+      : loader_(std::move(loader)), listing_(std::move(listing)) {}
+
+  Result<std::optional<Sample>> Next() override {
+    if (done_ == listing_.groups().size()) return std::nullopt;
+    const FolderListing::Group& group = listing_.groups()[done_];
+    Sample sample{.key = listing_.Key(group)};
+    sample.files.resize(group.count);
+    for (size_t i = 0; i < group.count; ++i) {
+      const size_t number = group.first + i;
+      File& file = sample.files[i];
+      file.name = listing_.EntryName(number);
+      file.content_type = ContentTypeOfName(file.name);
+      DOLIUM_TRY_VOID(
+          loader_.Load(listing_.Path(number), listing_.is_link(number), file));
+      bytes_ += file.data.size();
+    }
+    ++done_;
+    return sample;
+  }
+
+  Progress progress() const override {
+    return {.entries = done_, .total_entries = listing_.groups().size(), .bytes = bytes_};
+  }
+
+ private:
+  FileLoader loader_;
+  const FolderListing listing_;
+  size_t done_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+class ManifestSource final : public SampleSource {
+ public:
+  ManifestSource(FileLoader loader, std::unique_ptr<InputStream> manifest)
+      : loader_(std::move(loader)), manifest_(std::move(manifest)) {}
+
+  Result<std::optional<Sample>> Next() override {
+    while (true) {
+      DOLIUM_TRY(const auto line, manifest_->ReadLine(kMaxLine));
+      if (!line) return std::nullopt;
+      ++line_;
+      const std::string_view text = AsText(*line);
+      if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      auto sample = Read(text);
+      if (!sample) {
+        return std::move(sample).error().Within(
+            fmt::format("{}: line {}", manifest_->name(), line_));
+      }
+      ++samples_;
+      return *std::move(sample);
+    }
+  }
+
+  Progress progress() const override { return {.entries = samples_, .bytes = bytes_}; }
+
+ private:
+  Result<Sample> Read(std::string_view text) {
+    DOLIUM_TRY(ManifestLine line, ParseManifestLine(text));
+    for (size_t i = 0; i < line.paths.size(); ++i) {
+      // What the manifest says of a file counts more than what the file system does.
+      File& file = line.sample.files[i];
+      const auto modified = file.modified;
+      const auto mode = file.mode;
+      DOLIUM_TRY_VOID(loader_.Load(line.paths[i], /*follow=*/true, file));
+      if (modified) file.modified = modified;
+      if (mode) file.mode = mode;
+      bytes_ += file.data.size();
+    }
+    return std::move(line.sample);
+  }
+
+  FileLoader loader_;
+  const std::unique_ptr<InputStream> manifest_;
+  uint64_t line_ = 0;
+  uint64_t samples_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<SampleSource>> OpenFolderSource(const std::string& path,
+                                                       const ImportOptions& options) {
+  DOLIUM_TRY(const Location location, ParseLocation(path));
+  const std::string described = location.Describe();
+  DOLIUM_TRY(const auto local, location.store->LocalPath(location.path));
+  if (!local) return Unsupported(described + ": not a local folder");
+  std::string folder = *local;
+  std::string manifest = options.manifest;
+  struct stat status{};
+  if (stat(local->c_str(), &status) != 0) {
+    return SystemError(errno, "cannot look up").Within(described);
+  }
+  bool by_manifest = options.grouping == Grouping::kManifest;
+  if (S_ISREG(status.st_mode)) {
+    if (options.grouping != Grouping::kAuto && !by_manifest) {
+      return InvalidArgument(described + ": not a folder");
+    }
+    by_manifest = true;
+    manifest = *local;
+    folder = ParentPath(*local);
+  }
+  auto root = OpenFolder(AT_FDCWD, folder);
+  if (!root) return std::move(root).error().Within(described);
+  FileLoader loader(*std::move(root), S_ISREG(status.st_mode) ? folder : described,
+                    {.keep_attributes = options.keep_attributes,
+                     .max_file_bytes = options.max_file_bytes});
+  if (by_manifest) {
+    if (manifest.empty()) manifest = JoinPath(folder, kManifestName);
+    DOLIUM_TRY(Location at, ParseLocation(manifest));
+    DOLIUM_TRY(auto stream, InputStream::Open(std::move(at)));
+    return std::make_unique<ManifestSource>(std::move(loader), std::move(stream));
+  }
+  DOLIUM_TRY(FolderListing listing,
+             FolderListing::List(
+                 loader.root(), described,
+                 {.grouping = options.grouping, .skip_links = options.skip_links}));
+  return std::make_unique<ListedSource>(std::move(loader), std::move(listing));
+}
+
+}  // namespace dolium::dataset

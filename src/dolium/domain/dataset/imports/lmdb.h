@@ -1,0 +1,30 @@
+// LMDB environments: each entry is a sample.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "dolium/base/result.h"
+#include "dolium/domain/dataset/imports/options.h"
+#include "dolium/domain/dataset/sample_source.h"
+
+namespace dolium::dataset {
+
+// `path` is a folder with `data.mdb`, or such a file itself. An entry becomes a sample
+// with one file `data`, in the order of the database; what values mean is not asked
+// (named databases look like entries of the unnamed one; ImportOptions::database reads
+// them). Keys that are not UTF-8 become hexadecimal digits after `0x`, integer keys
+// (MDB_INTEGERKEY) decimal ones. Nothing is written, no lock is taken: nobody may write
+// to the environment meanwhile. Values lie in the memory map of the library, which trusts
+// its files: open only those that you trust too.
+Result<std::unique_ptr<SampleSource>> OpenLmdb(const std::string& path,
+                                               const ImportOptions& options);
+
+// Writes `path`/data.mdb, or the file `path` if it ends in `.mdb`; it appears in Finish.
+// A file `data` is stored under its sample's key, any other under `<key>/<name>`; keys
+// have at most 511 bytes. Metadata and content types have no place in this format and are
+// left out. A key that comes twice is kExists.
+Result<std::unique_ptr<SampleSink>> CreateLmdb(const std::string& path,
+                                               const ExportOptions& options);
+
+}  // namespace dolium::dataset

@@ -1,0 +1,133 @@
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dolium/bytes/location.h"
+#include "dolium/domain/dataset/content_types.h"
+#include "dolium/domain/dataset/imports/lmdb.h"
+#include "dolium/domain/dataset/imports/lmdb_environment.h"
+#include "dolium/domain/dataset/imports/text_values.h"
+
+namespace dolium::dataset {
+namespace {
+
+using shardpack::Sample;
+
+BytesView ViewOf(const MDB_val& value) {
+  return {static_cast<const std::byte*>(value.mv_data), value.mv_size};
+}
+
+class LmdbSource final : public SampleSource {
+ public:
+  LmdbSource(std::shared_ptr<LmdbEnvironment> environment, std::string path,
+             const ImportOptions& options)
+      : environment_(std::move(environment)), path_(std::move(path)), options_(options) {}
+  ~LmdbSource() override {
+    if (cursor_ != nullptr) mdb_cursor_close(cursor_);
+  }
+  LmdbSource(const LmdbSource&) = delete;
+  LmdbSource& operator=(const LmdbSource&) = delete;
+
+  Result<void> Start() {
+    const char* const name =
+        options_.database.empty() ? nullptr : options_.database.c_str();
+    MDB_dbi database = 0;
+    MDB_txn* const transaction = environment_->transaction();
+    if (const int status = mdb_dbi_open(transaction, name, 0, &database);
+        status != MDB_SUCCESS) {
+      return LmdbError(status,
+                       fmt::format("cannot open database \"{}\"", options_.database));
+    }
+    unsigned flags = 0;
+    MDB_stat stat{};
+    mdb_dbi_flags(transaction, database, &flags);
+    mdb_stat(transaction, database, &stat);
+    integer_keys_ = (flags & MDB_INTEGERKEY) != 0;
+    total_ = stat.ms_entries;
+    const int status = mdb_cursor_open(transaction, database, &cursor_);
+    if (status != MDB_SUCCESS) return LmdbError(status, "cannot read");
+    return {};
+  }
+
+  Result<std::optional<Sample>> Next() override {
+    MDB_val key{};
+    MDB_val value{};
+    const int status = mdb_cursor_get(cursor_, &key, &value, MDB_NEXT);
+    if (status == MDB_NOTFOUND) return std::nullopt;
+    if (status != MDB_SUCCESS) return LmdbError(status, "cannot read").Within(path_);
+    Sample sample{.key = KeyText(ViewOf(key))};
+    if (value.mv_size > options_.max_file_bytes) {
+      return InvalidArgument(
+          fmt::format("{}: key {}: {} bytes, more than the limit of {}", path_,
+                      sample.key, value.mv_size, options_.max_file_bytes));
+    }
+    const Bytes data(environment_, ViewOf(value));
+    sample.files.push_back({.name = "data",
+                            .content_type = std::string(GuessContentType("", data)),
+                            .data = data});
+    ++samples_;
+    bytes_ += data.size();
+    return sample;
+  }
+
+  Progress progress() const override {
+    return {.entries = samples_, .total_entries = total_, .bytes = bytes_};
+  }
+
+ private:
+  std::string KeyText(BytesView key) const {
+    if (integer_keys_ && key.size() == sizeof(uint32_t)) return Decimal<uint32_t>(key);
+    if (integer_keys_ && key.size() == sizeof(uint64_t)) return Decimal<uint64_t>(key);
+    const std::string_view text = AsText(key);
+    if (IsUtf8(key) && text.find('\0') == std::string_view::npos) {
+      return std::string(text);
+    }
+    return "0x" + ToHex(key);
+  }
+
+  // Integer keys have the byte order of the machine that wrote them.
+  template <typename T>
+  static std::string Decimal(BytesView key) {
+    T number{};
+    std::memcpy(&number, key.data(), sizeof number);
+    return std::to_string(number);
+  }
+
+  const std::shared_ptr<LmdbEnvironment> environment_;
+  const std::string path_;
+  const ImportOptions options_;
+  MDB_cursor* cursor_ = nullptr;
+  bool integer_keys_ = false;
+  uint64_t samples_ = 0;
+  uint64_t total_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<SampleSource>> OpenLmdb(const std::string& path,
+                                               const ImportOptions& options) {
+  DOLIUM_TRY(const Location location, ParseLocation(path));
+  const std::string described = location.Describe();
+  DOLIUM_TRY(const auto local, location.store->LocalPath(location.path));
+  if (!local) return Unsupported(described + ": not a local environment");
+  std::string file = *local;
+  struct stat status{};
+  if (stat(file.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) file += "/data.mdb";
+  if (stat(file.c_str(), &status) != 0) {
+    return SystemError(errno, "cannot look up").Within(described);
+  }
+  auto opened = LmdbEnvironment::Open(file, MDB_RDONLY | MDB_NOLOCK, /*map_size=*/0);
+  if (!opened) return std::move(opened).error().Within(described);
+  DOLIUM_TRY_VOID((*opened)->Begin(MDB_RDONLY).Within(described));
+  auto source = std::make_unique<LmdbSource>(*std::move(opened), described, options);
+  DOLIUM_TRY_VOID(source->Start().Within(described));
+  return source;
+}
+
+}  // namespace dolium::dataset

@@ -1,0 +1,37 @@
+// SourceFiles: the files that a source is read from, one after another.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/bytes/location.h"
+#include "dolium/domain/dataset/imports/input_stream.h"
+
+namespace dolium::dataset {
+
+// One thread at a time.
+class SourceFiles {
+ public:
+  // Opens the first, if there is one; looks up the sizes of local ones.
+  static Result<SourceFiles> Open(std::vector<Location> locations);
+  explicit SourceFiles(std::unique_ptr<InputStream> only)
+      : total_bytes_(only->size()), next_(std::move(only)) {}
+
+  // The next one; nullptr after the last.
+  Result<std::unique_ptr<InputStream>> Next();
+
+  // Of all of them, if all are local; else 0.
+  uint64_t total_bytes() const { return total_bytes_; }
+
+ private:
+  SourceFiles() = default;
+
+  std::vector<Location> locations_;
+  size_t opened_ = 0;
+  uint64_t total_bytes_ = 0;
+  std::unique_ptr<InputStream> next_;  // opened ahead
+};
+
+}  // namespace dolium::dataset

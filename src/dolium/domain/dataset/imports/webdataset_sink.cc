@@ -1,0 +1,66 @@
+#include <array>
+#include <utility>
+
+#include "dolium/domain/dataset/imports/output_shards.h"
+#include "dolium/domain/dataset/imports/put_checks.h"
+#include "dolium/domain/dataset/imports/tar_header.h"
+#include "dolium/domain/dataset/imports/webdataset.h"
+#include "dolium/domain/dataset/imports/webdataset_name.h"
+
+namespace dolium::dataset {
+namespace {
+
+using shardpack::File;
+using shardpack::Sample;
+
+constexpr uint32_t kMode = 0444;
+constexpr std::array<std::byte, 2 * kTarBlock>
+    kZeros{};  // as a tail: the mark of the end
+
+class WebDatasetSink final : public SampleSink {
+ public:
+  WebDatasetSink(std::unique_ptr<OutputShards> shards, const ExportOptions& options)
+      : shards_(std::move(shards)), options_(options) {}
+
+  Result<void> Put(const Sample& sample) override {
+    DOLIUM_TRY_VOID(CheckHasFiles(sample));
+    std::vector<ByteVector> headers(sample.files.size());
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < headers.size(); ++i) {
+      const File& file = sample.files[i];
+      DOLIUM_TRY(std::string path,
+                 WebDatasetPath(sample.key, file.name, options_.dot_replacement));
+      AppendTarHeader({.name = std::move(path),
+                       .size = file.data.size(),
+                       .modified = file.modified.value_or(0),
+                       .mode = file.mode.value_or(kMode)},
+                      headers[i]);
+      bytes += headers[i].size() + file.data.size() + TarPadding(file.data.size());
+    }
+    DOLIUM_TRY_VOID(shards_->BeginSample(bytes, kZeros));
+    for (size_t i = 0; i < headers.size(); ++i) {
+      const BytesView data = sample.files[i].data;
+      DOLIUM_TRY_VOID(shards_->Append(headers[i]));
+      DOLIUM_TRY_VOID(shards_->Append(data));
+      const auto padding = static_cast<size_t>(TarPadding(data.size()));
+      DOLIUM_TRY_VOID(shards_->Append(BytesView(kZeros).first(padding)));
+    }
+    return {};
+  }
+
+  Result<void> Finish() override { return shards_->Finish(kZeros); }
+
+ private:
+  const std::unique_ptr<OutputShards> shards_;
+  const ExportOptions options_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<SampleSink>> CreateWebDataset(const std::string& path,
+                                                     const ExportOptions& options) {
+  DOLIUM_TRY(auto shards, OutputShards::Create(path, options));
+  return std::make_unique<WebDatasetSink>(std::move(shards), options);
+}
+
+}  // namespace dolium::dataset

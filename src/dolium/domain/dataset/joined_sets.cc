@@ -1,0 +1,306 @@
+// JoinColumns and Overlay of sample_set.h.
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dolium/domain/dataset/sample_set.h"
+
+namespace dolium::dataset {
+
+namespace {
+
+using shardpack::Shard;
+using SetPointer = std::shared_ptr<const SampleSet>;
+
+// Adds all pieces of one sample to another.
+Result<void> AddPieces(LoadedSample& to, const LoadedSample& from, bool replaces) {
+  for (const SamplePiece& piece : from.pieces()) {
+    DOLIUM_TRY_VOID(to.Add(piece, replaces));
+  }
+  return {};
+}
+
+class ColumnSet final : public SampleSet {
+ public:
+  ColumnSet(std::vector<SetPointer> sets, ColumnOptions options)
+      : sets_(std::move(sets)), options_(options) {}
+
+  Result<void> Prepare() {
+    for (size_t i = 1; i < sets_.size(); ++i) {
+      bool is_aligned = false;
+      if (!options_.by_key) {
+        DOLIUM_TRY(is_aligned, AreAligned(*sets_[0], *sets_[i]));
+      }
+      are_aligned_.push_back(is_aligned);
+    }
+    if (options_.nonmatch != Nonmatch::kSkip ||
+        std::ranges::all_of(are_aligned_, [](bool is_aligned) { return is_aligned; })) {
+      return {};
+    }
+    // Only those that every column has.
+    kept_.emplace();
+    Result<void> failed;
+    DOLIUM_TRY_VOID(sets_[0]->VisitKeys([&](uint64_t number, std::string_view key) {
+      for (size_t i = 1; i < sets_.size(); ++i) {
+        if (are_aligned_[i - 1]) continue;
+        const auto found = sets_[i]->Find(key);
+        if (!found) {
+          failed = found.error();
+          return false;
+        }
+        if (!*found) return true;
+      }
+      kept_->push_back(number);
+      return true;
+    }));
+    return failed;
+  }
+
+  uint64_t size() const override { return kept_ ? kept_->size() : sets_[0]->size(); }
+
+  Result<LoadedSample> Read(uint64_t number) const override {
+    const uint64_t own = kept_ ? (*kept_)[static_cast<size_t>(number)] : number;
+    DOLIUM_TRY(LoadedSample sample, sets_[0]->Read(own));
+    for (size_t i = 1; i < sets_.size(); ++i) {
+      uint64_t other = own;
+      if (!are_aligned_[i - 1]) {
+        DOLIUM_TRY(const auto found, sets_[i]->Find(sample.key()));
+        if (!found && options_.nonmatch == Nonmatch::kNone) continue;
+        if (!found) {
+          return NotFound(fmt::format("\"{}\": is not in column {}", sample.key(), i));
+        }
+        other = *found;
+      }
+      DOLIUM_TRY(const LoadedSample column, sets_[i]->Read(other));
+      if (column.key() != sample.key()) {
+        return Corrupt(fmt::format("sample {}: its key is \"{}\", in column {} \"{}\"",
+                                   number, sample.key(), i, column.key()));
+      }
+      DOLIUM_TRY_VOID(AddPieces(sample, column, /*replaces=*/false));
+    }
+    return sample;
+  }
+
+  Result<std::optional<uint64_t>> Find(std::string_view key) const override {
+    DOLIUM_TRY(const auto own, sets_[0]->Find(key));
+    if (!own || !kept_) return own;
+    const auto found = std::ranges::lower_bound(*kept_, *own);
+    if (found == kept_->end() || *found != *own) return std::nullopt;
+    return static_cast<uint64_t>(found - kept_->begin());
+  }
+
+  Result<void> VisitKeys(
+      const std::function<bool(uint64_t, std::string_view)>& visit) const override {
+    size_t next = 0;
+    return sets_[0]->VisitKeys([&](uint64_t number, std::string_view key) {
+      if (!kept_) return visit(number, key);
+      if (next == kept_->size()) return false;
+      if ((*kept_)[next] != number) return true;
+      return visit(next++, key);
+    });
+  }
+
+  std::vector<ShardExtent> extents() const override {
+    if (kept_) return {{kept_->size(), 0}};
+    return sets_[0]->extents();
+  }
+
+  size_t shard_count() const override { return sets_[0]->shard_count(); }
+  Result<std::shared_ptr<const Shard>> shard(size_t index) const override {
+    return sets_[0]->shard(index);
+  }
+  bool is_mapped() const override {
+    return std::ranges::all_of(sets_, [](const auto& set) { return set->is_mapped(); });
+  }
+
+ private:
+  // Whether both have the same keys in the same order, by the digests of their shards.
+  static Result<bool> AreAligned(const SampleSet& a, const SampleSet& b) {
+    if (a.size() != b.size() || a.shard_count() != b.shard_count()) return false;
+    for (size_t i = 0; i < a.shard_count(); ++i) {
+      DOLIUM_TRY(const auto one, a.shard(i));
+      DOLIUM_TRY(const auto other, b.shard(i));
+      if (one->size() != other->size() || !one->stat() || !other->stat() ||
+          one->stat()->keys_digest != other->stat()->keys_digest) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  const std::vector<SetPointer> sets_;
+  const ColumnOptions options_;
+  std::vector<bool> are_aligned_;              // of all but the first
+  std::optional<std::vector<uint64_t>> kept_;  // numbers in the first set
+};
+
+class OverlaySet final : public SampleSet {
+ public:
+  OverlaySet(SetPointer base, std::vector<SetPointer> layers)
+      : base_(std::move(base)), layers_(std::move(layers)) {}
+
+  // Goes through the keys of all layers once.
+  Result<void> Prepare() {
+    for (size_t layer = 0; layer < layers_.size(); ++layer) {
+      for (uint64_t i = 0; i < layers_[layer]->size(); ++i) {
+        DOLIUM_TRY(const LoadedSample sample, layers_[layer]->Read(i));
+        const std::string key(sample.key());
+        const bool is_tombstone = sample.pieces().front().record.is_tombstone();
+        auto [change, is_new] = changes_.try_emplace(key);
+        if (is_new) {
+          DOLIUM_TRY(change->second.base, base_->Find(key));
+        }
+        if (is_tombstone) {
+          change->second.places.clear();
+          change->second.is_cut = true;
+        } else {
+          change->second.places.push_back({layer, i});
+        }
+        if (is_new && !change->second.base) added_.push_back(key);
+      }
+    }
+    for (const auto& [key, change] : changes_) {
+      if (change.base && change.is_removed()) removed_.push_back(*change.base);
+      if (change.base) by_base_[*change.base] = &change;
+    }
+    std::ranges::sort(removed_);
+    std::erase_if(added_,
+                  [&](const std::string& key) { return changes_.at(key).is_removed(); });
+    for (size_t i = 0; i < added_.size(); ++i) added_numbers_[added_[i]] = i;
+    return {};
+  }
+
+  uint64_t size() const override { return base_count() + added_.size(); }
+
+  Result<LoadedSample> Read(uint64_t number) const override {
+    if (number >= base_count()) {
+      const std::string& key = added_[static_cast<size_t>(number - base_count())];
+      return ReadChange(changes_.at(key), std::nullopt);
+    }
+    const uint64_t own = BaseNumber(number);
+    const auto change = by_base_.find(own);
+    if (change == by_base_.end()) return base_->Read(own);
+    if (change->second->is_cut) return ReadChange(*change->second, std::nullopt);
+    DOLIUM_TRY(LoadedSample sample, base_->Read(own));
+    return ReadChange(*change->second, std::move(sample));
+  }
+
+  Result<std::optional<uint64_t>> Find(std::string_view key) const override {
+    if (const auto change = changes_.find(key); change != changes_.end()) {
+      if (change->second.is_removed()) return std::nullopt;
+      if (!change->second.base) {
+        return base_count() + added_numbers_.at(std::string(key));
+      }
+      return VisibleNumber(*change->second.base);
+    }
+    DOLIUM_TRY(const auto own, base_->Find(key));
+    if (!own) return std::nullopt;
+    return VisibleNumber(*own);
+  }
+
+  Result<void> VisitKeys(
+      const std::function<bool(uint64_t, std::string_view)>& visit) const override {
+    bool goes_on = true;
+    DOLIUM_TRY_VOID(base_->VisitKeys([&](uint64_t number, std::string_view key) {
+      if (std::ranges::binary_search(removed_, number)) return true;
+      goes_on = visit(VisibleNumber(number), key);
+      return goes_on;
+    }));
+    for (size_t i = 0; goes_on && i < added_.size(); ++i) {
+      goes_on = visit(base_count() + i, added_[i]);
+    }
+    return {};
+  }
+
+  std::vector<ShardExtent> extents() const override {
+    if (removed_.empty() && added_.empty()) return base_->extents();
+    return {{size(), 0}};
+  }
+
+  size_t shard_count() const override { return base_->shard_count(); }
+  Result<std::shared_ptr<const Shard>> shard(size_t index) const override {
+    return base_->shard(index);
+  }
+  bool is_mapped() const override {
+    return base_->is_mapped() &&
+           std::ranges::all_of(layers_, [](const auto& set) { return set->is_mapped(); });
+  }
+
+ private:
+  struct Place {
+    size_t layer = 0;
+    uint64_t number = 0;
+  };
+  // What the layers say of one key.
+  struct Change {
+    std::optional<uint64_t> base;  // its number there
+    bool is_cut = false;           // a tombstone hides what lies below
+    std::vector<Place> places;     // what comes on top, in order
+
+    bool is_removed() const { return is_cut && places.empty(); }
+  };
+
+  uint64_t base_count() const { return base_->size() - removed_.size(); }
+
+  // The number in the base of what is `number` here: `removed_` are left out.
+  uint64_t BaseNumber(uint64_t number) const {
+    size_t begin = 0;
+    size_t end = removed_.size();
+    while (begin < end) {
+      const size_t middle = begin + (end - begin) / 2;
+      if (removed_[middle] - middle <= number) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return number + begin;
+  }
+
+  uint64_t VisibleNumber(uint64_t own) const {
+    const auto before = std::ranges::lower_bound(removed_, own) - removed_.begin();
+    return own - static_cast<uint64_t>(before);
+  }
+
+  Result<LoadedSample> ReadChange(const Change& change,
+                                  std::optional<LoadedSample> sample) const {
+    for (const Place& place : change.places) {
+      DOLIUM_TRY(LoadedSample layer, layers_[place.layer]->Read(place.number));
+      if (!sample) {
+        sample = std::move(layer);
+      } else {
+        DOLIUM_TRY_VOID(AddPieces(*sample, layer, /*replaces=*/true));
+      }
+    }
+    return *std::move(sample);
+  }
+
+  const SetPointer base_;
+  const std::vector<SetPointer> layers_;
+  std::map<std::string, Change, std::less<>> changes_;
+  std::unordered_map<uint64_t, const Change*> by_base_;
+  std::vector<uint64_t> removed_;   // numbers in the base, ascending
+  std::vector<std::string> added_;  // keys, in order of appearance
+  std::unordered_map<std::string, uint64_t> added_numbers_;
+};
+
+}  // namespace
+
+Result<SetPointer> JoinColumns(std::vector<SetPointer> sets,
+                               const ColumnOptions& options) {
+  if (sets.empty()) return InvalidArgument("no columns to join");
+  auto joined = std::make_shared<ColumnSet>(std::move(sets), options);
+  DOLIUM_TRY_VOID(joined->Prepare());
+  return SetPointer(std::move(joined));
+}
+
+Result<SetPointer> Overlay(SetPointer base, std::vector<SetPointer> layers) {
+  auto overlaid = std::make_shared<OverlaySet>(std::move(base), std::move(layers));
+  DOLIUM_TRY_VOID(overlaid->Prepare());
+  return SetPointer(std::move(overlaid));
+}
+
+}  // namespace dolium::dataset

@@ -1,0 +1,70 @@
+// LoadedSample: one sample as it was read, from one record or from several.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "dolium/base/bytes.h"
+#include "dolium/base/result.h"
+#include "dolium/formats/shardpack/record.h"
+#include "dolium/formats/shardpack/shard.h"
+
+namespace dolium::dataset {
+
+// One record, and where it is from.
+struct SamplePiece {
+  std::shared_ptr<const shardpack::Shard> shard;
+  uint64_t number = 0;  // of the record
+  shardpack::Record record;
+};
+
+// Parts that were cut, columns and overlays all make one sample of several records.
+// Shares their bytes. Const methods may be called from many threads.
+class LoadedSample {
+ public:
+  // One file: an entry of one of the pieces.
+  struct FileRef {
+    uint32_t piece = 0;
+    uint32_t entry = 0;
+  };
+
+  explicit LoadedSample(SamplePiece first);
+
+  // Adds the files of another record. Of two files of one name, the later one counts, if
+  // `replaces`; else that is kInvalidArgument.
+  Result<void> Add(SamplePiece piece, bool replaces);
+
+  std::string_view key() const { return pieces_.front().record.key(); }
+  // Of the last piece that has any.
+  shardpack::Metadata metadata() const;
+  const std::vector<SamplePiece>& pieces() const { return pieces_; }
+
+  // Without aux entries.
+  const std::vector<FileRef>& files() const { return files_; }
+  const shardpack::EntryHead& head(FileRef file) const {
+    return pieces_[file.piece].record.entries()[file.entry];
+  }
+  // nullopt if there is none of that name.
+  std::optional<FileRef> Find(std::string_view name) const;
+  // The first damage that keeps files from being reached.
+  const Error* damage() const;
+
+  // Decoded and checked. Errors name shard, record, key and entry.
+  Result<Bytes> Content(FileRef file) const;
+  // The same, into memory of head(file).raw_size bytes.
+  Result<void> ContentInto(FileRef file, MutableBytes into) const;
+
+  // All of it as it was given.
+  Result<shardpack::Sample> Decode() const;
+
+ private:
+  void AddFiles(uint32_t piece);
+
+  std::vector<SamplePiece> pieces_;
+  std::vector<FileRef> files_;
+};
+
+}  // namespace dolium::dataset

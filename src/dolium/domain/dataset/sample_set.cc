@@ -1,0 +1,269 @@
+#include "dolium/domain/dataset/sample_set.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dolium/base/parallel.h"
+#include "dolium/domain/dataset/set_reference.h"
+
+namespace dolium::dataset {
+
+namespace {
+
+using shardpack::Shard;
+
+// Opening is waiting: more threads than cores.
+constexpr size_t kOpeners = 16;
+
+// The shards of one set.
+class ShardSet final : public SampleSet {
+ public:
+  ShardSet(std::vector<ShardReference> references, SetOptions options)
+      : options_(options), slots_(references.size()) {
+    for (size_t i = 0; i < references.size(); ++i) {
+      slots_[i].reference = std::move(references[i]);
+    }
+  }
+
+  // Learns how many samples each shard has.
+  Result<void> Count() {
+    DOLIUM_TRY_VOID(ParallelFor(slots_.size(),
+                                options_.jobs > 0 ? options_.jobs : kOpeners,
+                                [&](size_t i) -> Result<void> {
+                                  Slot& slot = slots_[i];
+                                  if (slot.reference.known) {
+                                    slot.count = slot.reference.known->records;
+                                    return {};
+                                  }
+                                  DOLIUM_TRY(const auto opened, shard(i));
+                                  slot.count = SamplesIn(slot, *opened);
+                                  return {};
+                                }));
+    starts_.push_back(0);
+    for (const Slot& slot : slots_) starts_.push_back(starts_.back() + slot.count);
+    return {};
+  }
+
+  uint64_t size() const override { return starts_.back(); }
+
+  Result<LoadedSample> Read(uint64_t number) const override {
+    const size_t index = SlotOf(number);
+    DOLIUM_TRY(auto opened, shard(index));
+    return ReadFrom(slots_[index], std::move(opened), number - starts_[index]);
+  }
+
+  std::vector<Result<LoadedSample>> ReadMany(
+      std::span<const uint64_t> numbers) const override;
+
+  Result<std::optional<uint64_t>> Find(std::string_view key) const override {
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const Slot& slot = slots_[i];
+      if (slot.reference.known && slot.reference.known->min_key &&
+          (key < *slot.reference.known->min_key ||
+           key > *slot.reference.known->max_key)) {
+        continue;
+      }
+      DOLIUM_TRY(const auto opened, shard(i));
+      DOLIUM_TRY(const auto record, opened->Find(key));
+      if (record) return starts_[i] + SampleOf(slot, *record);
+    }
+    return std::nullopt;
+  }
+
+  Result<void> VisitKeys(
+      const std::function<bool(uint64_t, std::string_view)>& visit) const override {
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      DOLIUM_TRY(const auto opened, shard(i));
+      const Slot& slot = slots_[i];
+      bool goes_on = true;
+      uint64_t last = UINT64_MAX;
+      DOLIUM_TRY_VOID(opened->VisitKeys([&](uint64_t record, std::string_view key) {
+        const uint64_t sample = starts_[i] + SampleOf(slot, record);
+        if (sample != last) goes_on = visit(sample, key);
+        last = sample;
+        return goes_on;
+      }));
+      if (!goes_on) return {};
+    }
+    return {};
+  }
+
+  std::vector<ShardExtent> extents() const override {
+    std::vector<ShardExtent> extents;
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const Slot& slot = slots_[i];
+      uint64_t bytes = 0;
+      if (slot.reference.known) {
+        bytes = slot.reference.known->index_offset;
+      } else if (const auto opened = shard(i)) {
+        bytes = (*opened)->footer().index_offset;
+      }
+      extents.push_back({slot.count, bytes});
+    }
+    return extents;
+  }
+
+  size_t shard_count() const override { return slots_.size(); }
+
+  Result<std::shared_ptr<const Shard>> shard(size_t index) const override {
+    const Slot& slot = slots_[index];
+    if (const auto opened = slot.shard.load(std::memory_order_acquire)) return *opened;
+    const std::scoped_lock lock(slot.mutex);
+    if (const auto opened = slot.shard.load(std::memory_order_acquire)) return *opened;
+    DOLIUM_TRY(auto opened, Shard::Open(slot.reference.location, options_.shard));
+    if (slot.reference.known) {
+      DOLIUM_TRY_VOID(CheckCatalog(*slot.reference.known, *opened));
+    }
+    DOLIUM_TRY_VOID(LearnParts(slot, *opened));
+    if (slot.reference.known && !slot.firsts.empty()) {
+      return Unsupported(fmt::format(
+          "{}: has samples of several records, which a catalog cannot number; name the "
+          "shards instead",
+          opened->Describe()));
+    }
+    slot.kept = std::move(opened);
+    slot.shard.store(&slot.kept, std::memory_order_release);
+    return slot.kept;
+  }
+
+  bool is_mapped() const override {
+    return options_.shard.map && std::ranges::all_of(slots_, [](const Slot& slot) {
+             return IsLocal(slot.reference.location);
+           });
+  }
+
+ private:
+  struct Slot {
+    ShardReference reference;
+    uint64_t count = 0;  // samples
+    mutable std::mutex mutex;
+    mutable std::shared_ptr<const Shard> kept;
+    mutable std::atomic<const std::shared_ptr<const Shard>*> shard = nullptr;
+    // The record that each sample begins with; empty unless samples have several.
+    mutable std::vector<uint64_t> firsts;
+  };
+
+  static Result<void> CheckCatalog(const CatalogShard& catalog, const Shard& opened) {
+    if (catalog.records == opened.size() && catalog.size == opened.footer().file_size) {
+      return {};
+    }
+    return Conflict(fmt::format(
+        "{}: {} records in {} bytes, the catalog says {} in {}; make the catalog anew",
+        opened.Describe(), opened.size(), opened.footer().file_size, catalog.records,
+        catalog.size));
+  }
+
+  static Result<void> LearnParts(const Slot& slot, const Shard& opened) {
+    if (!opened.stat() || !opened.stat()->has_parts) return {};
+    for (uint64_t i = 0; i < opened.size(); ++i) {
+      DOLIUM_TRY(const auto record, opened.Read(i));
+      DOLIUM_TRY(const auto part, shardpack::ParsePart(record.head()));
+      if (!part || part->index == 0) slot.firsts.push_back(i);
+    }
+    return {};
+  }
+
+  static uint64_t SamplesIn(const Slot& slot, const Shard& opened) {
+    return slot.firsts.empty() ? opened.size() : slot.firsts.size();
+  }
+
+  // The sample that a record belongs to.
+  static uint64_t SampleOf(const Slot& slot, uint64_t record) {
+    if (slot.firsts.empty()) return record;
+    const auto after = std::ranges::upper_bound(slot.firsts, record);
+    const auto begun = static_cast<uint64_t>(after - slot.firsts.begin());
+    return begun > 0 ? begun - 1 : 0;  // 0 if the shard begins amid a sample
+  }
+
+  size_t SlotOf(uint64_t number) const {
+    const auto after = std::ranges::upper_bound(starts_, number);
+    return static_cast<size_t>(after - starts_.begin()) - 1;
+  }
+
+  static Result<LoadedSample> ReadFrom(const Slot& slot,
+                                       std::shared_ptr<const Shard> opened,
+                                       uint64_t sample) {
+    if (slot.firsts.empty()) {
+      DOLIUM_TRY(auto record, opened->Read(sample));
+      return LoadedSample({std::move(opened), sample, std::move(record)});
+    }
+    const uint64_t begin = slot.firsts[static_cast<size_t>(sample)];
+    const uint64_t end = sample + 1 < slot.firsts.size()
+                             ? slot.firsts[static_cast<size_t>(sample) + 1]
+                             : opened->size();
+    DOLIUM_TRY(auto first, opened->Read(begin));
+    LoadedSample loaded({opened, begin, std::move(first)});
+    for (uint64_t i = begin + 1; i < end; ++i) {
+      DOLIUM_TRY(auto part, opened->Read(i));
+      DOLIUM_TRY_VOID(loaded.Add({opened, i, std::move(part)}, /*replaces=*/false));
+    }
+    return loaded;
+  }
+
+  const SetOptions options_;
+  std::vector<Slot> slots_;
+  std::vector<uint64_t> starts_;  // the first sample of each shard, and the total
+};
+
+std::vector<Result<LoadedSample>> ShardSet::ReadMany(
+    std::span<const uint64_t> numbers) const {
+  std::vector<Result<LoadedSample>> samples;
+  samples.reserve(numbers.size());
+  if (is_mapped()) {
+    for (const uint64_t number : numbers) samples.push_back(Read(number));
+    return samples;
+  }
+  // Shard by shard, so that each is asked once, and all at the same time.
+  std::map<size_t, std::vector<size_t>> by_slot;
+  for (size_t i = 0; i < numbers.size(); ++i) by_slot[SlotOf(numbers[i])].push_back(i);
+  const std::vector<std::pair<size_t, std::vector<size_t>>> parts(by_slot.begin(),
+                                                                  by_slot.end());
+  std::vector<std::optional<Result<LoadedSample>>> found(numbers.size());
+  std::ignore = ParallelFor(parts.size(), kOpeners, [&](size_t part) -> Result<void> {
+    const auto& [index, wanted] = parts[part];
+    const auto opened = shard(index);
+    if (!opened || !slots_[index].firsts.empty()) {
+      for (const size_t i : wanted) found[i] = Read(numbers[i]);
+      return {};
+    }
+    std::vector<uint64_t> records;
+    for (const size_t i : wanted) records.push_back(numbers[i] - starts_[index]);
+    auto read = (*opened)->ReadMany(records);
+    for (size_t j = 0; j < wanted.size(); ++j) {
+      if (read[j]) {
+        found[wanted[j]] = LoadedSample({*opened, records[j], *std::move(read[j])});
+      } else {
+        found[wanted[j]] = std::move(read[j]).error();
+      }
+    }
+    return {};
+  });
+  for (auto& sample : found) samples.push_back(*std::move(sample));
+  return samples;
+}
+
+}  // namespace
+
+std::vector<Result<LoadedSample>> SampleSet::ReadMany(
+    std::span<const uint64_t> numbers) const {
+  std::vector<Result<LoadedSample>> samples;
+  samples.reserve(numbers.size());
+  for (const uint64_t number : numbers) samples.push_back(Read(number));
+  return samples;
+}
+
+Result<std::shared_ptr<const SampleSet>> OpenSampleSet(
+    std::span<const std::string> references, const SetOptions& options) {
+  DOLIUM_TRY(auto shards, ResolveSet(references));
+  auto set = std::make_shared<ShardSet>(std::move(shards), options);
+  DOLIUM_TRY_VOID(set->Count());
+  return std::shared_ptr<const SampleSet>(std::move(set));
+}
+
+}  // namespace dolium::dataset

@@ -1,0 +1,35 @@
+// SampleSource and SampleSink: samples one after another, in and out of other formats.
+#pragma once
+
+#include <optional>
+
+#include "dolium/base/result.h"
+#include "dolium/container/progress.h"
+#include "dolium/formats/shardpack/sample.h"
+
+namespace dolium::dataset {
+
+// Samples in the source's order. One thread at a time. Holds one sample (and what its
+// format forces it to read around it) at a time, never the whole source.
+class SampleSource {
+ public:
+  virtual ~SampleSource() = default;
+
+  // The next one; nullopt after the last. After an error, nothing more may be asked for.
+  virtual Result<std::optional<shardpack::Sample>> Next() = 0;
+
+  // How far it is: entries are samples, bytes those read of the source.
+  virtual Progress progress() const = 0;
+};
+
+// Takes samples and writes them in another format. What it makes appears whole in Finish
+// or not at all, file by file. One thread at a time.
+class SampleSink {
+ public:
+  virtual ~SampleSink() = default;
+
+  virtual Result<void> Put(const shardpack::Sample& sample) = 0;
+  virtual Result<void> Finish() = 0;
+};
+
+}  // namespace dolium::dataset

@@ -1,0 +1,421 @@
+#include "dolium/formats/shardpack/container.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "dolium/container/entry_error.h"
+#include "dolium/formats/shardpack/format.h"
+#include "dolium/formats/shardpack/kinds.h"
+#include "dolium/formats/shardpack/layout.h"
+#include "dolium/formats/shardpack/record.h"
+#include "dolium/formats/shardpack/shard_writer.h"
+#include "dolium/formats/shardpack/verify.h"
+
+namespace dolium::shardpack {
+
+namespace {
+
+// Shards that are kept open.
+constexpr size_t kMaxOpen = 256;
+// Far records that are larger are not read whole for their heads.
+constexpr uint64_t kLargeRecord = uint64_t{64} << 10;
+// What is read of them at a time, and what the head of an entry can take.
+constexpr uint64_t kHeadPiece = 4096;
+constexpr uint64_t kMaxEntryHead = kEntryHeadBytes + 3 * uint64_t{UINT16_MAX};
+
+Result<CodecChain> ChainOf(const EntryHead& entry, BytesView stored, uint64_t raw_size,
+                           const ContentOptions& contents) {
+  switch (static_cast<Compression>(entry.codec)) {
+    case Compression::kNone:
+      return CodecChain();
+    case Compression::kGzip:
+      return CodecChain{{CodecId::kGzip}};
+    case Compression::kLz4:
+      return CodecChain{{CodecId::kLz4Block, raw_size}};
+    case Compression::kZstd: {
+      CodecStep step{CodecId::kZstd, raw_size};
+      const uint32_t id = ZstdDictionaryId(stored);
+      if (id != 0) {
+        if (contents.dictionaries == nullptr || !contents.dictionaries->contains(id)) {
+          return Corrupt(fmt::format("zstd dictionary {} is not in the shard", id))
+              .WithKind(kind::kEntry);
+        }
+        step.dictionary = contents.dictionaries->at(id);
+      }
+      return CodecChain{std::move(step)};
+    }
+  }
+  return Unsupported(fmt::format("codec {} is not known", entry.codec))
+      .WithKind(kind::kUnsupportedCodec);
+}
+
+// One record's entries, from as few of its bytes as it takes.
+class EntryWalker {
+ public:
+  // `block`: the record, if it is at hand.
+  EntryWalker(const Shard& shard, uint64_t number, std::optional<Bytes> block,
+              const ContentOptions& contents, std::shared_ptr<const ObjectVersion> object)
+      : shard_(shard),
+        place_(shard.range(number)),
+        block_(std::move(block)),
+        contents_(contents),
+        object_(std::move(object)) {}
+
+  // Whose trouble an error is. Of an entry whose head is damaged, the name is empty.
+  struct Place {
+    std::string_view key;
+    std::string_view name;
+  };
+  // Calls visit(entry, its name) for each, aux ones left out, until it returns false.
+  // An entry that cannot be had is told to `fail`, which may return false too.
+  Result<void> Visit(const std::function<bool(Entry, std::string_view)>& visit,
+                     const std::function<bool(const Error&, Place)>& fail) {
+    DOLIUM_TRY(const RecordHead head, ReadHead());
+    uint64_t at = head.first_entry_at;
+    for (uint32_t i = 0; i < head.entry_count; ++i) {
+      auto entry = ReadEntryHead(at, head);
+      if (!entry) {
+        fail(
+            std::move(entry).error().Within(fmt::format("\"{}\": entry {}", head.key, i)),
+            {head.key, {}});
+        return {};
+      }
+      at = RoundUp(entry->content_end(), kEntryAlignment);
+      if (entry->is_aux()) continue;
+      auto made = MakeEntry(head, *entry);
+      const bool goes_on =
+          made ? visit(*std::move(made), entry->name)
+               : fail(std::move(made).error().Within(EntryContext(head.key, entry->name)),
+                      {head.key, entry->name});
+      if (!goes_on) return {};
+    }
+    return {};
+  }
+
+ private:
+  Result<Bytes> ReadSome(uint64_t at, uint64_t length) const {
+    const uint64_t size = std::min(length, place_.length - at);
+    if (block_) return block_->Slice(static_cast<size_t>(at), static_cast<size_t>(size));
+    return shard_.ReadBytes({place_.offset + at, size});
+  }
+
+  Result<RecordHead> ReadHead() {
+    DOLIUM_TRY(record_, ReadSome(0, block_ ? place_.length : kHeadPiece));
+    auto head = ParseRecordHead(record_, shard_.options().check);
+    if (!head && record_.size() < place_.length) {
+      DOLIUM_TRY(record_, ReadSome(0, place_.length));
+      head = ParseRecordHead(record_, shard_.options().check);
+    }
+    if (!head) return head;
+    if (head->record_size != place_.length) {
+      return Corrupt(fmt::format("a record of {} bytes, the index has it with {}",
+                                 head->record_size, place_.length))
+          .WithKind(kind::kIndex);
+    }
+    if (head->align_log2 != shard_.footer().align_log2) {
+      return Corrupt("alignment differs from the shard's").WithKind(kind::kRecord);
+    }
+    return head;
+  }
+
+  // Its views are good until the next one is read.
+  Result<EntryHead> ReadEntryHead(uint64_t at, const RecordHead& record) {
+    if (block_) {
+      return ParseEntryHead(*block_, at, record.align_log2, shard_.options().check);
+    }
+    if (at >= place_.length) {
+      return Corrupt(fmt::format("head at {} ends past the record's {} bytes", at,
+                                 place_.length))
+          .WithKind(kind::kEntry);
+    }
+    DOLIUM_TRY(entry_, ReadSome(at, kHeadPiece));
+    const auto parse = [&] {
+      return ParseEntryHead(entry_, 0, record.align_log2, shard_.options().check,
+                            /*whole=*/false);
+    };
+    auto entry = parse();
+    if (!entry && entry_.size() == kHeadPiece) {
+      DOLIUM_TRY(entry_, ReadSome(at, kMaxEntryHead));
+      entry = parse();
+    }
+    if (!entry) return entry;
+    const uint64_t head_end = at + kEntryHeadBytes + entry->name.size() +
+                              entry->content_type.size() + entry->extensions.size();
+    entry->content_at = RoundUp(head_end, uint64_t{1} << record.align_log2);
+    if (entry->content_at > place_.length ||
+        entry->stored_size > place_.length - entry->content_at) {
+      return Corrupt(fmt::format("content of {} bytes at {} ends past the record's {}",
+                                 entry->stored_size, entry->content_at, place_.length))
+          .WithKind(kind::kEntry);
+    }
+    return entry;
+  }
+
+  Result<Entry> MakeEntry(const RecordHead& record, const EntryHead& head) const {
+    Entry entry;
+    entry.key = fmt::format("{}/{}", record.key, head.name);
+    entry.size = head.raw_size;
+    const uint64_t begin = place_.offset + head.content_at;
+    if (!head.is_chunked()) {
+      // The head of a zstd frame names its dictionary.
+      const bool is_zstd = head.codec == static_cast<uint8_t>(Compression::kZstd);
+      Bytes stored;
+      if (is_zstd && head.stored_size > 0) {
+        DOLIUM_TRY(stored,
+                   ReadSome(head.content_at, std::min(head.stored_size, kFrameHead)));
+      }
+      DOLIUM_TRY(CodecChain chain, ChainOf(head, stored, head.raw_size, contents_));
+      entry.extents.push_back(
+          {object_, {begin, head.stored_size}, std::move(chain), head.crc32c});
+      return entry;
+    }
+    DOLIUM_TRY(const Bytes first,
+               ReadSome(head.content_at, std::min<uint64_t>(head.stored_size, 16)));
+    DOLIUM_TRY(const uint64_t size, ChunkTable::TableSize(head, first));
+    DOLIUM_TRY(const Bytes bytes,
+               ReadSome(head.content_at, std::min(head.stored_size, size)));
+    DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(head, bytes, Check::kFull));
+    for (size_t i = 0; i < table.size(); ++i) {
+      const ContentChunk chunk = table[i];
+      CodecChain chain;
+      if (chunk.is_compressed) {
+        Bytes stored;
+        if (contents_.dictionaries != nullptr) {
+          DOLIUM_TRY(stored, ReadSome(head.content_at + chunk.stored.offset,
+                                      std::min(chunk.stored.length, kFrameHead)));
+        }
+        DOLIUM_TRY(chain, ChainOf(head, stored, chunk.raw_size, contents_));
+      }
+      entry.extents.push_back({object_,
+                               {begin + chunk.stored.offset, chunk.stored.length},
+                               std::move(chain),
+                               chunk.crc32c});
+    }
+    return entry;
+  }
+
+  // More than the head of any zstd frame.
+  static constexpr uint64_t kFrameHead = 32;
+
+  const Shard& shard_;
+  const ByteRange place_;
+  const std::optional<Bytes> block_;
+  const ContentOptions& contents_;
+  const std::shared_ptr<const ObjectVersion> object_;
+  Bytes record_;
+  Bytes entry_;
+};
+
+// The block of a record, if that costs no more than its heads.
+Result<std::optional<Bytes>> CheapBlock(const Shard& shard, uint64_t number) {
+  if (!shard.is_mapped() && shard.range(number).length > kLargeRecord)
+    return std::nullopt;
+  DOLIUM_TRY(Bytes block, shard.ReadBlock(number));
+  return std::optional<Bytes>(std::move(block));
+}
+
+std::shared_ptr<const ObjectVersion> VersionOf(const Shard& shard) {
+  return std::make_shared<const ObjectVersion>(
+      ObjectVersion{shard.location().path, shard.generation()});
+}
+
+bool IsDamage(const Error& error) {
+  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported;
+}
+
+// The message as VerifyShard has it: without the name of the object.
+Finding FindingOf(const Error& error, std::string_view otherwise,
+                  const std::string& object, std::string_view key,
+                  std::optional<ByteRange> range) {
+  return ErrorFinding(std::string(error.kind.empty() ? otherwise : error.kind), object,
+                      std::string(key), range, error);
+}
+
+}  // namespace
+
+std::string_view PackContainer::format_name() const { return kFormat.name; }
+
+Properties PackContainer::properties() const {
+  Properties properties;
+  if (is_folder_) return properties;
+  const auto shard = OpenShard(location_.path);
+  if (!shard) return properties;
+  const Footer& footer = (*shard)->footer();
+  properties.emplace_back("version", fmt::format("{}.{}", kVersionMajor, footer.minor));
+  properties.emplace_back("records", std::to_string(footer.record_count));
+  properties.emplace_back("alignment", std::to_string(uint64_t{1} << footer.align_log2));
+  if (const auto& stat = (*shard)->stat()) {
+    properties.emplace_back("raw_bytes", std::to_string(stat->raw_bytes));
+    properties.emplace_back("stored_bytes", std::to_string(stat->stored_bytes));
+  }
+  if (const auto& sections = (*shard)->sections()) {
+    std::string tags;
+    for (const Section& section : *sections) {
+      tags += fmt::format("{}{}", tags.empty() ? "" : " ", section.name());
+    }
+    properties.emplace_back("sections", tags);
+  }
+  if (const auto metadata = (*shard)->metadata()) {
+    if (metadata->contains("user") && metadata->at("user").is_object()) {
+      for (const auto& [name, value] : metadata->at("user").items()) {
+        properties.emplace_back(
+            "user." + name, value.is_string() ? value.get<std::string>() : value.dump());
+      }
+    }
+  }
+  return properties;
+}
+
+Result<std::vector<std::string>> PackContainer::Objects() const {
+  if (!is_folder_) return std::vector<std::string>{location_.path};
+  std::vector<std::string> objects;
+  DOLIUM_TRY_VOID(
+      store().List(location_.path, [&](std::string_view name, bool is_folder) {
+        if (!is_folder && name.ends_with(kExtension)) {
+          objects.push_back(JoinPath(location_.path, name));
+        }
+        return true;
+      }));
+  std::ranges::sort(objects);
+  return objects;
+}
+
+Result<std::shared_ptr<const Shard>> PackContainer::OpenShard(
+    std::string_view object) const {
+  const Location place{location_.store, std::string(object)};
+  std::shared_ptr<const Shard> known;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = open_.find(object); found != open_.end()) {
+      known = found->second;
+    }
+  }
+  if (known) {
+    // Looking costs nothing here; elsewhere, reads of a shard that was replaced fail.
+    if (!IsLocal(place)) return known;
+    const auto info = store().Stat(object);
+    if (info && *info && (*info)->generation == known->generation()) return known;
+  }
+  DOLIUM_TRY(auto shard, Shard::Open(place));
+  const std::scoped_lock lock(mutex_);
+  if (open_.size() >= kMaxOpen) open_.clear();
+  open_[place.path] = shard;
+  return shard;
+}
+
+Result<std::optional<Entry>> PackContainer::FindIn(const Shard& shard,
+                                                   std::string_view sample,
+                                                   std::string_view name) const {
+  DOLIUM_TRY(const auto numbers, shard.FindAll(sample));
+  if (numbers.empty()) return std::nullopt;
+  DOLIUM_TRY(const ContentOptions contents, shard.content_options());
+  const auto object = VersionOf(shard);
+  std::optional<Entry> found;
+  // The parts of one sample have different files.
+  for (const uint64_t number : numbers) {
+    std::optional<Error> error;
+    DOLIUM_TRY(auto block, CheapBlock(shard, number));
+    EntryWalker walker(shard, number, std::move(block), contents, object);
+    DOLIUM_TRY_VOID(walker
+                        .Visit(
+                            [&](Entry entry, std::string_view its_name) {
+                              if (its_name == name) found = std::move(entry);
+                              return !found;
+                            },
+                            [&](const Error& failed, EntryWalker::Place place) {
+                              if (place.name.empty() || place.name == name)
+                                error = failed;
+                              return true;
+                            })
+                        .Within(fmt::format("{}: record {}", shard.Describe(), number)));
+    if (found) return found;
+    if (error) {
+      return std::move(*error).Within(
+          fmt::format("{}: record {}", shard.Describe(), number));
+    }
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<Entry>> PackContainer::Find(std::string_view key) const {
+  if (key.find('/') == std::string_view::npos) return std::nullopt;
+  DOLIUM_TRY(const auto objects, Objects());
+  for (const std::string& object : objects) {
+    DOLIUM_TRY(const auto shard, OpenShard(object));
+    for (size_t slash = key.rfind('/'); slash != std::string_view::npos && slash > 0;
+         slash = key.rfind('/', slash - 1)) {
+      DOLIUM_TRY(auto entry, FindIn(*shard, key.substr(0, slash), key.substr(slash + 1)));
+      if (entry) return entry;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<void> PackContainer::ScanObject(std::string_view object,
+                                       const ScanVisitor& visitor) const {
+  auto opened = OpenShard(object);
+  if (!opened) {
+    if (!visitor.damage || !IsDamage(opened.error())) return std::move(opened).error();
+    visitor.damage(FindingOf(opened.error(), kind::kIndex, store().Describe(object), {},
+                             std::nullopt));
+    return {};
+  }
+  const Shard& shard = **opened;
+  DOLIUM_TRY(const ContentOptions contents, shard.content_options());
+  const auto version = VersionOf(shard);
+  bool goes_on = true;
+  std::optional<Error> error;
+  // What VerifyShard says of it too, in the same words.
+  const auto damage = [&](const Error& found, uint64_t number, std::string_view key) {
+    const Error named = found.Within(fmt::format("record {}", number));
+    if (!visitor.damage || !IsDamage(found)) {
+      error = named.Within(shard.Describe());
+      return goes_on = false;
+    }
+    return goes_on = visitor.damage(FindingOf(named, kind::kRecord, shard.Describe(), key,
+                                              shard.range(number)));
+  };
+  const auto scan = [&](uint64_t number, std::optional<Bytes> block) {
+    EntryWalker walker(shard, number, std::move(block), contents, version);
+    const auto walked =
+        walker.Visit([&](const Entry& entry,
+                         std::string_view) { return goes_on = visitor.entry(entry); },
+                     [&](const Error& found, EntryWalker::Place place) {
+                       return damage(found, number, place.key);
+                     });
+    if (!walked) damage(walked.error(), number, {});
+  };
+  for (uint64_t number = 0; number < shard.size() && goes_on;) {
+    if (shard.is_mapped() || shard.range(number).length > kLargeRecord) {
+      DOLIUM_TRY(auto block, CheapBlock(shard, number));
+      scan(number, std::move(block));
+      ++number;
+      continue;
+    }
+    // Small ones of a far shard come together.
+    uint64_t end = number;
+    while (end < shard.size() && shard.range(end).length <= kLargeRecord) ++end;
+    const auto visited = shard.VisitBlocks(
+        number, end, [&](uint64_t i, const Bytes& block) -> Result<void> {
+          scan(i, block);
+          if (!goes_on) return Cancelled();
+          return {};
+        });
+    if (!visited && goes_on) return visited;
+    number = end;
+  }
+  if (error) return *std::move(error);
+  return {};
+}
+
+Result<void> PackContainer::CheckObject(std::string_view object,
+                                        const FindingVisitor& visitor) const {
+  const auto checked = VerifyShard({location_.store, std::string(object)},
+                                   {.contents = false, .jobs = 1}, visitor);
+  if (!checked) return checked.error();
+  return {};
+}
+
+}  // namespace dolium::shardpack

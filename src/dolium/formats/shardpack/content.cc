@@ -1,0 +1,292 @@
+#include "dolium/formats/shardpack/content.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "dolium/base/checked_math.h"
+#include "dolium/base/crc32c.h"
+#include "dolium/base/endian.h"
+#include "dolium/codec/gzip.h"
+#include "dolium/codec/lz4_block.h"
+#include "dolium/formats/shardpack/kinds.h"
+
+namespace dolium::shardpack {
+
+namespace {
+
+Error Bad(std::string message) {
+  return Corrupt(std::move(message)).WithKind(kind::kEntry);
+}
+
+Result<void> CheckCrc(BytesView stored, uint32_t want, std::string_view what) {
+  const uint32_t found = Crc32c(stored);
+  if (found == want) return {};
+  return Bad(fmt::format("{} has CRC-32C {:08x}, {:08x} expected", what, found, want));
+}
+
+Result<void> DecodeZstd(BytesView stored, MutableBytes into,
+                        const ContentOptions& options) {
+  const ZstdDictionary* dictionary = nullptr;
+  if (const uint32_t id = ZstdDictionaryId(stored); id != 0) {
+    const auto found = options.dictionaries != nullptr ? options.dictionaries->find(id)
+                                                       : Dictionaries::const_iterator();
+    if (options.dictionaries == nullptr || found == options.dictionaries->end()) {
+      return Bad(fmt::format("zstd dictionary {} is not in the shard", id));
+    }
+    dictionary = found->second.get();
+  }
+  return ZstdDecodeInto(stored, into, dictionary);
+}
+
+Result<void> CheckRatio(uint64_t stored, uint64_t raw, const ContentOptions& options) {
+  const auto most = CheckedMul(stored, options.ratio_limit);
+  if (!most || raw <= *most) return {};
+  return Corrupt(fmt::format("decodes from {} to {} bytes, more than {} times as many",
+                             stored, raw, options.ratio_limit))
+      .WithKind(kind::kLimit);
+}
+
+// Undoes the codec of one piece.
+Result<void> Decompress(uint8_t codec, BytesView stored, MutableBytes into,
+                        const ContentOptions& options) {
+  switch (static_cast<Compression>(codec)) {
+    case Compression::kNone:
+      if (stored.size() != into.size()) {
+        return Bad(fmt::format("{} bytes, {} expected", stored.size(), into.size()));
+      }
+      if (!into.empty()) std::memcpy(into.data(), stored.data(), into.size());
+      return {};
+    case Compression::kGzip: {
+      DOLIUM_TRY(const bool fits, GzipDecodeMemberInto(stored, into));
+      if (!fits) return Bad(fmt::format("gzip does not decode to {} bytes", into.size()));
+      return {};
+    }
+    case Compression::kLz4:
+      return Lz4BlockDecodeInto(stored, into);
+    case Compression::kZstd:
+      return DecodeZstd(stored, into, options);
+  }
+  return Unsupported(fmt::format("codec {} is not known", codec))
+      .WithKind(kind::kUnsupportedCodec);
+}
+
+Result<void> DecodePiece(uint8_t codec, BytesView stored, MutableBytes into,
+                         const ContentOptions& options) {
+  auto done = Decompress(codec, stored, into, options);
+  if (done || !done.error().kind.empty()) return done;
+  return std::move(done).error().WithKind(kind::kEntry);
+}
+
+Result<void> DecodeChunk(const EntryHead& head, BytesView stored, const ChunkTable& table,
+                         size_t index, MutableBytes into, const ContentOptions& options) {
+  const ContentChunk chunk = table[index];
+  const BytesView bytes = stored.subspan(static_cast<size_t>(chunk.stored.offset),
+                                         static_cast<size_t>(chunk.stored.length));
+  if (options.check == Check::kFull) {
+    DOLIUM_TRY_VOID(CheckCrc(bytes, chunk.crc32c, fmt::format("chunk {}", index)));
+  }
+  const uint8_t codec = chunk.is_compressed ? head.codec : uint8_t{0};
+  return DecodePiece(codec, bytes, into, options).Within(fmt::format("chunk {}", index));
+}
+
+}  // namespace
+
+Result<uint64_t> ChunkTable::TableSize(const EntryHead& head, BytesView first16) {
+  if (first16.size() < kChunkTableHeadBytes) {
+    return Bad(fmt::format("a chunk table of {} bytes, {} are the least", first16.size(),
+                           kChunkTableHeadBytes));
+  }
+  const auto chunk_size = LoadLE<uint64_t>(first16.data());
+  const auto count = LoadLE<uint32_t>(first16.data() + 8);
+  if (!std::has_single_bit(chunk_size) || chunk_size < kMinChunkSize ||
+      chunk_size > kMaxChunkSize) {
+    return Bad(fmt::format("chunks of {} bytes, powers of two from {} to {} are possible",
+                           chunk_size, kMinChunkSize, kMaxChunkSize));
+  }
+  const uint64_t want =
+      head.raw_size / chunk_size + (head.raw_size % chunk_size != 0 ? 1 : 0);
+  if (count != want) {
+    return Bad(fmt::format("{} chunks of {} bytes, {} expected for {} bytes", count,
+                           chunk_size, want, head.raw_size));
+  }
+  return kChunkTableHeadBytes + uint64_t{count} * kChunkRowBytes;
+}
+
+Result<ChunkTable> ChunkTable::Parse(const EntryHead& head, BytesView stored,
+                                     Check check) {
+  DOLIUM_TRY(const uint64_t size, TableSize(head, stored));
+  if (size > stored.size() || size > head.stored_size) {
+    return Bad(fmt::format("chunk table of {} bytes ends past the content's {}", size,
+                           head.stored_size));
+  }
+  if (check == Check::kFull) {
+    DOLIUM_TRY_VOID(
+        CheckCrc(stored.first(static_cast<size_t>(size)), head.crc32c, "chunk table"));
+  }
+  ChunkTable table;
+  table.rows_ = stored.subspan(kChunkTableHeadBytes,
+                               static_cast<size_t>(size) - kChunkTableHeadBytes);
+  table.count_ = table.rows_.size() / kChunkRowBytes;
+  table.chunk_raw_size_ = LoadLE<uint64_t>(stored.data());
+  table.raw_size_ = head.raw_size;
+  table.table_size_ = size;
+  table.has_codec_ = head.codec != 0;
+  table.has_reserved_ = LoadLE<uint32_t>(stored.data() + 12) != 0;
+  uint64_t begin = size;
+  for (size_t i = 0; i < table.count_; ++i) {
+    const auto end = LoadLE<uint64_t>(table.rows_.data() + i * kChunkRowBytes);
+    if (end < begin || end > head.stored_size) {
+      return Bad(fmt::format("chunk {} lies at [{}, {}) of a content of {} bytes", i,
+                             begin, end, head.stored_size));
+    }
+    const ContentChunk chunk = table[i];
+    if (!chunk.is_compressed && chunk.stored.length != chunk.raw_size) {
+      return Bad(fmt::format("chunk {} has {} bytes, {} expected", i, chunk.stored.length,
+                             chunk.raw_size));
+    }
+    const auto flags = LoadLE<uint32_t>(table.rows_.data() + i * kChunkRowBytes + 12);
+    table.has_reserved_ |= (flags & ~kChunkStoredRaw) != 0;
+    begin = end;
+  }
+  if (begin != head.stored_size) {
+    return Bad(
+        fmt::format("the chunks end at {}, the content at {}", begin, head.stored_size));
+  }
+  return table;
+}
+
+ContentChunk ChunkTable::operator[](size_t index) const {
+  const std::byte* row = rows_.data() + index * kChunkRowBytes;
+  const uint64_t begin =
+      index == 0 ? table_size_ : LoadLE<uint64_t>(row - kChunkRowBytes);
+  ContentChunk chunk;
+  chunk.stored = {begin, LoadLE<uint64_t>(row) - begin};
+  chunk.raw_size = std::min(chunk_raw_size_, raw_size_ - index * chunk_raw_size_);
+  chunk.crc32c = LoadLE<uint32_t>(row + 8);
+  chunk.is_compressed = has_codec_ && (LoadLE<uint32_t>(row + 12) & kChunkStoredRaw) == 0;
+  return chunk;
+}
+
+Result<void> CheckLimits(const EntryHead& head, const ContentOptions& options) {
+  if (head.raw_size > options.raw_limit) {
+    return Corrupt(fmt::format("decodes to {} bytes, more than the limit of {}",
+                               head.raw_size, options.raw_limit))
+        .WithKind(kind::kLimit);
+  }
+  if (head.codec == 0) return {};
+  if (head.stored_size == 0 && head.raw_size > 0) {
+    return Bad(fmt::format("no bytes that would decode to {}", head.raw_size));
+  }
+  return CheckRatio(head.stored_size, head.raw_size, options);
+}
+
+Result<void> CheckStored(const EntryHead& head, BytesView stored) {
+  if (!head.is_chunked()) return CheckCrc(stored, head.crc32c, "content");
+  DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(head, stored, Check::kFull));
+  for (size_t i = 0; i < table.size(); ++i) {
+    const ContentChunk chunk = table[i];
+    DOLIUM_TRY_VOID(CheckCrc(stored.subspan(static_cast<size_t>(chunk.stored.offset),
+                                            static_cast<size_t>(chunk.stored.length)),
+                             chunk.crc32c, fmt::format("chunk {}", i)));
+  }
+  return {};
+}
+
+Result<std::set<uint32_t>> DictionariesNeeded(const EntryHead& head, BytesView stored) {
+  std::set<uint32_t> ids;
+  if (head.codec != static_cast<uint8_t>(Compression::kZstd)) return ids;
+  if (!head.is_chunked()) {
+    ids.insert(ZstdDictionaryId(stored));
+  } else {
+    DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(head, stored, Check::kNone));
+    for (size_t i = 0; i < table.size(); ++i) {
+      const ContentChunk chunk = table[i];
+      if (!chunk.is_compressed) continue;
+      ids.insert(
+          ZstdDictionaryId(stored.subspan(static_cast<size_t>(chunk.stored.offset),
+                                          static_cast<size_t>(chunk.stored.length))));
+    }
+  }
+  ids.erase(0);
+  return ids;
+}
+
+Result<void> DecodeContentInto(const EntryHead& head, BytesView stored, MutableBytes into,
+                               const ContentOptions& options) {
+  DOLIUM_TRY_VOID(CheckLimits(head, options));
+  if (!head.is_chunked()) {
+    if (options.check == Check::kFull) {
+      DOLIUM_TRY_VOID(CheckCrc(stored, head.crc32c, "content"));
+    }
+    return DecodePiece(head.codec, stored, into, options);
+  }
+  DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(head, stored, options.check));
+  size_t at = 0;
+  for (size_t i = 0; i < table.size(); ++i) {
+    const auto size = static_cast<size_t>(table[i].raw_size);
+    DOLIUM_TRY_VOID(DecodeChunk(head, stored, table, i, into.subspan(at, size), options));
+    at += size;
+  }
+  return {};
+}
+
+Result<Bytes> DecodeContent(const EntryHead& head, const Bytes& stored,
+                            const ContentOptions& options) {
+  DOLIUM_TRY_VOID(CheckLimits(head, options));
+  if (!head.is_chunked() && head.codec == 0) {
+    if (options.check == Check::kFull) {
+      DOLIUM_TRY_VOID(CheckCrc(stored, head.crc32c, "content"));
+    }
+    return stored;
+  }
+  // A table that lies about its size is found out before memory is taken.
+  if (head.is_chunked()) {
+    const auto table = ChunkTable::Parse(head, stored, options.check);
+    if (!table) return table.error();
+  }
+  Buffer buffer(static_cast<size_t>(head.raw_size));
+  DOLIUM_TRY_VOID(DecodeContentInto(head, stored, buffer.view(), options));
+  return std::move(buffer).Share();
+}
+
+Result<Bytes> DecodeContentRange(const EntryHead& head, const Bytes& stored,
+                                 ByteRange range, const ContentOptions& options) {
+  const auto end = CheckedAdd(range.offset, range.length);
+  if (!end || *end > head.raw_size) {
+    return InvalidArgument(fmt::format("bytes [{}, +{}) end past the {} there are",
+                                       range.offset, range.length, head.raw_size));
+  }
+  if (!head.is_chunked()) {
+    DOLIUM_TRY(const Bytes whole, DecodeContent(head, stored, options));
+    return whole.Slice(static_cast<size_t>(range.offset),
+                       static_cast<size_t>(range.length));
+  }
+  if (range.length > options.raw_limit) {
+    return Corrupt(fmt::format("{} bytes, more than the limit of {}", range.length,
+                               options.raw_limit))
+        .WithKind(kind::kLimit);
+  }
+  DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(head, stored, options.check));
+  Buffer buffer(static_cast<size_t>(range.length));
+  ByteVector scratch;
+  for (uint64_t at = range.offset; at < *end;) {
+    const auto index = static_cast<size_t>(at / table.chunk_raw_size());
+    const uint64_t begin = index * table.chunk_raw_size();
+    const ContentChunk chunk = table[index];
+    if (chunk.is_compressed) {
+      DOLIUM_TRY_VOID(CheckRatio(chunk.stored.length, chunk.raw_size, options));
+    }
+    scratch.resize(static_cast<size_t>(chunk.raw_size));
+    DOLIUM_TRY_VOID(DecodeChunk(head, stored, table, index, scratch, options));
+    const uint64_t until = std::min(*end, begin + chunk.raw_size);
+    std::memcpy(buffer.view().data() + (at - range.offset), scratch.data() + (at - begin),
+                static_cast<size_t>(until - at));
+    at = until;
+  }
+  return std::move(buffer).Share();
+}
+
+}  // namespace dolium::shardpack

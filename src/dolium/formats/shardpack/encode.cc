@@ -1,0 +1,457 @@
+#include "dolium/formats/shardpack/encode.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dolium/base/crc32c.h"
+#include "dolium/base/endian.h"
+#include "dolium/codec/gzip.h"
+#include "dolium/codec/lz4_block.h"
+#include "dolium/formats/shardpack/names.h"
+#include "dolium/formats/shardpack/record.h"
+
+namespace dolium::shardpack {
+
+namespace {
+
+constexpr size_t kMaxShort = UINT16_MAX;
+// Smaller contents are copied beside their heads: one piece is cheaper than three.
+constexpr size_t kCopiedContent = 4096;
+
+template <std::unsigned_integral T>
+void Put(ByteVector& to, T value) {
+  to.resize(to.size() + sizeof value);
+  StoreLE(to.data() + to.size() - sizeof value, value);
+}
+
+void PutText(ByteVector& to, std::string_view text) { Append(to, AsBytes(text)); }
+
+void PutExtension(ByteVector& to, uint16_t type, BytesView bytes) {
+  Put(to, type);
+  Put(to, static_cast<uint16_t>(bytes.size()));
+  Append(to, bytes);
+}
+
+int Level(const EncodeOptions& options, int usual) {
+  return options.level < 0 ? usual : options.level;
+}
+
+// Compressed; nullopt if that does not make it smaller.
+std::optional<ByteVector> Compress(BytesView value, Compression compression,
+                                   const EncodeOptions& options) {
+  std::optional<ByteVector> out;
+  switch (compression) {
+    case Compression::kNone:
+      return std::nullopt;
+    case Compression::kGzip:
+      out = GzipEncode(value, Level(options, kGzipLevel));
+      break;
+    case Compression::kLz4:
+      if (value.empty()) return std::nullopt;
+      out = Lz4BlockEncode(value, value.size() - 1, Level(options, 0));
+      break;
+    case Compression::kZstd:
+      out = ZstdEncode(value, Level(options, kZstdLevel), options.dictionary.get());
+      break;
+  }
+  if (out && out->size() >= value.size()) return std::nullopt;
+  return out;
+}
+
+// The id of the dictionary that a content of this type is; 0 if it is none.
+uint32_t DictionaryIdIn(std::string_view content_type, BytesView data) {
+  return content_type == kDictionaryType ? ZstdIdOfDictionary(data) : 0;
+}
+
+// A content as it will be stored.
+struct StoredContent {
+  std::vector<Bytes> pieces;
+  uint64_t size = 0;
+  uint32_t crc32c = 0;
+  Compression codec = Compression::kNone;
+  bool is_chunked = false;
+
+  void Add(Bytes piece) {
+    size += piece.size();
+    pieces.push_back(std::move(piece));
+  }
+};
+
+StoredContent StoreAsIs(const Bytes& data) {
+  StoredContent content;
+  content.crc32c = Crc32c(data);
+  content.Add(data);
+  return content;
+}
+
+// nullopt if compression was asked for and gains nothing.
+std::optional<StoredContent> StoreInChunks(const Bytes& data, Compression compression,
+                                           const EncodeOptions& options) {
+  const uint64_t count = (data.size() + options.chunk_size - 1) / options.chunk_size;
+  ByteVector table;
+  table.reserve(kChunkTableHeadBytes + static_cast<size_t>(count) * kChunkRowBytes);
+  Put(table, options.chunk_size);
+  Put(table, static_cast<uint32_t>(count));
+  Put(table, uint32_t{0});
+  uint64_t end = kChunkTableHeadBytes + count * kChunkRowBytes;
+  const uint64_t table_size = end;
+  std::vector<Bytes> chunks;
+  for (uint64_t at = 0; at < data.size(); at += options.chunk_size) {
+    const auto size =
+        static_cast<size_t>(std::min<uint64_t>(options.chunk_size, data.size() - at));
+    Bytes chunk = data.Slice(static_cast<size_t>(at), size);
+    uint32_t flags = 0;
+    if (auto compressed = Compress(chunk, compression, options)) {
+      chunk = Bytes::FromVector(*std::move(compressed));
+    } else {
+      flags = kChunkStoredRaw;
+    }
+    end += chunk.size();
+    Put(table, end);
+    Put(table, Crc32c(chunk));
+    Put(table, flags);
+    chunks.push_back(std::move(chunk));
+  }
+  if (compression != Compression::kNone && end >= data.size()) return std::nullopt;
+  StoredContent content;
+  content.codec = compression;
+  content.is_chunked = true;
+  content.crc32c = Crc32c(BytesView(table).first(static_cast<size_t>(table_size)));
+  content.Add(Bytes::FromVector(std::move(table)));
+  for (Bytes& chunk : chunks) content.Add(std::move(chunk));
+  return content;
+}
+
+StoredContent Store(const File& file, const EncodeOptions& options) {
+  const Compression wanted = file.compression.value_or(options.compression);
+  const bool is_worth = file.compression || !options.worth_compressing ||
+                        options.worth_compressing(file.content_type);
+  const Compression compression = is_worth ? wanted : Compression::kNone;
+  const uint64_t size = file.data.size();
+  const bool is_large = options.chunk_threshold > 0 && size > options.chunk_threshold;
+  const bool must_chunk = compression == Compression::kLz4 && size > kLz4BlockLimit;
+  if (compression == Compression::kNone) {
+    if (is_large && options.chunk_uncompressed) {
+      return *StoreInChunks(file.data, compression, options);
+    }
+    return StoreAsIs(file.data);
+  }
+  if (is_large || must_chunk) {
+    auto chunked = StoreInChunks(file.data, compression, options);
+    return chunked ? *std::move(chunked) : StoreAsIs(file.data);
+  }
+  auto compressed = Compress(file.data, compression, options);
+  if (!compressed) return StoreAsIs(file.data);
+  StoredContent content = StoreAsIs(Bytes::FromVector(*std::move(compressed)));
+  content.codec = compression;
+  return content;
+}
+
+Result<ByteVector> EntryExtensions(const File& file) {
+  ByteVector out;
+  if (file.metadata.format != MetadataFormat::kNone) {
+    ByteVector body{static_cast<std::byte>(file.metadata.format)};
+    Append(body, file.metadata.bytes);
+    if (body.size() > kMaxShort - 4) {
+      return InvalidArgument(fmt::format("metadata of {} bytes, {} are possible",
+                                         body.size() - 1, kMaxShort - 5));
+    }
+    PutExtension(out, kEntryExtensionMetadata, body);
+  }
+  if (file.modified) {
+    ByteVector body;
+    Put(body, std::bit_cast<uint64_t>(*file.modified));
+    PutExtension(out, kEntryExtensionModified, body);
+  }
+  if (file.mode) {
+    ByteVector body;
+    Put(body, *file.mode);
+    PutExtension(out, kEntryExtensionMode, body);
+  }
+  if (file.array) {
+    if (file.array->dtype.size() > UINT8_MAX || file.array->lengths.size() > UINT8_MAX) {
+      return InvalidArgument("array with too long a dtype or too many dimensions");
+    }
+    ByteVector body;
+    Put(body, static_cast<uint8_t>(file.array->dtype.size()));
+    PutText(body, file.array->dtype);
+    Put(body, static_cast<uint8_t>(file.array->lengths.size()));
+    for (const uint64_t length : file.array->lengths) Put(body, length);
+    PutExtension(out, kEntryExtensionArray, body);
+  }
+  if (out.size() > kMaxShort) {
+    return InvalidArgument(
+        fmt::format("extensions of {} bytes, {} are possible", out.size(), kMaxShort));
+  }
+  return out;
+}
+
+// The pieces of a block, one after another.
+class BlockBuilder {
+ public:
+  explicit BlockBuilder(uint64_t alignment) : alignment_(alignment) {}
+
+  uint64_t size() const { return done_ + open_.size(); }
+  // The piece that small things are added to.
+  ByteVector& open() { return open_; }
+
+  void Pad(uint64_t alignment) {
+    open_.resize(open_.size() + static_cast<size_t>(RoundUp(size(), alignment) - size()));
+  }
+  void PadToData() { Pad(alignment_); }
+
+  void Add(const Bytes& bytes) {
+    if (bytes.size() <= kCopiedContent) {
+      Append(open_, bytes);
+      return;
+    }
+    Close();
+    done_ += bytes.size();
+    pieces_.push_back(bytes);
+  }
+
+  void Close() {
+    if (open_.empty()) return;
+    done_ += open_.size();
+    if (first_.empty()) {
+      first_ = std::move(open_);
+    } else {
+      pieces_.push_back(Bytes::FromVector(std::move(open_)));
+    }
+    open_ = {};
+  }
+
+  // The piece that begins with the record's head, which is filled in last. After Close().
+  MutableBytes first() { return first_; }
+
+  std::vector<Bytes> Take() && {
+    pieces_.insert(pieces_.begin(), Bytes::FromVector(std::move(first_)));
+    return std::move(pieces_);
+  }
+
+ private:
+  uint64_t alignment_;
+  ByteVector first_;
+  std::vector<Bytes> pieces_;
+  ByteVector open_;
+  uint64_t done_ = 0;
+};
+
+struct PreparedEntry {
+  const File* file = nullptr;
+  ByteVector extensions;
+  StoredContent content;
+};
+
+void WriteEntry(PreparedEntry& entry, BlockBuilder& block, EncodedRecord& record) {
+  const File& file = *entry.file;
+  const StoredContent& content = entry.content;
+  EntrySummary summary{
+      .name = file.name,
+      .content_type = file.content_type,
+      .head_at = block.size(),
+      .raw_size = file.data.size(),
+      .stored_size = content.size,
+      .is_plain = content.codec == Compression::kNone && !content.is_chunked,
+      .is_aux = file.is_aux,
+      .dictionary_id = DictionaryIdIn(file.content_type, file.data)};
+  ByteVector head;
+  head.reserve(kEntryHeadBytes + file.name.size() + file.content_type.size() +
+               entry.extensions.size());
+  Put(head, content.size);
+  Put(head, uint64_t{file.data.size()});
+  Put(head, content.crc32c);
+  Put(head, static_cast<uint16_t>(file.name.size()));
+  Put(head, static_cast<uint16_t>(file.content_type.size()));
+  Put(head, static_cast<uint16_t>(entry.extensions.size()));
+  Put(head, static_cast<uint8_t>(content.codec));
+  Put(head, static_cast<uint8_t>((content.is_chunked ? kEntryChunked : 0) |
+                                 (file.is_aux ? kEntryAux : 0)));
+  const uint32_t fixed = Crc32c(head);
+  Put(head, uint32_t{0});
+  PutText(head, file.name);
+  PutText(head, file.content_type);
+  Append(head, entry.extensions);
+  StoreLE(head.data() + kEntryHeadBytes - 4,
+          Crc32c(BytesView(head).subspan(kEntryHeadBytes), fixed));
+  Append(block.open(), head);
+  block.PadToData();
+  for (const Bytes& piece : content.pieces) block.Add(piece);
+  summary.end = block.size();
+  record.entries.push_back(std::move(summary));
+}
+
+Result<void> CheckFormat(const Metadata& metadata) {
+  if (metadata.format != MetadataFormat::kNone || metadata.bytes.empty()) return {};
+  return InvalidArgument(
+      fmt::format("{} bytes of metadata in no format", metadata.bytes.size()));
+}
+
+Result<void> CheckSample(const Sample& sample) {
+  DOLIUM_TRY_VOID(CheckKey(sample.key));
+  const auto context = [&] { return fmt::format("\"{}\"", sample.key); };
+  if (sample.tombstone != sample.files.empty()) {
+    return InvalidArgument(sample.tombstone ? "a tombstone has no files"
+                                            : "a sample needs a file")
+        .Within(context());
+  }
+  if (sample.metadata.bytes.size() > UINT32_MAX) {
+    return InvalidArgument("metadata of 4 GiB and more").Within(context());
+  }
+  DOLIUM_TRY_VOID(CheckFormat(sample.metadata).Within(context()));
+  if (sample.files.size() > UINT32_MAX) {
+    return InvalidArgument(fmt::format("{} files", sample.files.size()))
+        .Within(context());
+  }
+  std::set<std::string_view> names;
+  for (const File& file : sample.files) {
+    DOLIUM_TRY_VOID(CheckEntryName(file.name).Within(context()));
+    const auto in_entry = [&] { return EntryContext(sample.key, file.name); };
+    DOLIUM_TRY_VOID(CheckContentType(file.content_type).Within(in_entry()));
+    DOLIUM_TRY_VOID(CheckFormat(file.metadata).Within(in_entry()));
+    if (!names.insert(file.name).second) {
+      return InvalidArgument(fmt::format("entry \"{}\" is there twice", file.name))
+          .Within(context());
+    }
+  }
+  return {};
+}
+
+Result<EncodedRecord> Encode(const Sample& sample, std::optional<PartNumber> part,
+                             const EncodeOptions& options) {
+  DOLIUM_TRY_VOID(CheckSample(sample));
+  EncodedRecord record{.key = sample.key};
+  std::vector<PreparedEntry> entries;
+  uint64_t bytes = 0;
+  for (const File& file : sample.files) {
+    PreparedEntry& entry = entries.emplace_back();
+    entry.file = &file;
+    DOLIUM_TRY(entry.extensions,
+               EntryExtensions(file).Within(EntryContext(sample.key, file.name)));
+    entry.content = Store(file, options);
+    bytes += entry.content.size;
+  }
+  BlockBuilder block(uint64_t{1} << options.align_log2);
+  ByteVector& head = block.open();
+  // Small contents join the heads in one piece.
+  head.reserve(kRecordHeadBytes + sample.key.size() + sample.metadata.bytes.size() +
+               static_cast<size_t>(std::min<uint64_t>(bytes, kCopiedContent)) +
+               entries.size() *
+                   (2 * kEntryHeadBytes + (size_t{1} << options.align_log2)));
+  ByteVector extensions;
+  if (part) {
+    ByteVector body;
+    Put(body, part->index);
+    Put(body, part->count);
+    PutExtension(extensions, kRecordExtensionPart, body);
+  }
+  head.resize(kRecordHeadBytes);
+  PutText(head, sample.key);
+  Append(head, extensions);
+  Append(head, sample.metadata.bytes);
+  const size_t head_end = head.size();
+  block.Pad(kEntryAlignment);
+  for (PreparedEntry& entry : entries) {
+    block.Pad(kEntryAlignment);
+    WriteEntry(entry, block, record);
+  }
+  block.PadToData();
+  record.size = block.size();
+  if (options.record_limit > 0 && record.size > options.record_limit) {
+    return InvalidArgument(fmt::format("\"{}\": a record of {} bytes, the limit is {}",
+                                       sample.key, record.size, options.record_limit))
+        .WithKind("record-size");
+  }
+  block.Close();
+  std::byte* first = block.first().data();
+  StoreLE(first, record.size);
+  std::memcpy(first + kRecordMagicAt, kRecordMagic.data(), kRecordMagic.size());
+  first[12] = std::byte{kRecordVersion};
+  first[13] = static_cast<std::byte>(options.align_log2);
+  first[14] = static_cast<std::byte>((sample.tombstone ? kRecordTombstone : 0) |
+                                     (part ? kRecordPart : 0));
+  first[15] = static_cast<std::byte>(sample.metadata.format);
+  StoreLE(first + 16, static_cast<uint32_t>(sample.metadata.bytes.size()));
+  StoreLE(first + 20, static_cast<uint16_t>(sample.key.size()));
+  StoreLE(first + 22, static_cast<uint16_t>(extensions.size()));
+  StoreLE(first + 28, static_cast<uint32_t>(sample.files.size()));
+  const BytesView whole(first, head_end);
+  StoreLE(first + 24, Crc32c(whole.subspan(28), Crc32c(whole.first(24))));
+  record.pieces = std::move(block).Take();
+  return record;
+}
+
+// The id of the dictionary that an entry is; 0 if it is none.
+uint32_t DictionaryIdOf(const Record& record, const EntryHead& entry) {
+  if (entry.content_type != kDictionaryType) return 0;
+  const auto content = record.Content(entry, {});
+  return content ? ZstdIdOfDictionary(*content) : 0;
+}
+
+}  // namespace
+
+Result<void> CheckOptions(const EncodeOptions& options) {
+  if (options.align_log2 < kMinAlignLog2 || options.align_log2 > kMaxAlignLog2) {
+    return InvalidArgument(fmt::format("alignment 2^{}, 2^{} to 2^{} are possible",
+                                       options.align_log2, kMinAlignLog2, kMaxAlignLog2));
+  }
+  if (!std::has_single_bit(options.chunk_size) || options.chunk_size < kMinChunkSize ||
+      options.chunk_size > kMaxChunkSize) {
+    return InvalidArgument(
+        fmt::format("chunk size {}, powers of two from {} to {} are possible",
+                    options.chunk_size, kMinChunkSize, kMaxChunkSize));
+  }
+  if (options.dictionary && options.compression != Compression::kZstd) {
+    return InvalidArgument("a dictionary is for zstd");
+  }
+  return {};
+}
+
+Result<EncodedRecord> EncodeRecord(const Sample& sample, const EncodeOptions& options) {
+  return Encode(sample, std::nullopt, options);
+}
+
+Result<EncodedRecord> EncodePart(const Sample& sample, PartNumber part,
+                                 const EncodeOptions& options) {
+  return Encode(sample, part, options);
+}
+
+File DictionaryFile(const ZstdDictionary& dictionary) {
+  return {.name = fmt::format(".zstd-dictionary-{}", dictionary.id()),
+          .content_type = std::string(kDictionaryType),
+          .data = dictionary.bytes(),
+          .compression = Compression::kNone,
+          .is_aux = true};
+}
+
+Result<EncodedRecord> SummarizeBlock(Bytes block, Check check) {
+  DOLIUM_TRY(const Record record, Record::Parse(block, check));
+  if (record.damage()) return *record.damage();
+  EncodedRecord out{.key = std::string(record.key()), .size = block.size()};
+  uint64_t at = record.head().first_entry_at;
+  for (const EntryHead& entry : record.entries()) {
+    if (check == Check::kFull) {
+      DOLIUM_TRY_VOID(CheckStored(entry, record.Stored(entry))
+                          .Within(EntryContext(out.key, entry.name)));
+    }
+    out.entries.push_back({.name = std::string(entry.name),
+                           .content_type = std::string(entry.content_type),
+                           .head_at = at,
+                           .end = entry.content_end(),
+                           .raw_size = entry.raw_size,
+                           .stored_size = entry.stored_size,
+                           .is_plain = entry.codec == 0 && !entry.is_chunked(),
+                           .is_aux = entry.is_aux(),
+                           .dictionary_id = DictionaryIdOf(record, entry)});
+    at = RoundUp(entry.content_end(), kEntryAlignment);
+  }
+  out.pieces.push_back(std::move(block));
+  return out;
+}
+
+}  // namespace dolium::shardpack

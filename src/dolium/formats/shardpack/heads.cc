@@ -1,0 +1,304 @@
+#include "dolium/formats/shardpack/heads.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "dolium/base/byte_reader.h"
+#include "dolium/base/checked_math.h"
+#include "dolium/base/crc32c.h"
+#include "dolium/formats/shardpack/kinds.h"
+#include "dolium/formats/shardpack/layout.h"
+#include "dolium/formats/shardpack/names.h"
+
+namespace dolium::shardpack {
+
+namespace {
+
+constexpr size_t kHeadCrcAt = 24;
+constexpr size_t kEntryCountAt = 28;
+constexpr size_t kEntryHeadCrcAt = 28;
+constexpr uint64_t kMaxSize = uint64_t{1} << 63;
+
+uint8_t ByteAt(BytesView bytes, size_t at) { return std::to_integer<uint8_t>(bytes[at]); }
+
+template <std::unsigned_integral T>
+T NumberAt(BytesView bytes, size_t at) {
+  return LoadLE<T>(bytes.data() + at);
+}
+
+Error BadRecord(std::string message) {
+  return Corrupt(std::move(message)).WithKind(kind::kRecord);
+}
+Error BadEntry(std::string message) {
+  return Corrupt(std::move(message)).WithKind(kind::kEntry);
+}
+
+// Calls visit(type, bytes) for each extension. kUnsupported for an unknown critical one.
+template <typename Known, typename Visit>
+Result<void> VisitExtensions(BytesView extensions, const Known& is_known,
+                             const Visit& visit) {
+  ByteReader reader(extensions);
+  while (reader.remaining() > 0) {
+    DOLIUM_TRY(const auto type, reader.Read<uint16_t>("type of an extension"));
+    DOLIUM_TRY(const auto length, reader.Read<uint16_t>("length of an extension"));
+    DOLIUM_TRY(const BytesView bytes, reader.ReadBytes(length, "extension"));
+    if (is_known(type)) {
+      DOLIUM_TRY_VOID(visit(type, bytes));
+    } else if ((type & kExtensionCritical) != 0) {
+      return Unsupported(fmt::format("critical extension {:#06x} is not known", type))
+          .WithKind(kind::kUnsupportedFeature);
+    }
+  }
+  return {};
+}
+
+// The same error; one without a kind is of this one.
+Result<void> OrOfKind(Result<void> result, std::string_view kind) {
+  if (result || !result.error().kind.empty()) return result;
+  return std::move(result).error().WithKind(kind);
+}
+
+// Whether the extensions can be passed: well formed, none critical that is not known.
+Result<void> CheckExtensions(BytesView extensions, std::string_view kind) {
+  if (extensions.empty()) return {};
+  return OrOfKind(
+      VisitExtensions(
+          extensions, [](uint16_t type) { return (type & kExtensionCritical) == 0; },
+          [](uint16_t, BytesView) { return Result<void>(); }),
+      kind);
+}
+
+Result<ArrayShape> ParseArray(BytesView bytes) {
+  ByteReader reader(bytes);
+  DOLIUM_TRY(const auto length, reader.Read<uint8_t>("length of the dtype"));
+  DOLIUM_TRY(const BytesView dtype, reader.ReadBytes(length, "dtype"));
+  DOLIUM_TRY(const auto dimensions, reader.Read<uint8_t>("number of dimensions"));
+  ArrayShape array;
+  array.dtype = AsText(dtype);
+  for (unsigned i = 0; i < dimensions; ++i) {
+    DOLIUM_TRY(array.lengths.emplace_back(), reader.Read<uint64_t>("length"));
+  }
+  if (reader.remaining() > 0) {
+    return Corrupt(fmt::format("{} bytes follow the shape", reader.remaining()));
+  }
+  return array;
+}
+
+Result<void> ParseExtra(uint16_t type, BytesView bytes, EntryExtras& extras) {
+  switch (type) {
+    case kEntryExtensionMetadata:
+      if (bytes.empty()) return Corrupt("metadata without a format");
+      extras.metadata.format = static_cast<MetadataFormat>(ByteAt(bytes, 0));
+      extras.metadata.bytes = Bytes(nullptr, bytes.subspan(1));
+      return {};
+    case kEntryExtensionModified:
+      if (bytes.size() != 8) return Corrupt("time of modification is not 8 bytes");
+      extras.modified = std::bit_cast<int64_t>(NumberAt<uint64_t>(bytes, 0));
+      return {};
+    case kEntryExtensionMode:
+      if (bytes.size() != 4) return Corrupt("mode is not 4 bytes");
+      extras.mode = NumberAt<uint32_t>(bytes, 0);
+      return {};
+    default: {
+      DOLIUM_TRY(extras.array, ParseArray(bytes));
+      return {};
+    }
+  }
+}
+
+}  // namespace
+
+bool EntryHead::is_chunked() const { return (flags & kEntryChunked) != 0; }
+bool EntryHead::is_aux() const { return (flags & kEntryAux) != 0; }
+
+Result<std::optional<uint64_t>> ClaimedRecordSize(BytesView first16) {
+  const auto magic = AsText(first16.subspan(kRecordMagicAt, kRecordMagic.size()));
+  if (magic != kRecordMagic) return std::nullopt;
+  const auto size = NumberAt<uint64_t>(first16, 0);
+  if (size < kMinRecordBytes || size >= kMaxSize || size % kEntryAlignment != 0) {
+    return BadRecord(fmt::format("impossible record size {}", size));
+  }
+  return size;
+}
+
+Result<RecordHead> ParseRecordHead(BytesView block, Check check) {
+  if (block.size() < kRecordHeadBytes) {
+    return BadRecord(fmt::format("{} bytes, fewer than the {} of a record's head",
+                                 block.size(), kRecordHeadBytes));
+  }
+  DOLIUM_TRY(const auto size, ClaimedRecordSize(block.first(16)));
+  if (!size) return BadRecord("no record: the magic SPKR is missing");
+  const uint8_t version = ByteAt(block, 12);
+  if (version != kRecordVersion) {
+    return Unsupported(fmt::format("record of version {}, only {} is known", version,
+                                   kRecordVersion))
+        .WithKind(kind::kUnsupportedVersion);
+  }
+  RecordHead head;
+  head.record_size = *size;
+  head.align_log2 = ByteAt(block, 13);
+  head.flags = ByteAt(block, 14);
+  head.metadata_format = static_cast<MetadataFormat>(ByteAt(block, 15));
+  const auto metadata_length = NumberAt<uint32_t>(block, 16);
+  const auto key_length = NumberAt<uint16_t>(block, 20);
+  const auto extensions_length = NumberAt<uint16_t>(block, 22);
+  head.entry_count = NumberAt<uint32_t>(block, kEntryCountAt);
+  const uint64_t end =
+      kRecordHeadBytes + uint64_t{key_length} + extensions_length + metadata_length;
+  if (end > std::min<uint64_t>(block.size(), head.record_size)) {
+    return BadRecord(
+        fmt::format("key, extensions and metadata end at {}, past the {} bytes there are",
+                    end, std::min<uint64_t>(block.size(), head.record_size)));
+  }
+  if (check != Check::kNone) {
+    const uint32_t want = NumberAt<uint32_t>(block, kHeadCrcAt);
+    const uint32_t found =
+        Crc32c(block.subspan(kEntryCountAt, static_cast<size_t>(end) - kEntryCountAt),
+               Crc32c(block.first(kHeadCrcAt)));
+    if (found != want) {
+      return BadRecord(
+          fmt::format("head has CRC-32C {:08x}, {:08x} expected", found, want));
+    }
+  }
+  if (head.align_log2 < kMinAlignLog2 || head.align_log2 > kMaxAlignLog2) {
+    return BadRecord(fmt::format("alignment 2^{}, 2^{} to 2^{} are possible",
+                                 head.align_log2, kMinAlignLog2, kMaxAlignLog2));
+  }
+  if (head.record_size % (uint64_t{1} << head.align_log2) != 0) {
+    return BadRecord(fmt::format("size {} is not a multiple of the alignment {}",
+                                 head.record_size, uint64_t{1} << head.align_log2));
+  }
+  if (key_length == 0) return BadRecord("the key is empty");
+  const auto unknown = static_cast<uint8_t>(head.flags & kRecordFlagsToUnderstand &
+                                            ~unsigned{kRecordFlagsKnown});
+  if (unknown != 0) {
+    return Unsupported(fmt::format("record flags {:#04x} are not known", unknown))
+        .WithKind(kind::kUnsupportedFeature);
+  }
+  const bool is_tombstone = (head.flags & kRecordTombstone) != 0;
+  if (is_tombstone != (head.entry_count == 0)) {
+    return BadRecord(fmt::format("{} entries in a record that is {}a tombstone",
+                                 head.entry_count, is_tombstone ? "" : "not "));
+  }
+  head.key = AsText(block.subspan(kRecordHeadBytes, key_length));
+  head.extensions = block.subspan(kRecordHeadBytes + key_length, extensions_length);
+  head.metadata =
+      block.subspan(kRecordHeadBytes + key_length + extensions_length, metadata_length);
+  head.first_entry_at = RoundUp(end, kEntryAlignment);
+  if (head.first_entry_at > head.record_size ||
+      uint64_t{head.entry_count} * kEntryHeadBytes >
+          head.record_size - head.first_entry_at) {
+    return BadRecord(fmt::format("{} entries do not fit into the record's {} bytes",
+                                 head.entry_count, head.record_size));
+  }
+  if (metadata_length > 0 && head.metadata_format == MetadataFormat::kNone) {
+    return BadRecord(fmt::format("{} bytes of metadata in no format", metadata_length));
+  }
+  if (check != Check::kNone && !IsPlainText(head.key)) {
+    return BadRecord("the key is not UTF-8, or has a zero byte");
+  }
+  DOLIUM_TRY_VOID(CheckExtensions(head.extensions, kind::kRecord));
+  DOLIUM_TRY([[maybe_unused]] const auto part, ParsePart(head));
+  return head;
+}
+
+Result<std::optional<PartNumber>> ParsePart(const RecordHead& head) {
+  std::optional<PartNumber> part;
+  if (head.extensions.empty() && (head.flags & kRecordPart) == 0) return part;
+  DOLIUM_TRY_VOID(VisitExtensions(
+      head.extensions, [](uint16_t type) { return type == kRecordExtensionPart; },
+      [&part](uint16_t, BytesView bytes) -> Result<void> {
+        if (bytes.size() != 8) return BadRecord("part number is not 8 bytes");
+        part = {NumberAt<uint32_t>(bytes, 0), NumberAt<uint32_t>(bytes, 4)};
+        return {};
+      }));
+  if ((head.flags & kRecordPart) != 0 && !part) {
+    return BadRecord("a part of a sample that does not tell which");
+  }
+  if (part && part->index >= part->count) {
+    return BadRecord(fmt::format("part {} of {}", part->index, part->count));
+  }
+  return part;
+}
+
+Result<EntryHead> ParseEntryHead(BytesView block, uint64_t at, unsigned align_log2,
+                                 Check check, bool whole) {
+  if (at > block.size() || block.size() - at < kEntryHeadBytes) {
+    return BadEntry(
+        fmt::format("head at {} ends past the record's {} bytes", at, block.size()));
+  }
+  const BytesView rest = block.subspan(static_cast<size_t>(at));
+  EntryHead head;
+  head.stored_size = NumberAt<uint64_t>(rest, 0);
+  head.raw_size = NumberAt<uint64_t>(rest, 8);
+  head.crc32c = NumberAt<uint32_t>(rest, 16);
+  const auto name_length = NumberAt<uint16_t>(rest, 20);
+  const auto type_length = NumberAt<uint16_t>(rest, 22);
+  const auto extensions_length = NumberAt<uint16_t>(rest, 24);
+  head.codec = ByteAt(rest, 26);
+  head.flags = ByteAt(rest, 27);
+  const size_t end =
+      kEntryHeadBytes + size_t{name_length} + type_length + extensions_length;
+  if (end > rest.size()) {
+    return BadEntry(
+        fmt::format("name, type and extensions end at {}, past the record's {} bytes",
+                    at + end, block.size()));
+  }
+  if (check != Check::kNone) {
+    const auto want = NumberAt<uint32_t>(rest, kEntryHeadCrcAt);
+    const uint32_t found = Crc32c(rest.subspan(kEntryHeadBytes, end - kEntryHeadBytes),
+                                  Crc32c(rest.first(kEntryHeadCrcAt)));
+    if (found != want) {
+      return BadEntry(
+          fmt::format("head has CRC-32C {:08x}, {:08x} expected", found, want));
+    }
+  }
+  if (name_length == 0) return BadEntry("the name is empty");
+  head.name = AsText(rest.subspan(kEntryHeadBytes, name_length));
+  head.content_type = AsText(rest.subspan(kEntryHeadBytes + name_length, type_length));
+  head.extensions =
+      rest.subspan(kEntryHeadBytes + name_length + type_length, extensions_length);
+  head.content_at = RoundUp(at + end, uint64_t{1} << align_log2);
+  if (whole && (head.content_at > block.size() ||
+                head.stored_size > block.size() - head.content_at)) {
+    return BadEntry(fmt::format("content of {} bytes at {} ends past the record's {}",
+                                head.stored_size, head.content_at, block.size()));
+  }
+  const auto unknown = static_cast<uint8_t>(head.flags & kEntryFlagsToUnderstand &
+                                            ~unsigned{kEntryFlagsKnown});
+  if (unknown != 0) {
+    return Unsupported(fmt::format("entry flags {:#04x} are not known", unknown))
+        .WithKind(kind::kUnsupportedFeature);
+  }
+  if (head.codec == static_cast<uint8_t>(Compression::kNone) && !head.is_chunked() &&
+      head.stored_size != head.raw_size) {
+    return BadEntry(fmt::format("{} bytes stored as they are, yet {} raw",
+                                head.stored_size, head.raw_size));
+  }
+  if (check != Check::kNone &&
+      (!IsPlainText(head.name) || !IsPlainText(head.content_type))) {
+    return BadEntry("name or content type is not UTF-8, or has a zero byte");
+  }
+  DOLIUM_TRY_VOID(CheckExtensions(head.extensions, kind::kEntry));
+  return head;
+}
+
+Result<EntryExtras> ParseExtras(const EntryHead& head) {
+  EntryExtras extras;
+  if (head.extensions.empty()) return extras;
+  DOLIUM_TRY_VOID(OrOfKind(VisitExtensions(
+                               head.extensions,
+                               [](uint16_t type) {
+                                 return type >= kEntryExtensionMetadata &&
+                                        type <= kEntryExtensionArray;
+                               },
+                               [&extras](uint16_t type, BytesView bytes) {
+                                 return ParseExtra(type, bytes, extras);
+                               }),
+                           kind::kEntry));
+  return extras;
+}
+
+}  // namespace dolium::shardpack

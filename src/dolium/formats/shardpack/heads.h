@@ -1,0 +1,82 @@
+// The heads of records and of their entries: parsed, checked, written.
+//
+// Views point into the bytes that were parsed; those must outlive them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "dolium/base/bytes.h"
+#include "dolium/base/result.h"
+#include "dolium/formats/shardpack/sample.h"
+
+namespace dolium::shardpack {
+
+// How much of what is read is proved right.
+enum class Check : uint8_t {
+  kNone,   // sizes only, which everything rests on
+  kHeads,  // the checksums of heads too
+  kFull,   // and those of contents
+};
+
+struct RecordHead {
+  uint64_t record_size = 0;  // of the whole block
+  unsigned align_log2 = 3;
+  uint8_t flags = 0;
+  MetadataFormat metadata_format = MetadataFormat::kNone;
+  uint32_t entry_count = 0;
+  std::string_view key;
+  BytesView extensions;
+  BytesView metadata;
+  uint64_t first_entry_at = 0;  // from the start of the block
+};
+
+// A part of a sample that was too large for one record.
+struct PartNumber {
+  uint32_t index = 0;
+  uint32_t count = 0;
+};
+
+struct EntryHead {
+  uint64_t stored_size = 0;
+  uint64_t raw_size = 0;
+  uint32_t crc32c = 0;  // of the stored bytes; chunked: of the chunk table
+  uint8_t codec = 0;    // a Compression, or a number that we do not know
+  uint8_t flags = 0;
+  std::string_view name = {};
+  std::string_view content_type = {};  // empty: not known
+  BytesView extensions = {};
+  uint64_t content_at = 0;  // from the start of the block
+
+  bool is_chunked() const;
+  bool is_aux() const;
+  uint64_t content_end() const { return content_at + stored_size; }
+};
+
+// The size that a record claims by its first 16 bytes; nullopt if they do not begin one
+// (no magic), so that what is there must be the index. kCorrupt for an impossible size.
+Result<std::optional<uint64_t>> ClaimedRecordSize(BytesView first16);
+
+// `block` is a whole record, or at least its head. kCorrupt (kind "record") if it is not.
+Result<RecordHead> ParseRecordHead(BytesView block, Check check);
+
+// The part number that the head's extensions tell. Does not fail for a head that
+// ParseRecordHead gave.
+Result<std::optional<PartNumber>> ParsePart(const RecordHead& head);
+
+// The entry whose head begins at `at` of `block`; the content lies within, if
+// `whole` (else only the head has to). kCorrupt (kind "entry") if it does not.
+Result<EntryHead> ParseEntryHead(BytesView block, uint64_t at, unsigned align_log2,
+                                 Check check, bool whole = true);
+
+// What an entry's extensions tell of it.
+struct EntryExtras {
+  Metadata metadata;  // its bytes are a view without an owner
+  std::optional<int64_t> modified;
+  std::optional<uint32_t> mode;
+  std::optional<ArrayShape> array;
+};
+Result<EntryExtras> ParseExtras(const EntryHead& head);
+
+}  // namespace dolium::shardpack

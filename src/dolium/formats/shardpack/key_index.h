@@ -1,0 +1,61 @@
+// KEYX: from a key to the numbers of the records that may have it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "dolium/base/byte_range.h"
+#include "dolium/base/bytes.h"
+#include "dolium/base/result.h"
+
+namespace dolium::shardpack {
+
+// A hash and the record it belongs to.
+struct KeyHash {
+  uint64_t hash = 0;
+  uint32_t record = 0;
+
+  friend auto operator<=>(const KeyHash&, const KeyHash&) = default;
+};
+
+uint64_t HashKey(std::string_view key);
+
+// The body of the section. `keys` in order of hash, then of record.
+ByteVector WriteKeyIndex(std::span<const KeyHash> keys);
+
+// Looks into a body, wherever it is. Hashes are spread evenly, so that a small window
+// around the place where one should be nearly always holds it: a body that is far away
+// costs one request, and one more if it is there.
+class KeyIndex {
+ public:
+  // Reads bytes of the body: a slice of memory, or a request.
+  using Read = std::function<Result<Bytes>(ByteRange)>;
+
+  // kCorrupt of kind kSection if it is not the index of `count` records.
+  static Result<KeyIndex> Open(uint64_t body_size, uint64_t count, Read read);
+  static Result<KeyIndex> FromBody(Bytes body, uint64_t count);
+
+  // Records whose keys have this hash, ascending. Whether the key is theirs is to be
+  // seen.
+  Result<std::vector<uint64_t>> Candidates(uint64_t hash) const;
+
+ private:
+  KeyIndex(uint64_t count, Read read) : count_(count), read_(std::move(read)) {}
+
+  // A place in the list of hashes, and hashes around it that were read on the way.
+  struct Place {
+    uint64_t at = 0;
+    uint64_t from = 0;  // of the window
+    Bytes window;
+  };
+  // Of the first hash that is not below this one.
+  Result<Place> FirstNotBelow(uint64_t hash) const;
+
+  uint64_t count_;
+  Read read_;
+};
+
+}  // namespace dolium::shardpack

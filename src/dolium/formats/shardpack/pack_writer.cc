@@ -1,0 +1,280 @@
+#include "dolium/formats/shardpack/pack_writer.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dolium/base/parallel.h"
+#include "dolium/formats/shardpack/record.h"
+
+namespace dolium::shardpack {
+
+namespace {
+
+// What is encoded as one piece of work.
+constexpr uint64_t kBatchBytes = uint64_t{512} << 10;
+constexpr size_t kBatchSamples = 256;
+// What a dictionary is trained from: small files of the first samples.
+constexpr size_t kTrainingFile = 16 << 10;
+constexpr uint64_t kTrainingBytes = uint64_t{8} << 20;
+constexpr std::string_view kRecordTooLarge = "record-size";
+
+uint64_t BytesOf(const Sample& sample) {
+  uint64_t bytes = sample.key.size() + sample.metadata.bytes.size();
+  for (const File& file : sample.files) bytes += file.data.size();
+  return bytes;
+}
+
+}  // namespace
+
+uint64_t PackSummary::bytes() const {
+  uint64_t sum = 0;
+  for (const ShardSummary& shard : shards) sum += shard.bytes;
+  return sum;
+}
+
+struct PackWriter::Batch {
+  std::vector<Sample> samples;
+  uint64_t bytes = 0;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  // One for each sample, once they are encoded.
+  std::optional<std::vector<Result<std::vector<EncodedRecord>>>> records;
+};
+
+PackWriter::PackWriter(PackOptions options) : options_(std::move(options)) {}
+
+PackWriter::~PackWriter() = default;
+
+Result<std::unique_ptr<PackWriter>> PackWriter::Create(PackOptions options) {
+  DOLIUM_TRY_VOID(CheckOptions(options.shard.encode));
+  std::unique_ptr<PackWriter> writer(new PackWriter(std::move(options)));
+  const PackOptions& own = writer->options_;
+  if (own.dictionary_bytes > 0 && own.shard.encode.compression != Compression::kZstd) {
+    return InvalidArgument("a dictionary is for zstd");
+  }
+  if ((own.dictionary_bytes > 0 || own.shard.encode.dictionary) &&
+      own.oversize == Oversize::kSplit) {
+    return InvalidArgument("samples cannot be split where a dictionary is wanted");
+  }
+  writer->is_training_ = own.dictionary_bytes > 0;
+  const size_t threads = ThreadCount(own.jobs, SIZE_MAX);
+  // A checksum alone is not worth a thread.
+  writer->is_parallel_ =
+      threads > 1 && own.shard.encode.compression != Compression::kNone;
+  if (writer->is_parallel_) writer->workers_ = std::make_unique<WorkerPool>(threads);
+  // The first shard is begun at once: a target that may not be written is told early.
+  DOLIUM_TRY_VOID(writer->BeginShard());
+  return writer;
+}
+
+Result<void> PackWriter::Add(Sample sample) {
+  if (options_.stop.stop_requested()) return Cancelled();
+  const uint64_t bytes = BytesOf(sample);
+  bytes_taken_ += bytes;
+  if (is_training_) {
+    training_bytes_ += bytes;
+    training_.push_back(std::move(sample));
+    if (training_bytes_ < kTrainingBytes) return {};
+    return TrainDictionary();
+  }
+  if (!is_parallel_) {
+    auto records = Encode(sample);
+    if (!records) return std::move(records).error();
+    return CommitAll(sample, *std::move(records));
+  }
+  if (!open_batch_) open_batch_ = std::make_unique<Batch>();
+  open_batch_->bytes += bytes;
+  open_batch_->samples.push_back(std::move(sample));
+  if (open_batch_->bytes >= kBatchBytes || open_batch_->samples.size() >= kBatchSamples) {
+    return SubmitBatch();
+  }
+  return {};
+}
+
+Result<void> PackWriter::TrainDictionary() {
+  is_training_ = false;
+  std::vector<Bytes> small;
+  for (const Sample& sample : training_) {
+    for (const File& file : sample.files) {
+      const auto& is_worth = options_.shard.encode.worth_compressing;
+      if (!file.data.empty() && file.data.size() <= kTrainingFile &&
+          (!is_worth || is_worth(file.content_type))) {
+        small.push_back(file.data);
+      }
+    }
+  }
+  if (auto trained = ZstdDictionary::Train(small, options_.dictionary_bytes)) {
+    const int level = options_.shard.encode.level;
+    DOLIUM_TRY(options_.shard.encode.dictionary,
+               ZstdDictionary::Load(Bytes::FromVector(*std::move(trained)),
+                                    level < 0 ? kZstdLevel : level));
+  }
+  std::vector<Sample> samples = std::exchange(training_, {});
+  for (Sample& sample : samples) {
+    bytes_taken_ -= BytesOf(sample);  // They are counted again.
+    DOLIUM_TRY_VOID(Add(std::move(sample)));
+  }
+  return {};
+}
+
+Result<std::vector<EncodedRecord>> PackWriter::Encode(const Sample& sample) const {
+  const EncodeOptions& encode = options_.shard.encode;
+  std::vector<EncodedRecord> records;
+  auto whole = EncodeRecord(sample, encode);
+  if (whole) {
+    records.push_back(*std::move(whole));
+    return records;
+  }
+  if (whole.error().kind != kRecordTooLarge || options_.oversize == Oversize::kError) {
+    return std::move(whole).error();
+  }
+  if (options_.oversize == Oversize::kSkip) return records;
+  const auto count = static_cast<uint32_t>(sample.files.size());
+  for (uint32_t i = 0; i < count; ++i) {
+    Sample part{.key = sample.key, .files = {sample.files[i]}};
+    if (i == 0) part.metadata = sample.metadata;
+    DOLIUM_TRY(auto record, EncodePart(part, {i, count}, encode));
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+Result<void> PackWriter::SubmitBatch() {
+  if (!open_batch_) return {};
+  const std::shared_ptr<Batch> batch = std::move(open_batch_);
+  bytes_in_flight_ += batch->bytes;
+  in_flight_.push_back(batch);
+  workers_->Submit([this, batch]() -> Result<void> {
+    std::vector<Result<std::vector<EncodedRecord>>> records;
+    records.reserve(batch->samples.size());
+    for (const Sample& sample : batch->samples) records.push_back(Encode(sample));
+    const std::scoped_lock lock(batch->mutex);
+    batch->records = std::move(records);
+    batch->changed.notify_all();
+    return {};
+  });
+  while (!in_flight_.empty()) {
+    {
+      const std::scoped_lock lock(in_flight_.front()->mutex);
+      const bool is_done = in_flight_.front()->records.has_value();
+      if (!is_done && bytes_in_flight_ < options_.memory) break;
+    }
+    DOLIUM_TRY_VOID(CommitFront());
+  }
+  return {};
+}
+
+Result<void> PackWriter::CommitFront() {
+  const std::shared_ptr<Batch> batch = in_flight_.front();
+  in_flight_.pop_front();
+  bytes_in_flight_ -= batch->bytes;
+  std::unique_lock lock(batch->mutex);
+  batch->changed.wait(lock, [&] { return batch->records.has_value(); });
+  lock.unlock();
+  for (size_t i = 0; i < batch->samples.size(); ++i) {
+    auto& records = (*batch->records)[i];
+    if (!records) return std::move(records).error();
+    DOLIUM_TRY_VOID(CommitAll(batch->samples[i], *std::move(records)));
+  }
+  return {};
+}
+
+Result<void> PackWriter::CommitAll(const Sample& sample,
+                                   std::vector<EncodedRecord> records) {
+  if (records.empty()) {
+    ++summary_.skipped;
+    return {};
+  }
+  DOLIUM_TRY_VOID(MakeRoom(records));
+  const auto& dictionary = options_.shard.encode.dictionary;
+  if (dictionary && shard_->records() == 0) {
+    // The first record of a shard carries the dictionary that the others need.
+    if (sample.tombstone) {
+      return InvalidArgument(
+          fmt::format("\"{}\": a tombstone cannot be the first of a shard with a "
+                      "dictionary, which it has no place for",
+                      sample.key));
+    }
+    Sample with_dictionary = sample;
+    with_dictionary.files.push_back(DictionaryFile(*dictionary));
+    EncodeOptions encode = options_.shard.encode;
+    encode.record_limit = 0;  // The sample alone was within.
+    DOLIUM_TRY(records.front(), EncodeRecord(with_dictionary, encode));
+  }
+  const bool are_parts = records.size() > 1;
+  for (const EncodedRecord& record : records) {
+    DOLIUM_TRY_VOID(shard_->Append(record, are_parts));
+  }
+  return {};
+}
+
+Result<void> PackWriter::BeginShard() {
+  DOLIUM_TRY(shard_,
+             ShardWriter::Create(options_.place(summary_.shards.size()), options_.shard));
+  return {};
+}
+
+Result<void> PackWriter::EndShard() {
+  DOLIUM_TRY(ShardSummary summary, shard_->Finish(summary_.shards.size()));
+  shard_.reset();
+  summary_.records += summary.records;
+  summary_.raw_bytes += summary.stat.raw_bytes;
+  summary_.shards.push_back(std::move(summary));
+  return {};
+}
+
+Result<void> PackWriter::MakeRoom(std::span<const EncodedRecord> records) {
+  if (shard_->records() == 0) return {};
+  uint64_t bytes = shard_->bytes();
+  for (const EncodedRecord& record : records) bytes += record.size;
+  const bool is_full = (options_.shard_bytes > 0 && bytes > options_.shard_bytes) ||
+                       (options_.shard_records > 0 &&
+                        shard_->records() + records.size() > options_.shard_records);
+  if (!is_full) return {};
+  DOLIUM_TRY_VOID(EndShard());
+  return BeginShard();
+}
+
+Result<void> PackWriter::AddBlock(Bytes block, Check check) {
+  if (options_.stop.stop_requested()) return Cancelled();
+  if (is_training_ || options_.shard.encode.dictionary) {
+    return InvalidArgument("blocks cannot be copied where a dictionary is wanted");
+  }
+  bytes_taken_ += block.size();
+  DOLIUM_TRY_VOID(SubmitBatch());
+  while (!in_flight_.empty()) DOLIUM_TRY_VOID(CommitFront());
+  DOLIUM_TRY(const EncodedRecord record, SummarizeBlock(block, check));
+  DOLIUM_TRY(const Record parsed, Record::Parse(block, Check::kNone));
+  const RecordHead& head = parsed.head();
+  for (const EntryHead& entry : parsed.entries()) {
+    DOLIUM_TRY(const auto needed, DictionariesNeeded(entry, parsed.Stored(entry)));
+    if (needed.empty()) continue;
+    return InvalidArgument(fmt::format("{}: needs dictionary {} of its shard",
+                                       EntryContext(record.key, entry.name),
+                                       *needed.begin()));
+  }
+  if (head.align_log2 != options_.shard.encode.align_log2) {
+    return InvalidArgument(
+        fmt::format("\"{}\": a block of alignment 2^{} for a shard of 2^{}", record.key,
+                    head.align_log2, options_.shard.encode.align_log2));
+  }
+  // The parts of a sample stay together.
+  DOLIUM_TRY(const auto part, ParsePart(head));
+  if (!part || part->index == 0) DOLIUM_TRY_VOID(MakeRoom({&record, 1}));
+  return shard_->Append(record, (head.flags & kRecordPart) != 0);
+}
+
+Result<PackSummary> PackWriter::Finish() {
+  if (is_training_) DOLIUM_TRY_VOID(TrainDictionary());
+  DOLIUM_TRY_VOID(SubmitBatch());
+  while (!in_flight_.empty()) DOLIUM_TRY_VOID(CommitFront());
+  DOLIUM_TRY_VOID(EndShard());
+  return std::move(summary_);
+}
+
+}  // namespace dolium::shardpack

@@ -1,0 +1,106 @@
+// PackWriter: samples in, numbered shards out.
+//
+// Samples are encoded on worker threads and written in the order they were given, so that
+// the number of threads does not show in the files. Memory is bounded by an option.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/base/worker_pool.h"
+#include "dolium/bytes/location.h"
+#include "dolium/formats/shardpack/sample.h"
+#include "dolium/formats/shardpack/shard_writer.h"
+
+namespace dolium::shardpack {
+
+// What becomes of a sample whose record exceeds the limit.
+enum class Oversize : uint8_t {
+  kError,
+  kSplit,  // into records of its files, which readers join again, in the same shard
+  kSkip,
+};
+
+struct PackOptions {
+  ShardWriterOptions shard;
+  // A new shard begins before the record that would make it larger, or after so many
+  // records; 0: no limit. A shard has at least one record.
+  uint64_t shard_bytes = 0;
+  uint64_t shard_records = 0;
+  // The place of shard `number`, from 0.
+  std::function<Location(uint64_t number)> place;
+  Oversize oversize = Oversize::kError;
+  // zstd: train a dictionary of about this size from the first samples; 0: none.
+  size_t dictionary_bytes = 0;
+  size_t jobs = 0;                        // threads; 0: one per core
+  uint64_t memory = uint64_t{256} << 20;  // bytes of samples held
+  std::stop_token stop = {};
+};
+
+struct PackSummary {
+  std::vector<ShardSummary> shards;
+  uint64_t records = 0;
+  uint64_t skipped = 0;    // samples that were too large
+  uint64_t raw_bytes = 0;  // of all files
+
+  uint64_t bytes() const;
+};
+
+// One thread at a time. Shards appear one by one, whole; destroyed without Finish, the
+// last one does not appear.
+class PackWriter {
+ public:
+  static Result<std::unique_ptr<PackWriter>> Create(PackOptions options);
+  ~PackWriter();
+
+  Result<void> Add(Sample sample);
+  // A block as it lies in another shard of the same alignment, which is checked by
+  // `check`. kInvalidArgument if it needs a dictionary, or if one is wanted here.
+  Result<void> AddBlock(Bytes block, Check check);
+
+  // Bytes of samples taken so far.
+  uint64_t bytes_taken() const { return bytes_taken_; }
+
+  // Writes an empty shard if there were no samples.
+  Result<PackSummary> Finish();
+
+ private:
+  struct Batch;
+
+  explicit PackWriter(PackOptions options);
+
+  Result<void> SubmitBatch();
+  Result<void> CommitFront();
+  Result<void> CommitAll(const Sample& sample, std::vector<EncodedRecord> records);
+  // Begins a new shard if these would make this one too large.
+  Result<void> MakeRoom(std::span<const EncodedRecord> records);
+  Result<void> BeginShard();
+  Result<void> EndShard();
+  Result<void> TrainDictionary();
+  // The encoded records of a sample: one, unless it had to be split.
+  Result<std::vector<EncodedRecord>> Encode(const Sample& sample) const;
+
+  PackOptions options_;
+  bool is_parallel_ = false;
+  PackSummary summary_;
+  std::unique_ptr<ShardWriter> shard_;
+  std::unique_ptr<Batch> open_batch_;
+  std::deque<std::shared_ptr<Batch>> in_flight_;
+  uint64_t bytes_in_flight_ = 0;
+  uint64_t bytes_taken_ = 0;
+  // Samples that wait for their dictionary.
+  std::vector<Sample> training_;
+  uint64_t training_bytes_ = 0;
+  bool is_training_ = false;
+  // Last: its threads use what is above.
+  std::unique_ptr<WorkerPool> workers_;
+};
+
+}  // namespace dolium::shardpack

@@ -1,0 +1,66 @@
+// Record: one block of a shard, parsed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "dolium/base/bytes.h"
+#include "dolium/base/result.h"
+#include "dolium/formats/shardpack/content.h"
+#include "dolium/formats/shardpack/heads.h"
+
+namespace dolium::shardpack {
+
+// Shares the bytes of its block; copies are cheap but for the list of entries. Const
+// methods may be called from many threads.
+class Record {
+ public:
+  // `block` is exactly one record (kIndex if it has another size). An error in an entry's
+  // head is not one of the record: the entries before it can be read, and damage() tells
+  // of it.
+  static Result<Record> Parse(Bytes block, Check check);
+
+  std::string_view key() const { return head_.key; }
+  const RecordHead& head() const { return head_; }
+  const Bytes& block() const { return block_; }
+  bool is_tombstone() const;
+  Metadata metadata() const;
+
+  // All that can be reached, aux entries included.
+  std::span<const EntryHead> entries() const { return entries_; }
+  const std::optional<Error>& damage() const { return damage_; }
+
+  // The entry of that name; nullptr if there is none.
+  const EntryHead* Find(std::string_view name) const;
+
+  // As stored, unchecked.
+  Bytes Stored(const EntryHead& entry) const {
+    return block_.Slice(static_cast<size_t>(entry.content_at),
+                        static_cast<size_t>(entry.stored_size));
+  }
+
+  // Decoded and checked. Errors name key and entry.
+  Result<Bytes> Content(const EntryHead& entry, const ContentOptions& options) const;
+  Result<void> ContentInto(const EntryHead& entry, MutableBytes into,
+                           const ContentOptions& options) const;
+
+  // All of it, as it was given; aux entries left out.
+  Result<Sample> Decode(const ContentOptions& options) const;
+
+ private:
+  Bytes block_;
+  RecordHead head_;
+  std::vector<EntryHead> entries_;
+  std::optional<Error> damage_;
+};
+
+// The dictionaries that a record carries; one that is damaged is left out.
+Dictionaries DictionariesIn(const Record& record, const ContentOptions& options);
+
+// What an error about an entry begins with: `"key": entry "name"`.
+std::string EntryContext(std::string_view key, std::string_view name);
+
+}  // namespace dolium::shardpack

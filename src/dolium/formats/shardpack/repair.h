@@ -1,0 +1,38 @@
+// RepairShard: a good shard of what can be read of a damaged or unfinished one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+
+#include "dolium/base/result.h"
+#include "dolium/bytes/location.h"
+#include "dolium/container/container.h"
+#include "dolium/formats/shardpack/heads.h"
+#include "dolium/formats/shardpack/shard_writer.h"
+
+namespace dolium::shardpack {
+
+struct RepairOptions {
+  Check check = Check::kFull;  // kHeads: contents are taken as they are
+  bool force = false;          // replace the target, which may be the source
+  std::stop_token stop = {};
+};
+
+struct RepairReport {
+  ShardSummary written;
+  bool index_was_good = false;
+  uint64_t records_lost = 0;  // found, and not good
+  uint64_t bytes_skipped = 0;
+};
+
+// Blocks are copied as they are. With a good index, only bad records are left out.
+// Without, records are walked from the front; behind damage the next one is looked for,
+// and taken only if its chain of records leads to the end: a ShardPack inside another one
+// is not mistaken for its records. What is lost is told to `visitor`. kCorrupt (kind
+// kNotShardPack) if there is nothing to be had.
+Result<RepairReport> RepairShard(const Location& source, const Location& target,
+                                 const RepairOptions& options,
+                                 const FindingVisitor& visitor);
+
+}  // namespace dolium::shardpack

@@ -1,0 +1,469 @@
+#include "dolium/formats/shardpack/shard.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dolium/base/endian.h"
+#include "dolium/bytes/file_store.h"
+#include "dolium/container/json.h"
+#include "dolium/formats/shardpack/kinds.h"
+#include "dolium/formats/shardpack/layout.h"
+
+namespace dolium::shardpack {
+
+namespace {
+
+// What a section may decode to.
+constexpr uint64_t kSectionLimit = uint64_t{4} << 30;
+// Key indexes up to this size are fetched whole; of larger ones, windows.
+constexpr uint64_t kWholeKeyIndex = uint64_t{8} << 20;
+// How many heads of records one request for keys takes in.
+constexpr size_t kHeadsAtOnce = 1024;
+// What is read of a far record for its head.
+constexpr uint64_t kHeadBytes = 4096;
+// What one read takes in where blocks are visited, unless a single one is larger.
+constexpr uint64_t kBytesAtOnce = uint64_t{8} << 20;
+// More dictionaries than this are no use to anybody.
+constexpr size_t kMaxDictionaries = 64;
+
+bool BeginsLikeRecord(BytesView bytes) {
+  return bytes.size() >= 16 &&
+         AsText(bytes.subspan(kRecordMagicAt, kRecordMagic.size())) == kRecordMagic;
+}
+
+bool EndsLikeShard(BytesView bytes) {
+  return bytes.size() >= kFooterBytes &&
+         AsText(bytes.last(kFooterMagic.size())) == kFooterMagic;
+}
+
+// Whether the bytes are wrong, and not just out of reach for now.
+bool IsDamage(const Error& error) {
+  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported;
+}
+
+// The error with the shard's name in front, unless a store put it there.
+Error InShard(Error error, const std::string& name) {
+  if (error.message.starts_with(name + ": ")) return error;
+  return std::move(error).Within(name);
+}
+
+Error NotShardPack(uint64_t size) {
+  return Corrupt(fmt::format("not a ShardPack: {} bytes that neither begin with a record "
+                             "nor end with an index",
+                             size))
+      .WithKind(kind::kNotShardPack);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Shard>> Shard::Open(const Location& location,
+                                                 const ShardOptions& options) {
+  std::shared_ptr<Shard> shard(new Shard(location, options));
+  const bool is_mapped = options.map && IsLocal(location);
+  auto opened = is_mapped ? shard->OpenMapped() : shard->OpenByRanges();
+  if (!opened) return InShard(std::move(opened).error(), shard->Describe());
+  return std::shared_ptr<const Shard>(std::move(shard));
+}
+
+Result<void> Shard::OpenMapped() {
+  const auto& files = static_cast<const FileStore&>(*location_.store);
+  // Should it be replaced now, later reads of this generation are refused.
+  DOLIUM_TRY(const auto info, files.Stat(location_.path));
+  if (info) generation_ = info->generation;
+  DOLIUM_TRY(map_, files.Map(location_.path));
+  footer_.file_size = map_.size();
+  return LearnTail(map_);
+}
+
+Result<void> Shard::OpenByRanges() {
+  DOLIUM_TRY(const auto tail,
+             location_.store->ReadSuffix(
+                 location_.path, std::max<uint64_t>(options_.tail_bytes, kFooterBytes)));
+  generation_ = tail.info.generation;
+  footer_.file_size = tail.info.size;
+  kept_tail_ = tail.bytes;
+  return LearnTail(kept_tail_);
+}
+
+Result<void> Shard::LearnTail(const Bytes& tail) {
+  const uint64_t size = footer_.file_size;
+  const size_t last = std::min(tail.size(), kFooterBytes);
+  auto footer = ParseFooter(tail.Slice(tail.size() - last, last), size);
+  if (!footer) {
+    if (footer.error().kind != kind::kIncomplete) return std::move(footer).error();
+    // Which of the two it is, only its beginning tells.
+    BytesView begin = tail.view().first(std::min<size_t>(tail.size(), 16));
+    Bytes first;
+    if (tail.size() < size) {
+      DOLIUM_TRY(first, ReadBytes({0, 16}));
+      begin = first;
+    }
+    if (!EndsLikeShard(tail) && !BeginsLikeRecord(begin)) return NotShardPack(size);
+    return std::move(footer).error();
+  }
+  footer_ = *footer;
+  DOLIUM_TRY_VOID(LearnIndex());
+  return LearnSections();
+}
+
+Result<void> Shard::LearnIndex() {
+  const ByteRange index = footer_.index();
+  const uint64_t kept = footer_.file_size - kept_tail_.size();
+  if (map_.empty() && index.offset < kept && index.end() > kept) {
+    // Its front was not in the first request. Sections behind it are left until somebody
+    // asks for them.
+    DOLIUM_TRY(const Bytes front, ReadBytes({index.offset, kept - index.offset}));
+    ByteVector joined;
+    joined.reserve(static_cast<size_t>(index.length));
+    Append(joined, front);
+    Append(joined,
+           kept_tail_.view().first(static_cast<size_t>(index.length) - front.size()));
+    index_ = Bytes::FromVector(std::move(joined));
+  } else {
+    DOLIUM_TRY(index_, ReadBytes(index));
+  }
+  return CheckIndex(footer_, index_);
+}
+
+Result<void> Shard::LearnSections() {
+  DOLIUM_TRY(const Bytes directory, ReadBytes(footer_.directory()));
+  sections_ = ParseDirectory(footer_, directory);
+  if (!sections_) {
+    if (sections_.error().code == ErrorCode::kUnsupported) return sections_.error();
+    return {};
+  }
+  for (const Section& section : *sections_) {
+    // One that is required must be readable; else nobody may use the shard.
+    if ((section.flags & kSectionRequired) == 0) continue;
+    DOLIUM_TRY([[maybe_unused]] const auto body, ReadSection(section.name()));
+  }
+  auto stat = ReadSection("STAT");
+  if (!stat && !IsDamage(stat.error())) return std::move(stat).error();
+  if (stat && *stat) {
+    if (auto parsed = ParseStat(**stat)) stat_ = *parsed;
+  }
+  return {};
+}
+
+Result<Bytes> Shard::ReadBytes(ByteRange range) const {
+  const auto slice = [&](const Bytes& from, uint64_t begin) {
+    return from.Slice(static_cast<size_t>(range.offset - begin),
+                      static_cast<size_t>(range.length));
+  };
+  if (!map_.empty()) return slice(map_, 0);
+  const uint64_t tail_begin = footer_.file_size - kept_tail_.size();
+  if (range.offset >= tail_begin) return slice(kept_tail_, tail_begin);
+  return location_.store->ReadRange(location_.path, range,
+                                    {.if_generation = generation_});
+}
+
+uint64_t Shard::offset(uint64_t number) const {
+  return LoadLE<uint64_t>(index_.data() + 8 * (number + 1));
+}
+
+ByteRange Shard::range(uint64_t number) const {
+  const uint64_t begin = offset(number);
+  const uint64_t end = number + 1 < size() ? offset(number + 1) : footer_.index_offset;
+  return {begin, end - begin};
+}
+
+std::optional<uint64_t> Shard::NumberAt(uint64_t at) const {
+  uint64_t begin = 0;
+  uint64_t end = size();
+  while (begin < end) {
+    const uint64_t middle = begin + (end - begin) / 2;
+    if (offset(middle) < at) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  if (begin == size() || offset(begin) != at) return std::nullopt;
+  return begin;
+}
+
+Error Shard::InRecord(Error error, uint64_t number) const {
+  const std::string name = Describe();
+  if (error.message.starts_with(name + ": ")) {
+    error.message.erase(0, name.size() + 2);
+  }
+  return std::move(error).Within(fmt::format("{}: record {}", name, number));
+}
+
+Result<Record> Shard::Parse(uint64_t number, Bytes block) const {
+  auto record = Record::Parse(std::move(block), options_.check);
+  if (!record) return InRecord(std::move(record).error(), number);
+  if (record->head().align_log2 != footer_.align_log2) {
+    return InRecord(Corrupt(fmt::format("alignment 2^{}, the shard's is 2^{}",
+                                        record->head().align_log2, footer_.align_log2))
+                        .WithKind(kind::kRecord),
+                    number);
+  }
+  return record;
+}
+
+Result<Bytes> Shard::ReadBlocks(uint64_t first, uint64_t count) const {
+  if (first >= size() || count > size() - first) {
+    return InvalidArgument(fmt::format("{}: record {}, there are {}", Describe(),
+                                       count == 1 ? first : first + count - 1, size()));
+  }
+  const uint64_t begin = offset(first);
+  const uint64_t end = count == 0 ? begin : range(first + count - 1).end();
+  auto blocks = ReadBytes({begin, end - begin});
+  if (!blocks) return InRecord(std::move(blocks).error(), first);
+  return blocks;
+}
+
+Result<void> Shard::VisitBlocks(
+    uint64_t begin, uint64_t end,
+    const std::function<Result<void>(uint64_t, const Bytes&)>& visit) const {
+  for (uint64_t first = begin; first < end;) {
+    uint64_t last = first;
+    while (last + 1 < end && range(last + 1).end() - offset(first) <= kBytesAtOnce) {
+      ++last;
+    }
+    DOLIUM_TRY(const Bytes blocks, ReadBlocks(first, last + 1 - first));
+    for (uint64_t number = first; number <= last; ++number) {
+      const auto at = static_cast<size_t>(offset(number) - offset(first));
+      DOLIUM_TRY_VOID(
+          visit(number, blocks.Slice(at, static_cast<size_t>(range(number).length))));
+    }
+    first = last + 1;
+  }
+  return {};
+}
+
+Result<Record> Shard::Read(uint64_t number) const {
+  DOLIUM_TRY(Bytes block, ReadBlock(number));
+  return Parse(number, std::move(block));
+}
+
+std::vector<Result<Record>> Shard::ReadMany(std::span<const uint64_t> numbers) const {
+  std::vector<Result<Record>> records;
+  records.reserve(numbers.size());
+  const bool all_known =
+      std::ranges::all_of(numbers, [&](uint64_t number) { return number < size(); });
+  if (map_.empty() && all_known) {
+    std::vector<ByteRange> ranges;
+    for (const uint64_t number : numbers) ranges.push_back(range(number));
+    auto read = location_.store->ReadRanges(location_.path, ranges,
+                                            {.if_generation = generation_});
+    if (read) {
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        records.push_back(Parse(numbers[i], std::move(read->parts[i])));
+      }
+      return records;
+    }
+  }
+  for (const uint64_t number : numbers) records.push_back(Read(number));
+  return records;
+}
+
+Result<KeyIndex> Shard::LoadKeys() const {
+  const Section* section = sections_ ? FindSection(*sections_, "KEYX") : nullptr;
+  if (section != nullptr) {
+    const bool is_far =
+        map_.empty() && section->range.offset < footer_.file_size - kept_tail_.size();
+    auto keys = [&]() -> Result<KeyIndex> {
+      if (is_far && section->codec == 0 && section->range.length > kWholeKeyIndex) {
+        return KeyIndex::Open(section->range.length, size(),
+                              [this, begin = section->range.offset](ByteRange range) {
+                                return ReadBytes({begin + range.offset, range.length});
+                              });
+      }
+      DOLIUM_TRY(const auto body, ReadSection("KEYX"));
+      return KeyIndex::FromBody(*body, size());
+    }();
+    if (keys || !IsDamage(keys.error())) return keys;
+  }
+  // Without the section, or if it is damaged, one is made of the keys themselves.
+  if (size() > UINT32_MAX) {
+    return Unsupported(fmt::format("{} records, too many to find one by key", size()));
+  }
+  std::vector<KeyHash> hashes;
+  DOLIUM_TRY_VOID(VisitKeys([&](uint64_t number, std::string_view key) {
+    hashes.push_back({HashKey(key), static_cast<uint32_t>(number)});
+    return true;
+  }));
+  std::ranges::sort(hashes);
+  return KeyIndex::FromBody(Bytes::FromVector(WriteKeyIndex(hashes)), size());
+}
+
+Result<const KeyIndex*> Shard::Keys() const {
+  const std::scoped_lock lock(mutex_);
+  if (!keys_) {
+    auto keys = LoadKeys();
+    if (!keys) return InShard(std::move(keys).error(), Describe());
+    keys_ = *std::move(keys);
+  }
+  return &*keys_;
+}
+
+Result<std::vector<uint64_t>> Shard::FindAll(std::string_view key) const {
+  DOLIUM_TRY(const KeyIndex* keys, Keys());
+  DOLIUM_TRY(const auto candidates, keys->Candidates(HashKey(key)).Within(Describe()));
+  std::vector<uint64_t> found;
+  for (const uint64_t number : candidates) {
+    DOLIUM_TRY(const Record record, Read(number));
+    if (record.key() == key) found.push_back(number);
+  }
+  return found;
+}
+
+Result<std::optional<uint64_t>> Shard::Find(std::string_view key) const {
+  DOLIUM_TRY(const auto all, FindAll(key));
+  if (all.empty()) return std::nullopt;
+  return all.front();
+}
+
+Result<void> Shard::VisitKeys(
+    const std::function<bool(uint64_t, std::string_view)>& visit) const {
+  auto keys =
+      sections_ ? ReadSection("KEYS") : Result<std::optional<Bytes>>(std::nullopt);
+  if (!keys && !IsDamage(keys.error())) return std::move(keys).error();
+  // All of them are there before the first is told.
+  if (keys && *keys && shardpack::VisitKeys(**keys, size(), [](auto, auto) {})) {
+    bool goes_on = true;
+    return shardpack::VisitKeys(**keys, size(),
+                                [&](uint64_t number, std::string_view key) {
+                                  if (goes_on) goes_on = visit(number, key);
+                                });
+  }
+  return VisitKeysOfRecords(visit);
+}
+
+Result<void> Shard::VisitKeysOfRecords(
+    const std::function<bool(uint64_t, std::string_view)>& visit) const {
+  std::vector<ByteRange> heads;
+  for (uint64_t begin = 0; begin < size(); begin += heads.size()) {
+    heads.clear();
+    for (uint64_t i = begin; i < size() && heads.size() < kHeadsAtOnce; ++i) {
+      heads.push_back({offset(i), std::min(range(i).length, kHeadBytes)});
+    }
+    std::vector<Bytes> parts;
+    if (map_.empty()) {
+      DOLIUM_TRY(auto read, location_.store->ReadRanges(location_.path, heads,
+                                                        {.if_generation = generation_}));
+      parts = std::move(read.parts);
+    }
+    for (size_t i = 0; i < heads.size(); ++i) {
+      const uint64_t number = begin + i;
+      Bytes block = map_.empty() ? std::move(parts[i]) : *ReadBlock(number);
+      auto head = ParseRecordHead(block, options_.check);
+      if (!head && block.size() < range(number).length) {
+        // It may have more metadata than was read.
+        DOLIUM_TRY(block, ReadBlock(number));
+        head = ParseRecordHead(block, options_.check);
+      }
+      if (!head) return InRecord(std::move(head).error(), number);
+      if (!visit(number, head->key)) return {};
+    }
+  }
+  return {};
+}
+
+Result<std::optional<Bytes>> Shard::ReadSection(std::string_view tag) const {
+  if (!sections_) return InShard(sections_.error(), Describe());
+  const Section* section = FindSection(*sections_, tag);
+  if (section == nullptr) return std::nullopt;
+  DOLIUM_TRY(const Bytes stored, ReadBytes(section->range));
+  DOLIUM_TRY(Bytes body,
+             shardpack::ReadSection(*section, stored, kSectionLimit).Within(Describe()));
+  return std::optional<Bytes>(std::move(body));
+}
+
+Result<nlohmann::ordered_json> Shard::metadata() const {
+  DOLIUM_TRY(const auto body, ReadSection("META"));
+  if (!body) return nlohmann::ordered_json::object();
+  auto parsed = ParseJson(AsText(*body));
+  if (!parsed || !parsed->is_object()) {
+    return Corrupt(fmt::format("{}: META is not a JSON object", Describe()))
+        .WithKind(kind::kSection);
+  }
+  return nlohmann::ordered_json::parse(AsText(*body));
+}
+
+Result<std::optional<Dictionaries>> Shard::LoadListedDictionaries() const {
+  auto body =
+      sections_ ? ReadSection("ZDIC") : Result<std::optional<Bytes>>(std::nullopt);
+  if (!body && !IsDamage(body.error())) return std::move(body).error();
+  if (!body || !*body) return std::nullopt;
+  const auto places = ParseDictionaryPlaces(**body);
+  if (!places || places->size() > kMaxDictionaries || size() == 0) return std::nullopt;
+  const uint64_t records_end = range(0).end();
+  Dictionaries loaded;
+  for (const DictionaryPlace& place : *places) {
+    const auto at = ByteRange::Make(place.range.offset, place.range.length);
+    if (!at || at->end() > records_end) return std::nullopt;
+    DOLIUM_TRY(const Bytes bytes, ReadBytes(*at));
+    // Its content ends where the range does; how it is padded depends on its record.
+    const auto head =
+        ParseEntryHead(bytes, 0, kMinAlignLog2, options_.check, /*whole=*/false);
+    if (!head || head->stored_size > bytes.size()) return std::nullopt;
+    const size_t begin = bytes.size() - static_cast<size_t>(head->stored_size);
+    const auto content =
+        DecodeContent(*head, bytes.Slice(begin, bytes.size() - begin),
+                      {.check = options_.check, .raw_limit = options_.raw_limit});
+    if (!content) return std::nullopt;
+    const auto dictionary = ZstdDictionary::Load(*content);
+    if (!dictionary || (*dictionary)->id() != place.id) return std::nullopt;
+    loaded[place.id] = *dictionary;
+  }
+  return std::optional<Dictionaries>(std::move(loaded));
+}
+
+Result<Dictionaries> Shard::LoadDictionaries() const {
+  DOLIUM_TRY(auto listed, LoadListedDictionaries());
+  if (listed) return *std::move(listed);
+  // Without a list, from where a streaming reader has them. One that cannot be had is
+  // missed by those contents only that need it.
+  if (size() == 0) return Dictionaries();
+  const auto first = Read(0);
+  if (first) return DictionariesIn(*first, {.raw_limit = options_.raw_limit});
+  if (!IsDamage(first.error())) return first.error();
+  return Dictionaries();
+}
+
+Result<ContentOptions> Shard::content_options() const {
+  ContentOptions content{.check = options_.check,
+                         .raw_limit = options_.raw_limit,
+                         .ratio_limit = options_.ratio_limit};
+  if ((footer_.features_optional & kFeatureDictionaries) == 0) return content;
+  const std::scoped_lock lock(mutex_);
+  if (!dictionaries_) {
+    DOLIUM_TRY(dictionaries_, LoadDictionaries());
+  }
+  content.dictionaries = &*dictionaries_;
+  return content;
+}
+
+Result<Bytes> Shard::Content(uint64_t number, const Record& record,
+                             const EntryHead& entry) const {
+  DOLIUM_TRY(const ContentOptions options, content_options());
+  auto content = record.Content(entry, options);
+  if (!content) return InRecord(std::move(content).error(), number);
+  return content;
+}
+
+Result<void> Shard::ContentInto(uint64_t number, const Record& record,
+                                const EntryHead& entry, MutableBytes into) const {
+  DOLIUM_TRY(const ContentOptions options, content_options());
+  auto done = record.ContentInto(entry, into, options);
+  if (!done) return InRecord(std::move(done).error(), number);
+  return done;
+}
+
+Result<bool> LooksLikeShard(const Location& location) {
+  DOLIUM_TRY(const auto info, location.store->Stat(location.path));
+  if (!info || info->size < kFooterBytes) return false;
+  DOLIUM_TRY(
+      const auto read,
+      location.store->ReadRanges(
+          location.path, std::array{ByteRange{0, 16}, ByteRange{info->size - 8, 8}}));
+  return AsText(read.parts[1]) == kFooterMagic || BeginsLikeRecord(read.parts[0]);
+}
+
+}  // namespace dolium::shardpack

@@ -1,0 +1,1 @@
+shardpack create --help

@@ -1,0 +1,98 @@
+"""mosaicml-streaming, which needs torch: its sets import equal to the byte, and it reads what is
+exported."""
+
+import random
+
+import numpy as np
+import pytest
+import streaming_alone  # noqa: F401, before streaming
+import streaming
+from pack_imports import COUNT, do_import, make_samples, pack, random_bytes, run_shardpack
+from streaming.base.format.mds.encodings import mds_decode, mds_encode
+
+
+@pytest.fixture(scope="module")
+def samples():
+    return make_samples()
+
+
+COLUMNS = {
+    "blob": "bytes",
+    "fixed": "ndarray:int16:2,3",
+    "label": "int",
+    "meta": "json",
+    "row": "ndarray",
+    "score": "float32",
+    "text": "str",
+    "wide": "ndarray:float64",
+}
+
+
+def mds_rows():
+    source = random.Random(5)
+    for i in range(COUNT):
+        yield {
+            "blob": random_bytes(source, 3000),
+            "fixed": np.arange(6, dtype=np.int16).reshape(2, 3) * i,
+            "label": i - 25,
+            "meta": {"i": i, "list": [None, 1.5, "x"]},
+            "row": np.arange(i + 1, dtype=np.uint8),
+            "score": np.float32(i) / 3,
+            "text": "tüt" * i,
+            "wide": np.ones((1, i + 1)),
+        }
+
+
+def write_mds(folder, **options):
+    with streaming.MDSWriter(out=str(folder), columns=COLUMNS, **options) as writer:
+        for row in mds_rows():
+            writer.write(row)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"size_limit": 20_000},
+        {"compression": "zstd:3", "hashes": ["sha1", "xxh64"]},
+        {"compression": "gz", "size_limit": 20_000, "hashes": ["xxh64"]},
+    ],
+    ids=["one shard", "many shards", "zstd", "gz"],
+)
+def test_mds_imports_equal_to_the_byte(tmp_path, options):
+    write_mds(tmp_path / "mds", **options)
+    imported = do_import("mds", tmp_path / "mds", tmp_path)
+    assert list(imported) == [f"{i:09}" for i in range(COUNT)]
+    for row, files in zip(mds_rows(), imported.values(), strict=True):
+        assert files == {name: mds_encode(COLUMNS[name], value) for name, value in row.items()}
+        for name, value in row.items():
+            assert np.array_equal(mds_decode(COLUMNS[name], files[name]), value)
+
+
+def test_streaming_reads_what_is_exported(tmp_path, samples):
+    run_shardpack("export", "--to", "mds", pack(samples, tmp_path), tmp_path / "mds")
+    read = streaming.LocalDataset(str(tmp_path / "mds"))
+    assert len(read) == COUNT
+    for i, key in enumerate(sorted(samples)):
+        shard, index = read.spanner[i]
+        shard_reader = read.shards[shard]
+        assert dict(zip(shard_reader.column_names, shard_reader.column_encodings, strict=True)) == {
+            "__key__": "str",
+            "cls": "str",
+            "jpg": "jpeg",
+            "json": "json",
+            "seg.png": "png",
+        }
+        raw = shard_reader.get_sample_data(index)
+        assert _columns(shard_reader, raw) == {"__key__": key.encode(), **samples[key]}
+
+
+def _columns(reader, raw):
+    """The bytes of a sample's columns, none of which has a fixed size."""
+    count = len(reader.column_names)
+    sizes = np.frombuffer(raw[: 4 * count], np.uint32)
+    ends = 4 * count + np.cumsum(sizes)
+    return {
+        name: raw[end - size : end]
+        for name, size, end in zip(reader.column_names, sizes, ends, strict=True)
+    }
