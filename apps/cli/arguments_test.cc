@@ -101,8 +101,8 @@ TEST(ParseArguments, TakesSeveralPairsAfterOneOption) {
 }
 
 TEST(ParseArguments, TakesSeveralFilesUpToTheNextOption) {
-  const auto arguments = Parse(
-      "pack compact", {"base", "--overlay", "a", "b", "-o", "out", "more", "--", "--json"});
+  const auto arguments = Parse("pack compact", {"base", "--overlay", "a", "b", "-o",
+                                                "out", "more", "--", "--json"});
   ASSERT_TRUE(arguments) << arguments.error().message;
   EXPECT_THAT(arguments->GetAll("overlay"), ElementsAre("a", "b"));
   EXPECT_EQ(arguments->Get("output"), "out");

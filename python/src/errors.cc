@@ -109,9 +109,9 @@ void BindErrors(nb::module_& module) {
     const bool is_unsupported = known.kind.starts_with("unsupported");
     known.type = NewException(
         module, known.name, known.doc,
-        is_unsupported ? nb::make_tuple(nb::handle(error),
-                                        nb::handle(PyExc_NotImplementedError))
-                       : nb::make_tuple(nb::handle(corrupt_error)));
+        is_unsupported
+            ? nb::make_tuple(nb::handle(error), nb::handle(PyExc_NotImplementedError))
+            : nb::make_tuple(nb::handle(corrupt_error)));
   }
 }
 

@@ -27,8 +27,8 @@ assert _FOOTER.size == FOOTER_SIZE
 assert _DIRECTORY_ENTRY.size == DIRECTORY_ENTRY_SIZE
 assert _STAT.size == 64
 
-STAT_KEYS_UNIQUE, STAT_KEYS_ASCENDING, STAT_PLAIN, STAT_SAME_ENTRIES = 1, 2, 4, 8
-STAT_KNOWN_FLAGS = 0x0F
+STAT_KEYS_UNIQUE, STAT_KEYS_ASCENDING, STAT_PLAIN, STAT_SAME_ENTRIES, STAT_PARTS = 1, 2, 4, 8, 16
+STAT_KNOWN_FLAGS = 0x1F
 ENTX_REGULAR = 1
 KEY_HASH_XXH64 = 1
 KNOWN_TAGS = ("META", "STAT", "KEYX", "KEYS", "ENTX", "ZDIC")
@@ -254,6 +254,8 @@ def make_stat(records):
         flags |= STAT_PLAIN
     if len(lists) <= 1:
         flags |= STAT_SAME_ENTRIES
+    if any(record.part for record in records):
+        flags |= STAT_PARTS
     return Stat(
         entries=len(entries),
         raw_bytes=sum(entry.raw_size for entry in entries),

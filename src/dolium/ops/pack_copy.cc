@@ -210,7 +210,7 @@ class Copy {
           request_.stop));
       for (const std::vector<EncodedRecord>& of_sample : records) {
         for (const EncodedRecord& record : of_sample) {
-          DOLIUM_TRY_VOID(writer.Append(record, of_sample.size() > 1));
+          DOLIUM_TRY_VOID(writer.Append(record));
           copied += record.size;
         }
       }

@@ -8,7 +8,6 @@
 namespace dolium::dataset {
 
 using shardpack::EntryHead;
-using shardpack::Record;
 
 LoadedSample::LoadedSample(SamplePiece first) {
   pieces_.push_back(std::move(first));
@@ -29,10 +28,9 @@ Result<void> LoadedSample::Add(SamplePiece piece, bool replaces) {
     const auto there = Find(entry.name);
     if (!there) continue;
     if (!replaces) {
-      return InvalidArgument(fmt::format("\"{}\": entry \"{}\" is in {} and in {}", key(),
-                                         entry.name,
-                                         pieces_[there->piece].shard->Describe(),
-                                         piece.shard->Describe()));
+      return InvalidArgument(
+          fmt::format("\"{}\": entry \"{}\" is in {} and in {}", key(), entry.name,
+                      pieces_[there->piece].shard->Describe(), piece.shard->Describe()));
     }
     std::erase_if(files_, [&](FileRef file) { return head(file).name == entry.name; });
   }

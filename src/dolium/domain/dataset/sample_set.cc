@@ -160,12 +160,16 @@ class ShardSet final : public SampleSet {
   }
 
   static Result<void> LearnParts(const Slot& slot, const Shard& opened) {
-    if (!opened.stat() || !opened.stat()->has_parts) return {};
+    // Without STAT, only a look at each record tells; far ones are not looked at for
+    // that.
+    if (opened.stat() ? !opened.stat()->has_parts : opened.mapped().empty()) return {};
     for (uint64_t i = 0; i < opened.size(); ++i) {
-      DOLIUM_TRY(const auto record, opened.Read(i));
-      DOLIUM_TRY(const auto part, shardpack::ParsePart(record.head()));
-      if (!part || part->index == 0) slot.firsts.push_back(i);
+      // One that is damaged is told when it is asked for.
+      const auto record = opened.Read(i);
+      const auto part = record ? shardpack::ParsePart(record->head()) : record.error();
+      if (!part || !*part || (*part)->index == 0) slot.firsts.push_back(i);
     }
+    if (slot.firsts.size() == opened.size()) slot.firsts.clear();
     return {};
   }
 

@@ -75,6 +75,7 @@ struct StoredContent {
   uint32_t crc32c = 0;
   Compression codec = Compression::kNone;
   bool is_chunked = false;
+  bool is_too_dense = false;  // readers would take it for a bomb
 
   void Add(Bytes piece) {
     size += piece.size();
@@ -89,6 +90,10 @@ StoredContent StoreAsIs(const Bytes& data) {
   return content;
 }
 
+bool IsTooDense(uint64_t stored, uint64_t raw) {
+  return raw / kDefaultRatioLimit >= stored;
+}
+
 // nullopt if compression was asked for and gains nothing.
 std::optional<StoredContent> StoreInChunks(const Bytes& data, Compression compression,
                                            const EncodeOptions& options) {
@@ -100,6 +105,7 @@ std::optional<StoredContent> StoreInChunks(const Bytes& data, Compression compre
   Put(table, uint32_t{0});
   uint64_t end = kChunkTableHeadBytes + count * kChunkRowBytes;
   const uint64_t table_size = end;
+  bool is_too_dense = false;
   std::vector<Bytes> chunks;
   for (uint64_t at = 0; at < data.size(); at += options.chunk_size) {
     const auto size =
@@ -111,6 +117,7 @@ std::optional<StoredContent> StoreInChunks(const Bytes& data, Compression compre
     } else {
       flags = kChunkStoredRaw;
     }
+    is_too_dense |= IsTooDense(chunk.size(), size);
     end += chunk.size();
     Put(table, end);
     Put(table, Crc32c(chunk));
@@ -121,9 +128,34 @@ std::optional<StoredContent> StoreInChunks(const Bytes& data, Compression compre
   StoredContent content;
   content.codec = compression;
   content.is_chunked = true;
+  content.is_too_dense = is_too_dense || IsTooDense(end, data.size());
   content.crc32c = Crc32c(BytesView(table).first(static_cast<size_t>(table_size)));
   content.Add(Bytes::FromVector(std::move(table)));
   for (Bytes& chunk : chunks) content.Add(std::move(chunk));
+  return content;
+}
+
+StoredContent StoreBy(Compression compression, const Bytes& data,
+                      const EncodeOptions& options) {
+  const bool is_large =
+      options.chunk_threshold > 0 && data.size() > options.chunk_threshold;
+  const bool must_chunk =
+      compression == Compression::kLz4 && data.size() > kLz4BlockLimit;
+  if (compression == Compression::kNone) {
+    if (is_large && options.chunk_uncompressed) {
+      return *StoreInChunks(data, compression, options);
+    }
+    return StoreAsIs(data);
+  }
+  if (is_large || must_chunk) {
+    auto chunked = StoreInChunks(data, compression, options);
+    return chunked ? *std::move(chunked) : StoreAsIs(data);
+  }
+  auto compressed = Compress(data, compression, options);
+  if (!compressed) return StoreAsIs(data);
+  StoredContent content = StoreAsIs(Bytes::FromVector(*std::move(compressed)));
+  content.codec = compression;
+  content.is_too_dense = IsTooDense(content.size, data.size());
   return content;
 }
 
@@ -131,25 +163,13 @@ StoredContent Store(const File& file, const EncodeOptions& options) {
   const Compression wanted = file.compression.value_or(options.compression);
   const bool is_worth = file.compression || !options.worth_compressing ||
                         options.worth_compressing(file.content_type);
-  const Compression compression = is_worth ? wanted : Compression::kNone;
-  const uint64_t size = file.data.size();
-  const bool is_large = options.chunk_threshold > 0 && size > options.chunk_threshold;
-  const bool must_chunk = compression == Compression::kLz4 && size > kLz4BlockLimit;
-  if (compression == Compression::kNone) {
-    if (is_large && options.chunk_uncompressed) {
-      return *StoreInChunks(file.data, compression, options);
-    }
-    return StoreAsIs(file.data);
-  }
-  if (is_large || must_chunk) {
-    auto chunked = StoreInChunks(file.data, compression, options);
-    return chunked ? *std::move(chunked) : StoreAsIs(file.data);
-  }
-  auto compressed = Compress(file.data, compression, options);
-  if (!compressed) return StoreAsIs(file.data);
-  StoredContent content = StoreAsIs(Bytes::FromVector(*std::move(compressed)));
-  content.codec = compression;
-  return content;
+  StoredContent content =
+      StoreBy(is_worth ? wanted : Compression::kNone, file.data, options);
+  if (!content.is_too_dense) return content;
+  // Runs of one byte: what lz4 makes of them stays within what readers allow.
+  EncodeOptions usual = options;
+  usual.level = -1;
+  return StoreBy(Compression::kLz4, file.data, usual);
 }
 
 Result<ByteVector> EntryExtensions(const File& file) {
@@ -325,7 +345,7 @@ Result<void> CheckSample(const Sample& sample) {
 Result<EncodedRecord> Encode(const Sample& sample, std::optional<PartNumber> part,
                              const EncodeOptions& options) {
   DOLIUM_TRY_VOID(CheckSample(sample));
-  EncodedRecord record{.key = sample.key};
+  EncodedRecord record{.key = sample.key, .is_part = part.has_value()};
   std::vector<PreparedEntry> entries;
   uint64_t bytes = 0;
   for (const File& file : sample.files) {
@@ -432,7 +452,9 @@ File DictionaryFile(const ZstdDictionary& dictionary) {
 Result<EncodedRecord> SummarizeBlock(Bytes block, Check check) {
   DOLIUM_TRY(const Record record, Record::Parse(block, check));
   if (record.damage()) return *record.damage();
-  EncodedRecord out{.key = std::string(record.key()), .size = block.size()};
+  EncodedRecord out{.key = std::string(record.key()),
+                    .size = block.size(),
+                    .is_part = (record.head().flags & kRecordPart) != 0};
   uint64_t at = record.head().first_entry_at;
   for (const EntryHead& entry : record.entries()) {
     if (check == Check::kFull) {

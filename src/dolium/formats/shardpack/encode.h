@@ -57,6 +57,7 @@ struct EncodedRecord {
   std::string key;
   std::vector<Bytes> pieces = {};
   uint64_t size = 0;  // of all pieces
+  bool is_part = false;
   std::vector<EntrySummary> entries = {};
 };
 

@@ -202,6 +202,20 @@ TEST(Record, GivesTheEntriesBeforeADamagedOne) {
   EXPECT_EQ(KindOf(record.Decode({})), kind::kEntry);
 }
 
+TEST(EncodeRecord, NeverStoresWhatReadersTakeForABomb) {
+  const std::string zeros(20 << 20, '\0');
+  for (const Compression compression : kAll) {
+    for (const uint64_t threshold : {uint64_t{0}, uint64_t{4} << 20}) {
+      const Sample sample{.key = "k", .files = {{.name = "a", .data = Text(zeros)}}};
+      const std::string block = Joined(Must(EncodeRecord(
+          sample, {.compression = compression, .chunk_threshold = threshold})));
+      const Record record = Must(Record::Parse(Text(block), Check::kFull));
+      EXPECT_EQ(AsText(Must(record.Content(record.entries()[0], {}))), zeros);
+      EXPECT_TRUE(compression == Compression::kNone || block.size() < zeros.size() / 100);
+    }
+  }
+}
+
 TEST(Record, MustFillItsBlock) {
   const std::string block = Blocks({{.key = "k", .files = {{.name = "a"}}}});
   EXPECT_EQ(KindOf(Record::Parse(Text(block + std::string(8, '\0')), Check::kHeads)),

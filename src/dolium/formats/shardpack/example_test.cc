@@ -41,7 +41,7 @@ TEST(Example, IsReproducedByteForByte) {
   for (const Sample& sample : ExampleSamples()) {
     const EncodedRecord record = Must(EncodeRecord(sample, {}));
     for (const Bytes& piece : record.pieces) made += AsText(piece);
-    tail.Add(record, false);
+    tail.Add(record);
   }
   made += AsText(tail.Build(3, R"({"shardpack":{"version":"1.0"},)"
                                R"("user":{"creator":"MyName","training":"true"}})"));

@@ -206,10 +206,7 @@ Result<void> PackWriter::CommitAll(const Sample& sample,
     encode.record_limit = 0;  // The sample alone was within.
     DOLIUM_TRY(records.front(), EncodeRecord(with_dictionary, encode));
   }
-  const bool are_parts = records.size() > 1;
-  for (const EncodedRecord& record : records) {
-    DOLIUM_TRY_VOID(shard_->Append(record, are_parts));
-  }
+  for (const EncodedRecord& record : records) DOLIUM_TRY_VOID(shard_->Append(record));
   return {};
 }
 
@@ -240,7 +237,7 @@ Result<void> PackWriter::MakeRoom(std::span<const EncodedRecord> records) {
   return BeginShard();
 }
 
-Result<void> PackWriter::AddBlock(Bytes block, Check check) {
+Result<void> PackWriter::AddBlock(const Bytes& block, Check check) {
   if (options_.stop.stop_requested()) return Cancelled();
   if (is_training_ || options_.shard.encode.dictionary) {
     return InvalidArgument("blocks cannot be copied where a dictionary is wanted");
@@ -266,7 +263,7 @@ Result<void> PackWriter::AddBlock(Bytes block, Check check) {
   // The parts of a sample stay together.
   DOLIUM_TRY(const auto part, ParsePart(head));
   if (!part || part->index == 0) DOLIUM_TRY_VOID(MakeRoom({&record, 1}));
-  return shard_->Append(record, (head.flags & kRecordPart) != 0);
+  return shard_->Append(record);
 }
 
 Result<PackSummary> PackWriter::Finish() {

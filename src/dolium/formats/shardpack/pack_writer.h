@@ -63,7 +63,7 @@ class PackWriter {
   Result<void> Add(Sample sample);
   // A block as it lies in another shard of the same alignment, which is checked by
   // `check`. kInvalidArgument if it needs a dictionary, or if one is wanted here.
-  Result<void> AddBlock(Bytes block, Check check);
+  Result<void> AddBlock(const Bytes& block, Check check);
 
   // Bytes of samples taken so far.
   uint64_t bytes_taken() const { return bytes_taken_; }

@@ -142,7 +142,8 @@ class Walker {
         continue;
       }
       const auto head = AffordableHead(at);
-      if (head && head->align_log2 == align_log2_.value_or(head->align_log2) &&
+      if (head && head->record_size <= bytes_.size() - at &&
+          head->align_log2 == align_log2_.value_or(head->align_log2) &&
           LeadsToTheEnd(at)) {
         return Take(at, *head);
       }
@@ -258,7 +259,7 @@ class Repair {
     }
     DOLIUM_TRY_VOID(Begin(record->head().align_log2));
     LearnDictionaries(*record, *summary);
-    return writer_->Append(*summary, (record->head().flags & kRecordPart) != 0);
+    return writer_->Append(*summary);
   }
 
   void LearnDictionaries(const Record& record, const EncodedRecord& summary) {

@@ -123,6 +123,16 @@ TEST(RepairShard, FindsTheRecordsBehindDamageWithoutAnIndex) {
   }
 }
 
+TEST(RepairShard, LeavesARecordThatIsCutOffBehindDamage) {
+  std::string bytes = Blocks(Letters("abc"));
+  const size_t size = bytes.size() / 3;
+  bytes[size + 9] = 'X';
+  bytes.resize(bytes.size() - 8);
+  const Repaired repaired = Repair(bytes);
+  EXPECT_EQ(repaired.keys, Keys("a"));
+  EXPECT_EQ(repaired.report.bytes_skipped, 2 * size - 8);
+}
+
 TEST(RepairShard, FindsThemWithADamagedIndexAndWithADamagedTail) {
   const std::string good = MakeShard(Letters("abcde"));
   const auto shard = Must(Shard::Open(InMemory(good)));

@@ -276,7 +276,7 @@ TEST_F(FarShardTest, FindsKeysInWindowsOfALargeFarIndex) {
   for (uint64_t i = 0; i < kCount; ++i) {
     const EncodedRecord record = Must(EncodeRecord(Small(i), {}));
     for (const Bytes& piece : record.pieces) bytes += AsText(piece);
-    tail.Add(record, false);
+    tail.Add(record);
   }
   bytes += AsText(tail.Build(3, "{}"));
   const auto shard = Open(bytes);

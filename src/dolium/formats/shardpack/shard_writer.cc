@@ -57,9 +57,9 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(
       new ShardWriter(location, options, std::move(object)));
 }
 
-Result<void> ShardWriter::Append(const EncodedRecord& record, bool is_part) {
+Result<void> ShardWriter::Append(const EncodedRecord& record) {
   for (const Bytes& piece : record.pieces) DOLIUM_TRY_VOID(object_->Append(piece));
-  tail_.Add(record, is_part);
+  tail_.Add(record);
   return {};
 }
 

@@ -42,7 +42,7 @@ class ShardWriter {
   static Result<std::unique_ptr<ShardWriter>> Create(const Location& location,
                                                      const ShardWriterOptions& options);
 
-  Result<void> Append(const EncodedRecord& record, bool is_part = false);
+  Result<void> Append(const EncodedRecord& record);
 
   const Location& location() const { return location_; }
   uint64_t records() const { return tail_.record_count(); }

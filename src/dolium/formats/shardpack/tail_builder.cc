@@ -28,7 +28,7 @@ void Put(ByteVector& to, T value) {
 
 }  // namespace
 
-void TailBuilder::Add(const EncodedRecord& record, bool is_part) {
+void TailBuilder::Add(const EncodedRecord& record) {
   const uint64_t number = offsets_.size();
   const uint64_t offset = end_;
   offsets_.push_back(offset);
@@ -48,7 +48,7 @@ void TailBuilder::Add(const EncodedRecord& record, bool is_part) {
   last_key_ = record.key;
   stat_.min_record = number == 0 ? record.size : std::min(stat_.min_record, record.size);
   stat_.max_record = std::max(stat_.max_record, record.size);
-  stat_.has_parts |= is_part;
+  stat_.has_parts |= record.is_part;
   AddEntries(record, offset);
 }
 

@@ -34,7 +34,7 @@ class TailBuilder {
   explicit TailBuilder(TailOptions options) : options_(options) {}
 
   // The next record, which begins where the one before ended.
-  void Add(const EncodedRecord& record, bool is_part);
+  void Add(const EncodedRecord& record);
 
   uint64_t record_count() const { return offsets_.size(); }
   uint64_t index_offset() const { return end_; }

@@ -86,7 +86,8 @@ json ToJson(const Stat& stat) {
       {"max_record_size", stat.max_record},
       {"keys_digest", fmt::format("{:016x}", stat.keys_digest)},
       {"flags", (stat.keys_unique ? 1 : 0) | (stat.keys_ascending ? 2 : 0) |
-                    (stat.all_plain ? 4 : 0) | (stat.is_regular ? 8 : 0)},
+                    (stat.all_plain ? 4 : 0) | (stat.is_regular ? 8 : 0) |
+                    (stat.has_parts ? 16 : 0)},
       {"largest_raw_entry", stat.largest_raw},
   };
 }

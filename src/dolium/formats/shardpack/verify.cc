@@ -222,15 +222,14 @@ class TailCheck {
 
   static Result<void> CheckStat(const Bytes& body,
                                 const std::vector<EncodedRecord>* records) {
-    DOLIUM_TRY(Stat said, ParseStat(body));
+    DOLIUM_TRY(const Stat said, ParseStat(body));
     if (records == nullptr) return {};
     TailBuilder built({.entry_index = Wanted::kNo});
-    for (const EncodedRecord& record : *records) built.Add(record, said.has_parts);
+    for (const EncodedRecord& record : *records) built.Add(record);
     [[maybe_unused]] const ByteVector tail = built.Build(kMinAlignLog2, "{}");
     Stat is = built.stat();
     // Who does not say that keys are unique may not have known.
     if (!said.keys_unique) is.keys_unique = false;
-    said.has_parts = is.has_parts = false;
     if (said != is) return Corrupt("STAT does not agree with the records");
     return {};
   }
@@ -251,6 +250,7 @@ class TailCheck {
     if (!index) return index.error();
     if (records == nullptr) return {};
     std::vector<KeyHash> hashes;
+    hashes.reserve(records->size());
     for (size_t i = 0; i < records->size(); ++i) {
       hashes.push_back({HashKey((*records)[i].key), static_cast<uint32_t>(i)});
     }
