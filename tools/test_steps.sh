@@ -94,7 +94,7 @@ step_pytest() {
     # Apart, for each tree has a conftest.py that its tests import from.
     "${pytest[@]}" python/tests || status=$?
     "${pytest[@]}" tests/peers tests/crash tests/requirements || status=$?
-    with_torch run_torch_tests tests/torch || status=$?
+    with_torch run_torch_tests tests/with_torch || status=$?
     return "$status"
   fi
 }
@@ -196,7 +196,7 @@ run_filtered() {
   step_packages
   case $filter in
     tests/cli*) step_cli "$filter" ;;
-    tests/torch*)
+    tests/with_torch*)
       with_torch ensure_venv torch
       with_torch run_torch_tests "$filter"
       ;;

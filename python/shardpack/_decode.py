@@ -119,14 +119,15 @@ def _mapped_npy(entry: PackEntry) -> np.ndarray:
 
 
 def metadata(format: int, data: bytes) -> Any:
-    """Metadata of a record or entry: parsed, if its format is JSON, MsgPack or CBOR."""
-    if format == JSON:
-        return json.loads(data)
-    if format == MSGPACK:
-        return _msgpack(data)
-    if format == CBOR:
-        return _cbor(data)
-    return data
+    """Metadata of a record or entry: parsed, if its format is JSON, MsgPack or CBOR and the package
+    for that is installed; else the bytes."""
+    parser = {JSON: json.loads, MSGPACK: _msgpack, CBOR: _cbor}.get(format)
+    if parser is None:
+        return data
+    try:
+        return parser(data)
+    except ImportError:
+        return data
 
 
 def metadata_bytes(value: Any) -> tuple[int, bytes] | None:

@@ -37,7 +37,7 @@ def mds_rows():
             "label": i - 25,
             "meta": {"i": i, "list": [None, 1.5, "x"]},
             "row": np.arange(i + 1, dtype=np.uint8),
-            "score": np.float32(i) / 3,
+            "score": np.float32(i / 3),
             "text": "tüt" * i,
             "wide": np.ones((1, i + 1)),
         }
