@@ -121,7 +121,8 @@ def _mapped_npy(entry: PackEntry) -> np.ndarray:
 def metadata(format: int, data: bytes) -> Any:
     """Metadata of a record or entry: parsed, if its format is JSON, MsgPack or CBOR and the package
     for that is installed; else the bytes."""
-    parser = {JSON: json.loads, MSGPACK: _msgpack, CBOR: _cbor}.get(format)
+    parsers: dict[int, Decoder] = {JSON: json.loads, MSGPACK: _msgpack, CBOR: _cbor}
+    parser = parsers.get(format)
     if parser is None:
         return data
     try:
