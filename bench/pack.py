@@ -25,9 +25,12 @@ NEEDS_TORCH = {"mds", "litdata"}
 
 SETS = {"text": 200_000, "image": 20_000, "blob": 20}
 # Who is asked for what, with the ratio that we want to reach over each.
-SEQUENTIAL = {"lmdb": 1, "webdataset": 20, "mds": None, "litdata": None, "array_record": None,
-              "files": None}
-RANDOM = {"lmdb": 1, "mds": 8, "litdata": None, "array_record": None, "files": None}
+SEQUENTIAL = {"lmdb_split": 1, "lmdb": 1, "webdataset": 20, "mds": None, "litdata": None,
+              "array_record": None, "files": None}
+RANDOM = {"lmdb_split": 1, "lmdb": 1, "mds": 8, "litdata": None, "array_record": None,
+          "files": None}
+NAMES = {"lmdb": "lmdb (whole values)", "lmdb_split": "lmdb (files)",
+         "lmdb_buffers": "lmdb (buffers)"}
 
 
 def python_for(system):
@@ -74,27 +77,37 @@ def reading(bench, where, kind, count):
                             size["stored"] / 1e6)
 
     def path_of(system):
-        name = "shardpack" if system.startswith("shardpack") else system
-        return str(paths["lmdb" if name.startswith("lmdb") else name])
+        for name in ("shardpack", "lmdb"):
+            if system.startswith(name):
+                return str(paths[name])
+        return str(paths.get(system))
 
     for order, wanted in (("sequential", SEQUENTIAL), ("random", RANDOM)):
         name = f"{kind}, {order}"
         if not bench.wants(name):
             continue
-        own = ["shardpack", "shardpack_heads", "shardpack_batched", "shardpack_view"]
-        systems = own + ["lmdb_buffers"] + [peer for peer in wanted if peer in paths]
-        times = interleaved(bench, "read", systems, path=path_of, order=order, count=count)
+        # A sample of one file is a value as it is.
+        skipped = {"lmdb_split"} if kind == "text" else set()
+        own = ["shardpack", "shardpack_heads", "shardpack_records", "shardpack_batched",
+               "shardpack_view"]
+        asked = [peer for peer in wanted
+                 if peer not in skipped and path_of(peer) in map(str, paths.values())]
+        times = interleaved(bench, "read", [*own, "lmdb_buffers", *asked], path=path_of,
+                            order=order, count=count)
         rates = {system: count / seconds for system, seconds in times.items()}
-        for peer, target in wanted.items():
-            if peer in rates:
-                bench.add_ratio(f"{name}: one by one, checked", "1/s", rates["shardpack"], peer,
-                                rates[peer], at_least=target if kind == "image" else None)
-        bench.add_ratio(f"{name}: one by one, heads checked", "1/s", rates["shardpack_heads"],
-                        "lmdb", rates["lmdb"])
-        bench.add_ratio(f"{name}: batches of 64, checked", "1/s", rates["shardpack_batched"],
-                        "lmdb", rates["lmdb"], at_least=1.5 if kind == "image" else None)
-        bench.add_ratio(f"{name}: views", "1/s", rates["shardpack_view"], "lmdb_buffers",
-                        rates["lmdb_buffers"], at_least=1 if kind == "image" else None)
+
+        def row(what, system, peer, target):
+            bench.add_ratio(f"{name}: {what}", "1/s", rates[system], NAMES.get(peer, peer),
+                            rates[peer], at_least=target if kind == "image" else None)
+
+        for peer in asked:
+            row("one by one, checked", "shardpack", peer, wanted[peer])
+        row("one by one, heads checked", "shardpack_heads", "lmdb", None)
+        row("records, checked", "shardpack_records", "lmdb", None)
+        for peer in asked:
+            if peer.startswith("lmdb"):
+                row("batches of 64, checked", "shardpack_batched", peer, 1.5)
+        row("views", "shardpack_view", "lmdb_buffers", 1)
     if kind == "image":
         opened = measure.run(JOBS, "open_shardpack", path=str(paths["shardpack"])).result
         bench.add(f"open, {opened['records']:,} records", opened["seconds"] * 1e3, "ms",
@@ -138,7 +151,8 @@ def creating(bench, where):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     report.add_arguments(parser)
-    parser.add_argument("--where", default="/dev/shm", help="folder for the sets [/dev/shm]")
+    parser.add_argument("--where", default=str(ROOT / "build" / "bench-data"),
+                        help="folder for the sets [build/bench-data]")
     options = parser.parse_args()
     where = pathlib.Path(options.where) / "dolium-bench-pack"
     where.mkdir(parents=True, exist_ok=True)

@@ -93,7 +93,20 @@ def write_lmdb(data, path):
     with lmdb.open(str(path), map_size=1 << 36) as environment:
         with environment.begin(write=True) as transaction:
             for key, files in data:
-                transaction.put(key.encode(), b"".join(files.values()), append=True)
+                transaction.put(key.encode(), join_files(files), append=True)
+
+
+def join_files(files):
+    """The files of a sample as one value: the length of each but the last goes before them."""
+    contents = list(files.values())
+    lengths = struct.pack(f"<{len(contents) - 1}I", *map(len, contents[:-1]))
+    return b"".join([lengths, *contents])
+
+
+def split_files(value):
+    """What join_files joined, of a sample that has two files."""
+    end = 4 + int.from_bytes(value[:4], "little")
+    return bytes(value[4:end]), bytes(value[end:])
 
 
 def write_files(data, path):
@@ -159,68 +172,111 @@ WRITERS = {
 # --- reading --------------------------------------------------------------------------------
 
 
-def read_shardpack(path, order, count, check="full"):
+def open_set(path, check="full"):
     import shardpack
 
-    dataset = shardpack.open(pathlib.Path(path) / "train-000000.shardpack", check=check)
+    return shardpack.open(pathlib.Path(path) / "train-000000.shardpack", check=check)
+
+
+def read_shardpack(path, order, count, check="full"):
+    """Files as tuples, one sample after another; in order, with their keys."""
+    dataset = open_set(path, check)
+    names = dataset[0].names()
+    tuples = dataset.tuples(*names)
+    keyed = dataset.tuples("__key__", *names)
     numbers = order_of(order, count)
     yield
-    if order == "sequential":
-        for record in dataset.records():
-            record.key
-            for data in record.as_dict().values():
-                touch(data)
-    else:
+    if order == "random" and len(names) == 2:
         for number in numbers:
-            record = dataset[number]
-            record.key
-            for data in record.as_dict().values():
-                touch(data)
+            first, second = tuples[number]
+            touch(first)
+            touch(second)
+    elif order == "random":
+        for number in numbers:
+            touch(tuples[number][0])
+    elif len(names) == 2:
+        for _, first, second in keyed:
+            touch(first)
+            touch(second)
+    else:
+        for _, first in keyed:
+            touch(first)
 
 
 def read_shardpack_heads(path, order, count):
     yield from read_shardpack(path, order, count, check="heads")
 
 
-def read_shardpack_batched(path, order, count, batch=64):
-    import shardpack
+def read_shardpack_records(path, order, count):
+    """Records, of which everything can be asked."""
+    dataset = open_set(path)
+    numbers = order_of(order, count)
+    yield
+    records = dataset.records() if order == "sequential" else map(dataset.__getitem__, numbers)
+    for record in records:
+        record.key
+        for data in record.as_dict().values():
+            touch(data)
 
-    dataset = shardpack.open(pathlib.Path(path) / "train-000000.shardpack")
+
+def read_shardpack_batched(path, order, count, batch=64):
+    dataset = open_set(path)
+    tuples = dataset.tuples(*dataset[0].names())
     numbers = order_of(order, count)
     batches = [numbers[begin : begin + batch] for begin in range(0, count, batch)]
     yield
     for batch in batches:
-        for record in dataset[batch]:
-            record.key
-            for data in record.as_dict().values():
+        for column in tuples[batch]:
+            for data in column:
                 touch(data)
 
 
 def read_shardpack_view(path, order, count):
-    import shardpack
-
-    dataset = shardpack.open(pathlib.Path(path) / "train-000000.shardpack")
+    dataset = open_set(path)
     name = dataset[0].names()[0]
+    tuples = dataset.tuples(name, views=True)
+    keyed = dataset.tuples("__key__", name, views=True)
     numbers = order_of(order, count)
     yield
-    for number in numbers:
-        touch(dataset[number][name].view())
+    if order == "sequential":
+        for _, data in keyed:
+            touch(data)
+    else:
+        for number in numbers:
+            touch(tuples[number][0])
 
 
-def read_lmdb(path, order, count, buffers=False):
+def read_lmdb(path, order, count, buffers=False, split=False):
+    """Whole values: the files of a sample are not told apart, unless `split`."""
     import lmdb
 
     environment = lmdb.open(str(path), readonly=True, lock=False, readahead=order != "random")
-    with environment.begin(buffers=buffers) as transaction:
-        keys = [key for key in transaction.cursor().iternext(keys=True, values=False)]
-        keys = [bytes(keys[number]) for number in order_of(order, count)]
+    with environment.begin(buffers=buffers or split) as transaction:
+        keys = [bytes(key) for key in transaction.cursor().iternext(keys=True, values=False)]
+        is_split = split and "image" in keys[0].decode()
+        keys = [keys[number] for number in order_of(order, count)]
         yield
-        if order == "sequential":
+        if is_split:
+            values = (
+                (value for _, value in transaction.cursor())
+                if order == "sequential"
+                else map(transaction.get, keys)
+            )
+            for value in values:
+                first, second = split_files(value)
+                touch(first)
+                touch(second)
+        elif order == "sequential":
             for _, value in transaction.cursor():
                 touch(value)
         else:
             for key in keys:
                 touch(transaction.get(key))
+
+
+def read_lmdb_split(path, order, count):
+    """Files as bytes of their own, as the other readers deliver them."""
+    yield from read_lmdb(path, order, count, split=True)
 
 
 def read_lmdb_buffers(path, order, count):
@@ -360,7 +416,7 @@ def create_folder(tool, source, target):
     else:
         program = os.environ["DOLIUM_PROGRAM"]
         command = [program, "pack", "create", "--input", source]
-        command += ["--output", f"{target}/out-000000.shardpack", "--group-by", "stem", "--quiet"]
+        command += ["--output", f"{target}/out-000000.shardpack", "--group-by", "stem", "--no-summary"]
     begin = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return {"seconds": time.perf_counter() - begin}

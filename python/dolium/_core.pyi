@@ -620,6 +620,31 @@ class PackRecords:
     def __iter__(self) -> Self: ...
     def __next__(self) -> PackRecord: ...
 
+class PackTuples:
+    """Chosen files of each sample."""
+
+    def __init__(
+        self,
+        dataset: object,
+        set: PackSet,
+        names: Sequence[str],
+        allows_missing: bool = False,
+        views: bool = False,
+    ) -> None: ...
+    @property
+    def names(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(
+        self, key: SupportsIndex | slice | Iterable[int], /
+    ) -> tuple[Any, ...]: ...
+    def __iter__(self) -> PackTupleIterator: ...
+
+class PackTupleIterator:
+    """Tuples, in order."""
+
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> tuple[Any, ...]: ...
+
 class PackStream:
     """Records front to back, without seeking."""
 

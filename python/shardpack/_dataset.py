@@ -14,6 +14,7 @@ from ._cache import CachedSet, open_cached
 from ._decode import metadata
 from ._loader import Loader, Shuffle, make_loader
 from ._reading import SetOrder, mean_bytes
+from ._tuples import CachedTuples
 
 if TYPE_CHECKING:
     from dolium._core import PackRecord as Record
@@ -136,6 +137,25 @@ class Dataset(_core.PackDataset):
         in the place of each sample that cannot be read."""
         return self._own().read_many(indices, keep_errors, threads)
 
+    def tuples(
+        self, *names: str, missing: Literal["error", "none"] = "error", views: bool = False
+    ) -> Tuples:
+        """Files of these names as tuples, the fastest way to read: `"__key__"` stands for the
+        sample's key.
+
+            pairs = dataset.tuples("jpg", "json")
+            image, label = pairs[17]
+            for image, label in pairs: ...
+            images, labels = pairs[[3, 1, 4]]     # decoded on threads
+
+        A sample without such a file raises KeyError, or has None there with `missing="none"`.
+        With `views`, files that are stored as they are come as memoryviews of the mapped shard,
+        without a copy and unchecked but for their heads.
+        """
+        if missing not in ("error", "none"):
+            raise ValueError(f'missing is "error" or "none", not {missing!r}')
+        return _tuples_of(self, list(names), missing == "none", views)
+
     @property
     def shards(self) -> list[dict[str, Any]]:
         """Path, size, number of records and metadata of each shard."""
@@ -179,6 +199,16 @@ class Dataset(_core.PackDataset):
 
 
 AnySet = Union[_core.PackSet, CachedSet]
+Tuples = Union[_core.PackTuples, CachedTuples]
+
+
+def _tuples_of(
+    dataset: Dataset, names: list[str], allows_missing: bool, views: bool
+) -> Tuples:
+    own = dataset._own()
+    if isinstance(own, _core.PackSet):
+        return _core.PackTuples(dataset, own, names, allows_missing, views)
+    return CachedTuples(dataset, names, allows_missing, views)
 
 
 def _make(recipe: tuple[Any, ...]) -> AnySet:

@@ -112,7 +112,8 @@ class Writer:
         types = content_types or {}
         codecs = compression or {}
         details = file_metadata or {}
-        pairs = files.items() if isinstance(files, Mapping) else files
+        # To ask for a dict first spares most samples the slow answer of a Mapping.
+        pairs = files.items() if isinstance(files, (dict, Mapping)) else files
         entries = []
         for name, content in pairs:
             content_type = types.get(name)

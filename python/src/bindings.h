@@ -15,6 +15,7 @@ void BindVolumePlans(nanobind::module_& module);
 void BindVoxelFunctions(nanobind::module_& module);
 void BindPackRecord(nanobind::module_& module);
 void BindPackSet(nanobind::module_& module);
+void BindPackTuples(nanobind::module_& module);
 void BindPackWriter(nanobind::module_& module);
 void BindPackOrders(nanobind::module_& module);
 

@@ -16,6 +16,7 @@ NB_MODULE(_core, module) {
   BindVoxelFunctions(module);
   BindPackRecord(module);
   BindPackSet(module);
+  BindPackTuples(module);
   BindPackWriter(module);
   BindPackOrders(module);
 }

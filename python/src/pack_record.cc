@@ -10,25 +10,18 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
-#include "dolium/base/parallel.h"
 #include "dolium/formats/shardpack/shard_writer.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
 #include "python/src/interrupt.h"
+#include "python/src/pack_values.h"
 
 namespace dolium::python {
 namespace {
 
 using dataset::LoadedSample;
 using shardpack::EntryHead;
-
-// Contents up to this size are decoded with the GIL: letting go of it costs more.
-constexpr uint64_t kBytesWorthTheGil = uint64_t{128} << 10;
-// Batches below this are not worth threads.
-constexpr uint64_t kBytesWorthThreads = uint64_t{256} << 10;
-// Pieces of a batch for each thread: who is late finds less to do.
-constexpr size_t kSharesPerThread = 4;
 
 // An entry, which keeps its record alive.
 struct PyEntry {
@@ -46,26 +39,6 @@ struct DamagedEntries {
   size_t next = 0;
   Error error;
 };
-
-nb::object NewBytes(uint64_t size) {
-  PyObject* const object =
-      PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
-  if (object == nullptr) throw nb::python_error();
-  return nb::steal(object);
-}
-
-MutableBytes BytesOf(nb::handle object) {
-  return std::as_writable_bytes(
-      std::span(PyBytes_AS_STRING(object.ptr()),
-                static_cast<size_t>(PyBytes_GET_SIZE(object.ptr()))));
-}
-
-nb::str Text(std::string_view text) {
-  PyObject* const object =
-      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
-  if (object == nullptr) throw nb::python_error();
-  return nb::steal<nb::str>(object);
-}
 
 Error InPiece(Error error, const dataset::SamplePiece& piece) {
   return std::move(error).Within(
@@ -125,52 +98,7 @@ std::optional<size_t> IndexOf(const LoadedSample& sample, std::string_view name)
   return std::nullopt;
 }
 
-// --- memory that Python may look at
-
-// Lends out bytes of a shard, which it keeps.
-struct Lender {
-  PyObject_HEAD Bytes* bytes;
-};
-
-int LendBuffer(PyObject* self, Py_buffer* view, int flags) {
-  const Bytes& bytes = *reinterpret_cast<Lender*>(self)->bytes;
-  return PyBuffer_FillInfo(view, self, const_cast<std::byte*>(bytes.data()),
-                           static_cast<Py_ssize_t>(bytes.size()), /*readonly=*/1, flags);
-}
-
-void FreeLender(PyObject* self) {
-  PyTypeObject* const type = Py_TYPE(self);
-  delete reinterpret_cast<Lender*>(self)->bytes;
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
-PyTypeObject* LenderType() {
-  static PyTypeObject* const type = [] {
-    static PyType_Slot slots[] = {
-        {Py_bf_getbuffer, reinterpret_cast<void*>(LendBuffer)},
-        {Py_tp_dealloc, reinterpret_cast<void*>(FreeLender)},
-        {0, nullptr},
-    };
-    static PyType_Spec spec = {"dolium._core._Lender", sizeof(Lender), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                               slots};
-    return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  }();
-  return type;
-}
-
-nb::object MemoryView(Bytes bytes) {
-  PyTypeObject* const type = LenderType();
-  if (type == nullptr) throw nb::python_error();
-  auto* const lender = reinterpret_cast<Lender*>(type->tp_alloc(type, 0));
-  if (lender == nullptr) throw nb::python_error();
-  lender->bytes = new Bytes(std::move(bytes));
-  const nb::object owner = nb::steal(reinterpret_cast<PyObject*>(lender));
-  PyObject* const view = PyMemoryView_FromObject(owner.ptr());
-  if (view == nullptr) throw nb::python_error();
-  return nb::steal(view);
-}
+// --- contents
 
 // The content without a copy if it is stored as it is, unchecked as the heads are enough
 // to find it; else decoded and checked.
@@ -322,13 +250,8 @@ nb::object RecordObject(LoadedSample sample) {
 
 nb::list LoadedRecords(std::vector<Result<LoadedSample>> samples, bool keep_errors,
                        size_t jobs) {
+  KeepMemoryOfBatches();
   // First the places for all contents, which need the GIL.
-  struct Place {
-    size_t sample;
-    LoadedSample::FileRef file;
-    MutableBytes into;
-  };
-  std::vector<Place> places;
   std::vector<std::vector<nb::object>> objects(samples.size());
   std::vector<std::optional<Error>> errors(samples.size());
   uint64_t bytes = 0;
@@ -342,45 +265,25 @@ nb::list LoadedRecords(std::vector<Result<LoadedSample>> samples, bool keep_erro
     if (errors[i]) continue;
     objects[i].reserve(sample.files().size());
     for (const LoadedSample::FileRef file : sample.files()) {
-      const EntryHead& head = sample.head(file);
       auto allowed = CheckAllowed(sample, file);
       if (!allowed) {
         errors[i] = std::move(allowed).error();
         break;
       }
-      objects[i].push_back(NewBytes(head.raw_size));
-      places.push_back({i, file, BytesOf(objects[i].back())});
-      bytes += head.raw_size;
+      objects[i].push_back(NewBytes(sample.head(file).raw_size));
+      bytes += sample.head(file).raw_size;
     }
   }
-  {
-    const nb::gil_scoped_release release;
-    // Samples one after another in each share, so that no two threads write one error.
-    const size_t shares =
-        bytes < kBytesWorthThreads
-            ? 1
-            : std::min(samples.size(),
-                       kSharesPerThread * ThreadCount(jobs, samples.size()));
-    const size_t per_share = (places.size() + shares - 1) / shares;
-    std::vector<size_t> ends{0};
-    for (size_t share = 1; share <= shares; ++share) {
-      size_t end = std::min(places.size(), share * per_share);
-      while (end > 0 && end < places.size() &&
-             places[end].sample == places[end - 1].sample) {
-        ++end;
+  FillOnThreads(samples.size(), bytes, jobs, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      if (errors[i]) continue;
+      for (size_t j = 0; j < objects[i].size() && !errors[i]; ++j) {
+        auto done =
+            samples[i]->ContentInto(samples[i]->files()[j], BytesOf(objects[i][j]));
+        if (!done) errors[i] = std::move(done).error();
       }
-      ends.push_back(std::max(end, ends.back()));
     }
-    std::ignore = ParallelFor(shares, jobs, [&](size_t share) -> Result<void> {
-      for (size_t i = ends[share]; i < ends[share + 1]; ++i) {
-        const Place& place = places[i];
-        if (errors[place.sample]) continue;
-        auto done = samples[place.sample]->ContentInto(place.file, place.into);
-        if (!done) errors[place.sample] = std::move(done).error();
-      }
-      return {};
-    });
-  }
+  });
   nb::list records;
   for (size_t i = 0; i < samples.size(); ++i) {
     if (errors[i]) {

@@ -1,5 +1,5 @@
-// The Python class PackSet: samples by number and key.
-#include <sys/mman.h>
+#include "python/src/pack_set.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -83,136 +83,106 @@ Result<void> WriteAll(int fd, BytesView bytes, uint64_t offset) {
   return {};
 }
 
-class PackSet {
- public:
-  explicit PackSet(std::shared_ptr<const SampleSet> set) : set_(std::move(set)) {}
+}  // namespace
 
-  const std::shared_ptr<const SampleSet>& set() const { return set_; }
-  uint64_t size() const { return set_->size(); }
-  bool is_near() const { return is_near_; }
-
-  // Negative numbers count from the end, as in lists.
-  uint64_t Number(int64_t number) const {
-    const auto count = static_cast<int64_t>(size());
-    const int64_t from_front = number < 0 ? number + count : number;
-    if (from_front < 0 || from_front >= count) {
-      throw nb::index_error(
-          fmt::format("sample {} of a set of {}", number, count).c_str());
-    }
-    return static_cast<uint64_t>(from_front);
+uint64_t PackSet::Number(int64_t number) const {
+  const auto count = static_cast<int64_t>(size());
+  const int64_t from_front = number < 0 ? number + count : number;
+  if (from_front < 0 || from_front >= count) {
+    throw nb::index_error(fmt::format("sample {} of a set of {}", number, count).c_str());
   }
+  return static_cast<uint64_t>(from_front);
+}
 
-  nb::object Read(int64_t number) const {
-    const uint64_t wanted = Number(number);
-    if (is_near_) return RecordObject(Must(set_->Read(wanted)));
-    return RecordObject(Must(WithoutGil([&] { return set_->Read(wanted); })));
+std::vector<uint64_t> PackSet::Numbers(nb::handle numbers) const {
+  std::vector<uint64_t> wanted;
+  for (const nb::handle number : nb::iter(nb::borrow(numbers))) {
+    const Py_ssize_t value = PyNumber_AsSsize_t(number.ptr(), PyExc_IndexError);
+    if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+    wanted.push_back(Number(value));
   }
+  return wanted;
+}
 
-  nb::list ReadMany(nb::handle numbers, bool keep_errors, size_t jobs) const {
-    std::vector<uint64_t> wanted;
-    for (const nb::handle number : nb::iter(nb::borrow(numbers))) {
-      const Py_ssize_t value = PyNumber_AsSsize_t(number.ptr(), PyExc_IndexError);
-      if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-      wanted.push_back(Number(value));
-    }
-    auto samples = is_near_ ? set_->ReadMany(wanted)
-                            : WithoutGil([&] { return set_->ReadMany(wanted); });
-    return LoadedRecords(std::move(samples), keep_errors, jobs);
+nb::object PackSet::Read(int64_t number) const {
+  const uint64_t wanted = Number(number);
+  if (is_near_) return RecordObject(Must(set_->Read(wanted)));
+  return RecordObject(Must(WithoutGil([&] { return set_->Read(wanted); })));
+}
+
+nb::list PackSet::ReadMany(nb::handle numbers, bool keep_errors, size_t jobs) const {
+  const std::vector<uint64_t> wanted = Numbers(numbers);
+  auto samples = is_near_ ? set_->ReadMany(wanted)
+                          : WithoutGil([&] { return set_->ReadMany(wanted); });
+  return LoadedRecords(std::move(samples), keep_errors, jobs);
+}
+
+std::optional<uint64_t> PackSet::Find(std::string_view key) const {
+  return Must(WithoutGil([&] { return set_->Find(key); }));
+}
+
+std::shared_ptr<const shardpack::Shard> PackSet::Shard(size_t index) const {
+  if (index >= set_->shard_count()) {
+    throw nb::index_error(
+        fmt::format("shard {} of {}", index, set_->shard_count()).c_str());
   }
+  return Must(WithoutGil([&] { return set_->shard(index); }));
+}
 
-  std::optional<uint64_t> Find(std::string_view key) const {
-    return Must(WithoutGil([&] { return set_->Find(key); }));
+nb::object PackSet::ReadAt(size_t shard_index, uint64_t offset) const {
+  const auto shard = Shard(shard_index);
+  const auto number = shard->NumberAt(offset);
+  if (!number) {
+    Raise(InvalidArgument(
+        fmt::format("{}: no record begins at {}", shard->Describe(), offset)));
   }
+  auto record = Must(WithoutGil([&] { return shard->Read(*number); }));
+  return RecordObject(LoadedSample({shard, *number, std::move(record)}));
+}
 
-  std::shared_ptr<const shardpack::Shard> Shard(size_t index) const {
-    if (index >= set_->shard_count()) {
-      throw nb::index_error(
-          fmt::format("shard {} of {}", index, set_->shard_count()).c_str());
-    }
-    return Must(WithoutGil([&] { return set_->shard(index); }));
-  }
+uint64_t PackSet::CopyShard(size_t index, int fd) const {
+  const auto shard = Shard(index);
+  const uint64_t size = shard->footer().file_size;
+  const uint64_t pieces = (size + kCopyPiece - 1) / kCopyPiece;
+  Must(WithoutGil([&] {
+    return ParallelFor(pieces, kCopiers, [&](size_t piece) -> Result<void> {
+      const uint64_t offset = piece * kCopyPiece;
+      DOLIUM_TRY(const Bytes bytes,
+                 shard->ReadBytes({offset, std::min(kCopyPiece, size - offset)}));
+      return WriteAll(fd, bytes, offset).Within(shard->Describe());
+    });
+  }));
+  return size;
+}
 
-  nb::object ReadAt(size_t shard_index, uint64_t offset) const {
-    const auto shard = Shard(shard_index);
-    const auto number = shard->NumberAt(offset);
-    if (!number) {
-      Raise(InvalidArgument(
-          fmt::format("{}: no record begins at {}", shard->Describe(), offset)));
-    }
-    auto record = Must(WithoutGil([&] { return shard->Read(*number); }));
-    return RecordObject(LoadedSample({shard, *number, std::move(record)}));
-  }
+nb::list PackSet::Keys(uint64_t begin, uint64_t end) const {
+  std::vector<std::string> keys;
+  Must(WithoutGil([&] {
+    return set_->VisitKeys([&](uint64_t number, std::string_view key) {
+      if (number >= begin && number < end) keys.emplace_back(key);
+      return number + 1 < end;
+    });
+  }));
+  nb::list list;
+  for (const std::string& key : keys) list.append(MessageText(key));
+  return list;
+}
 
-  // Copies a shard, as it was when it was opened, to an open file. Returns its size.
-  uint64_t CopyShard(size_t index, int fd) const {
-    const auto shard = Shard(index);
-    const uint64_t size = shard->footer().file_size;
-    const uint64_t pieces = (size + kCopyPiece - 1) / kCopyPiece;
-    Must(WithoutGil([&] {
-      return ParallelFor(pieces, kCopiers, [&](size_t piece) -> Result<void> {
-        const uint64_t offset = piece * kCopyPiece;
-        DOLIUM_TRY(const Bytes bytes,
-                   shard->ReadBytes({offset, std::min(kCopyPiece, size - offset)}));
-        return WriteAll(fd, bytes, offset).Within(shard->Describe());
-      });
-    }));
-    return size;
-  }
+namespace {
 
-  nb::list Keys(uint64_t begin, uint64_t end) const {
-    std::vector<std::string> keys;
-    Must(WithoutGil([&] {
-      return set_->VisitKeys([&](uint64_t number, std::string_view key) {
-        if (number >= begin && number < end) keys.emplace_back(key);
-        return number + 1 < end;
-      });
-    }));
-    nb::list list;
-    for (const std::string& key : keys) list.append(MessageText(key));
-    return list;
-  }
-
- private:
-  std::shared_ptr<const SampleSet> set_;
-  // Whether reading is a look into memory, which is not worth letting go of the GIL.
-  bool is_near_ = set_->is_mapped();
-};
-
-// The samples of a mapped set in order. Has the kernel map what comes next, many pages at
-// a time: far cheaper than a fault for every few of them.
+// The samples of a mapped set in order.
 class PackRecords {
  public:
   explicit PackRecords(std::shared_ptr<const SampleSet> set) : set_(std::move(set)) {}
 
   nb::object Next() {
     if (next_ == set_->size()) throw nb::stop_iteration();
-    LoadedSample sample = Must(set_->Read(next_++));
-    const BytesView block = sample.pieces().front().record.block();
-    if (block.data() < mapped_.data() ||
-        block.data() + block.size() > mapped_.data() + mapped_.size()) {
-      mapped_ = MapAhead(*sample.pieces().front().shard, block);
-    }
-    return RecordObject(std::move(sample));
+    return RecordObject(Must(set_->Read(next_++)));
   }
 
  private:
-  static BytesView MapAhead(const shardpack::Shard& shard, BytesView block) {
-    constexpr size_t kAhead = size_t{8} << 20;
-    const BytesView all = shard.mapped();
-    const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-    const uintptr_t begin = reinterpret_cast<uintptr_t>(block.data()) / page * page;
-    const auto at = static_cast<size_t>(block.data() - all.data());
-    const size_t size = std::min(kAhead, all.size() - at);
-    // Where the kernel does not know this (before 5.14), faults do it.
-    madvise(reinterpret_cast<void*>(begin),
-            size + (reinterpret_cast<uintptr_t>(block.data()) - begin),
-            MADV_POPULATE_READ);
-    return block.data() == nullptr ? BytesView() : all.subspan(at, size);
-  }
-
   std::shared_ptr<const SampleSet> set_;
   uint64_t next_ = 0;
-  BytesView mapped_;
 };
 
 // What Dataset of the package shardpack is made of: numbers go straight to the set, all

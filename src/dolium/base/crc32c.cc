@@ -3,7 +3,9 @@
 #include <isa-l/crc.h>
 
 #include <algorithm>
+#include <cstring>
 
+#include "dolium/base/crc32c_kernels_internal.h"
 #include "dolium/base/endian.h"
 
 #if defined(__x86_64__)
@@ -16,6 +18,8 @@ namespace {
 
 // What ISA-L takes at once: it counts in int.
 constexpr size_t kMostAtOnce = size_t{1} << 30;
+// Fits well into the nearest cache.
+constexpr size_t kPiece = size_t{8} << 10;
 
 uint32_t ByLibrary(const std::byte* data, size_t size, uint32_t state) {
   while (size > 0) {
@@ -46,10 +50,11 @@ __attribute__((target("sse4.2"))) uint32_t ByInstruction(const std::byte* data,
   return narrow;
 }
 
-bool HasInstruction() {
-  static const bool has = __builtin_cpu_supports("sse4.2") != 0;
-  return has;
-}
+const bool kHasInstruction = __builtin_cpu_supports("sse4.2") != 0;
+
+// Below this many bytes, there is nothing to gain from one pass instead of two.
+constexpr size_t kWorthOnePass = 512;
+const bool kHasOnePass = internal::HasAvx512Crc();
 #endif
 
 }  // namespace
@@ -57,11 +62,29 @@ bool HasInstruction() {
 uint32_t Crc32c(BytesView data, uint32_t before) {
   const uint32_t state = ~before;
 #if defined(__x86_64__)
-  if (data.size() < kSmall && HasInstruction()) {
+  if (data.size() < kSmall && kHasInstruction) {
     return ~ByInstruction(data.data(), data.size(), state);
   }
 #endif
   return ~ByLibrary(data.data(), data.size(), state);
+}
+
+uint32_t CopyWithCrc32c(BytesView from, std::byte* into, uint32_t before) {
+#if defined(__x86_64__)
+  if (from.size() >= kWorthOnePass && kHasOnePass) {
+    return ~internal::CopyWithCrcAvx512(from.data(), into, from.size(), ~before);
+  }
+#endif
+  // Piece by piece, so that each is still in the cache when it is copied.
+  uint32_t crc = before;
+  while (!from.empty()) {
+    const BytesView piece = from.first(std::min(from.size(), kPiece));
+    crc = Crc32c(piece, crc);
+    std::memcpy(into, piece.data(), piece.size());
+    from = from.subspan(piece.size());
+    into += piece.size();
+  }
+  return crc;
 }
 
 }  // namespace dolium

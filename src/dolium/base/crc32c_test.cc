@@ -34,6 +34,25 @@ TEST(Crc32c, AgreesWithTheDefinitionAtEveryLengthAndOffset) {
   }
 }
 
+TEST(Crc32c, CopiesAndSumsAtEveryLengthAndOffset) {
+  std::mt19937 random(3);
+  ByteVector data(70000);
+  for (std::byte& byte : data) byte = static_cast<std::byte>(random());
+  std::vector<size_t> sizes;
+  for (size_t size = 0; size < 1500; ++size) sizes.push_back(size);
+  for (const size_t size : {4096, 8192, 9999, 65536, 65791}) sizes.push_back(size);
+  for (const size_t size : sizes) {
+    const auto part = BytesView(data).subspan(size % 67, size);
+    const auto before = static_cast<uint32_t>(random());
+    ByteVector copy(size + 2, std::byte{0x5A});
+    EXPECT_EQ(CopyWithCrc32c(part, copy.data() + 1, before), Crc32c(part, before))
+        << size;
+    EXPECT_TRUE(Equal(part, BytesView(copy).subspan(1, size))) << size;
+    EXPECT_EQ(copy.front(), std::byte{0x5A}) << size;
+    EXPECT_EQ(copy.back(), std::byte{0x5A}) << size;
+  }
+}
+
 TEST(Crc32c, GoesOnFromWhatCameBefore) {
   std::mt19937 random(2);
   ByteVector data(1000);

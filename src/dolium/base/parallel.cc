@@ -16,7 +16,9 @@
 namespace dolium {
 
 size_t ThreadCount(size_t jobs, size_t tasks) {
-  if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency());
+  // Asked once: to tell, the system may open and read files.
+  static const size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  if (jobs == 0) jobs = cores;
   return std::max<size_t>(1, std::min(jobs, tasks));
 }
 
@@ -24,6 +26,25 @@ namespace {
 
 // How long a helper waits for more to do before it goes.
 constexpr auto kPatience = std::chrono::seconds(5);
+// How long a thread looks for what it waits for before it sleeps. To be woken takes about
+// as long, and many loops one after another have less to do than that.
+constexpr auto kLookout = std::chrono::microseconds(50);
+constexpr int kLooksPerTime = 32;  // the clock is not read more often
+
+// Whether `is_there` came true within kLookout.
+template <typename Condition>
+bool LookOutFor(const Condition& is_there) {
+  const auto end = std::chrono::steady_clock::now() + kLookout;
+  do {
+    for (int i = 0; i < kLooksPerTime; ++i) {
+      if (is_there()) return true;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
 
 // Threads that help others with their loops: starting one for each loop would cost more
 // than small loops take. Whoever posts a loop works on it himself, and waits for those
@@ -34,8 +55,8 @@ class Crew {
   // A loop that wants help. Lives on the stack of whoever posted it.
   struct Loop {
     const std::function<void()>& work;
-    size_t wanted = 0;  // helpers that may still begin
-    size_t active = 0;  // helpers at work
+    size_t wanted = 0;               // helpers that may still begin
+    std::atomic<size_t> active = 0;  // helpers at work
   };
 
   // The one of this process. A forked child has none of its parent's threads, and makes a
@@ -55,8 +76,9 @@ class Crew {
   void Post(Loop& loop) {
     const std::lock_guard lock(mutex_);
     loops_.push_back(&loop);
-    for (size_t i = 0; i < loop.wanted; ++i) {
-      if (idle_ > i) {
+    posted_.store(loops_.size(), std::memory_order_relaxed);
+    for (size_t i = looking_; i < loop.wanted; ++i) {
+      if (i < looking_ + idle_) {
         changed_.notify_one();
       } else if (!AddThread()) {
         break;
@@ -69,6 +91,11 @@ class Crew {
     std::unique_lock lock(mutex_);
     loop.wanted = 0;
     std::erase(loops_, &loop);
+    posted_.store(loops_.size(), std::memory_order_relaxed);
+    if (loop.active == 0) return;
+    lock.unlock();
+    if (LookOutFor([&] { return loop.active == 0; })) return;
+    lock.lock();
     done_.wait(lock, [&] { return loop.active == 0; });
   }
 
@@ -85,21 +112,35 @@ class Crew {
 
   void Help() {
     std::unique_lock lock(mutex_);
-    while (true) {
-      ++idle_;
-      const bool has_work =
-          changed_.wait_for(lock, kPatience, [&] { return !loops_.empty(); });
-      --idle_;
-      if (!has_work) return;
+    while (WaitForLoop(lock)) {
       Loop& loop = *loops_.front();
       ++loop.active;
-      if (--loop.wanted == 0) loops_.pop_front();
+      if (--loop.wanted == 0) {
+        loops_.pop_front();
+        posted_.store(loops_.size(), std::memory_order_relaxed);
+      }
       lock.unlock();
       loop.work();
       lock.lock();
-      // Under the lock, for the loop is gone once its owner sees 0.
+      // The loop is gone once its owner sees 0.
       if (--loop.active == 0) done_.notify_all();
     }
+  }
+
+  // Whether there is one that wants help.
+  bool WaitForLoop(std::unique_lock<std::mutex>& lock) {
+    if (loops_.empty()) {
+      ++looking_;
+      lock.unlock();
+      LookOutFor([&] { return posted_.load(std::memory_order_relaxed) > 0; });
+      lock.lock();
+      --looking_;
+    }
+    ++idle_;
+    const bool has_work =
+        changed_.wait_for(lock, kPatience, [&] { return !loops_.empty(); });
+    --idle_;
+    return has_work;
   }
 
   static inline std::atomic<Crew*> current = nullptr;
@@ -107,8 +148,10 @@ class Crew {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::condition_variable done_;
-  std::deque<Loop*> loops_;  // that want help
-  size_t idle_ = 0;
+  std::deque<Loop*> loops_;         // that want help
+  std::atomic<size_t> posted_ = 0;  // how many those are
+  size_t looking_ = 0;              // helpers that look out for one
+  size_t idle_ = 0;                 // helpers that sleep
 };
 
 }  // namespace
@@ -140,7 +183,7 @@ Result<void> ParallelFor(size_t count, size_t jobs,
     work();
   } else {
     Crew& crew = Crew::Get();
-    Crew::Loop loop{.work = work, .wanted = threads - 1};
+    Crew::Loop loop{.work = work, .wanted = threads - 1, .active = 0};
     crew.Post(loop);
     work();
     crew.Withdraw(loop);

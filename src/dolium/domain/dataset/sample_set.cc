@@ -61,6 +61,23 @@ class ShardSet final : public SampleSet {
   std::vector<Result<LoadedSample>> ReadMany(
       std::span<const uint64_t> numbers) const override;
 
+  Result<std::optional<MappedRecord>> Locate(uint64_t number) const override {
+    const size_t index = SlotOf(number);
+    const Slot& slot = slots_[index];
+    const auto* opened = slot.shard.load(std::memory_order_acquire);
+    if (opened == nullptr) {
+      DOLIUM_TRY_VOID(shard(index));
+      opened = slot.shard.load(std::memory_order_acquire);
+    }
+    const Shard& found = **opened;
+    if (!found.is_mapped() || !slot.firsts.empty()) return std::nullopt;
+    const uint64_t record = number - starts_[index];
+    const ByteRange range = found.range(record);
+    return MappedRecord{&found, record,
+                        found.mapped().subspan(static_cast<size_t>(range.offset),
+                                               static_cast<size_t>(range.length))};
+  }
+
   Result<std::optional<uint64_t>> Find(std::string_view key) const override {
     for (size_t i = 0; i < slots_.size(); ++i) {
       const Slot& slot = slots_[i];
@@ -260,6 +277,10 @@ std::vector<Result<LoadedSample>> SampleSet::ReadMany(
   samples.reserve(numbers.size());
   for (const uint64_t number : numbers) samples.push_back(Read(number));
   return samples;
+}
+
+Result<std::optional<MappedRecord>> SampleSet::Locate(uint64_t /*number*/) const {
+  return std::nullopt;
 }
 
 Result<std::shared_ptr<const SampleSet>> OpenSampleSet(

@@ -18,6 +18,13 @@
 
 namespace dolium::dataset {
 
+// A record where it lies in a mapped shard. Good for as long as its set.
+struct MappedRecord {
+  const shardpack::Shard* shard = nullptr;
+  uint64_t number = 0;
+  BytesView block = {};
+};
+
 // Immutable. Const methods may be called from many threads.
 class SampleSet {
  public:
@@ -30,6 +37,10 @@ class SampleSet {
   // Each has its own result. By default one after another.
   virtual std::vector<Result<LoadedSample>> ReadMany(
       std::span<const uint64_t> numbers) const;
+
+  // Where the sample lies, if it is one record of a mapped shard; else nullopt. Reads
+  // nothing of it.
+  virtual Result<std::optional<MappedRecord>> Locate(uint64_t number) const;
 
   // The first sample with that key; nullopt if there is none.
   virtual Result<std::optional<uint64_t>> Find(std::string_view key) const = 0;

@@ -312,6 +312,31 @@ Result<void> CheckFormat(const Metadata& metadata) {
       fmt::format("{} bytes of metadata in no format", metadata.bytes.size()));
 }
 
+// The error with context() in front, which is asked for only then.
+template <typename T, typename Context>
+Result<T> In(const Context& context, Result<T> result) {
+  if (result) return result;
+  return std::move(result).error().Within(context());
+}
+
+// The name of a file that comes before it as well; nullptr if there is none.
+const std::string* FindTwice(const std::vector<File>& files) {
+  constexpr size_t kFew = 8;
+  if (files.size() <= kFew) {
+    for (size_t i = 1; i < files.size(); ++i) {
+      for (size_t j = 0; j < i; ++j) {
+        if (files[i].name == files[j].name) return &files[i].name;
+      }
+    }
+    return nullptr;
+  }
+  std::set<std::string_view> names;
+  for (const File& file : files) {
+    if (!names.insert(file.name).second) return &file.name;
+  }
+  return nullptr;
+}
+
 Result<void> CheckSample(const Sample& sample) {
   DOLIUM_TRY_VOID(CheckKey(sample.key));
   const auto context = [&] { return fmt::format("\"{}\"", sample.key); };
@@ -323,21 +348,20 @@ Result<void> CheckSample(const Sample& sample) {
   if (sample.metadata.bytes.size() > UINT32_MAX) {
     return InvalidArgument("metadata of 4 GiB and more").Within(context());
   }
-  DOLIUM_TRY_VOID(CheckFormat(sample.metadata).Within(context()));
+  DOLIUM_TRY_VOID(In(context, CheckFormat(sample.metadata)));
   if (sample.files.size() > UINT32_MAX) {
     return InvalidArgument(fmt::format("{} files", sample.files.size()))
         .Within(context());
   }
-  std::set<std::string_view> names;
   for (const File& file : sample.files) {
-    DOLIUM_TRY_VOID(CheckEntryName(file.name).Within(context()));
+    DOLIUM_TRY_VOID(In(context, CheckEntryName(file.name)));
     const auto in_entry = [&] { return EntryContext(sample.key, file.name); };
-    DOLIUM_TRY_VOID(CheckContentType(file.content_type).Within(in_entry()));
-    DOLIUM_TRY_VOID(CheckFormat(file.metadata).Within(in_entry()));
-    if (!names.insert(file.name).second) {
-      return InvalidArgument(fmt::format("entry \"{}\" is there twice", file.name))
-          .Within(context());
-    }
+    DOLIUM_TRY_VOID(In(in_entry, CheckContentType(file.content_type)));
+    DOLIUM_TRY_VOID(In(in_entry, CheckFormat(file.metadata)));
+  }
+  if (const std::string* name = FindTwice(sample.files)) {
+    return InvalidArgument(fmt::format("entry \"{}\" is there twice", *name))
+        .Within(context());
   }
   return {};
 }
@@ -347,12 +371,14 @@ Result<EncodedRecord> Encode(const Sample& sample, std::optional<PartNumber> par
   DOLIUM_TRY_VOID(CheckSample(sample));
   EncodedRecord record{.key = sample.key, .is_part = part.has_value()};
   std::vector<PreparedEntry> entries;
+  entries.reserve(sample.files.size());
+  record.entries.reserve(sample.files.size());
   uint64_t bytes = 0;
   for (const File& file : sample.files) {
     PreparedEntry& entry = entries.emplace_back();
     entry.file = &file;
-    DOLIUM_TRY(entry.extensions,
-               EntryExtensions(file).Within(EntryContext(sample.key, file.name)));
+    DOLIUM_TRY(entry.extensions, In([&] { return EntryContext(sample.key, file.name); },
+                                    EntryExtensions(file)));
     entry.content = Store(file, options);
     bytes += entry.content.size;
   }

@@ -28,6 +28,14 @@ T NumberAt(BytesView bytes, size_t at) {
   return LoadLE<T>(bytes.data() + at);
 }
 
+bool HasRecordMagic(BytesView first16) {
+  return AsText(first16.subspan(kRecordMagicAt, kRecordMagic.size())) == kRecordMagic;
+}
+
+bool IsRecordSize(uint64_t size) {
+  return size >= kMinRecordBytes && size < kMaxSize && size % kEntryAlignment == 0;
+}
+
 Error BadRecord(std::string message) {
   return Corrupt(std::move(message)).WithKind(kind::kRecord);
 }
@@ -62,7 +70,6 @@ Result<void> OrOfKind(Result<void> result, std::string_view kind) {
 
 // Whether the extensions can be passed: well formed, none critical that is not known.
 Result<void> CheckExtensions(BytesView extensions, std::string_view kind) {
-  if (extensions.empty()) return {};
   return OrOfKind(
       VisitExtensions(
           extensions, [](uint16_t type) { return (type & kExtensionCritical) == 0; },
@@ -114,10 +121,9 @@ bool EntryHead::is_chunked() const { return (flags & kEntryChunked) != 0; }
 bool EntryHead::is_aux() const { return (flags & kEntryAux) != 0; }
 
 Result<std::optional<uint64_t>> ClaimedRecordSize(BytesView first16) {
-  const auto magic = AsText(first16.subspan(kRecordMagicAt, kRecordMagic.size()));
-  if (magic != kRecordMagic) return std::nullopt;
+  if (!HasRecordMagic(first16)) return std::nullopt;
   const auto size = NumberAt<uint64_t>(first16, 0);
-  if (size < kMinRecordBytes || size >= kMaxSize || size % kEntryAlignment != 0) {
+  if (!IsRecordSize(size)) {
     return BadRecord(fmt::format("impossible record size {}", size));
   }
   return size;
@@ -128,8 +134,11 @@ Result<RecordHead> ParseRecordHead(BytesView block, Check check) {
     return BadRecord(fmt::format("{} bytes, fewer than the {} of a record's head",
                                  block.size(), kRecordHeadBytes));
   }
-  DOLIUM_TRY(const auto size, ClaimedRecordSize(block.first(16)));
-  if (!size) return BadRecord("no record: the magic SPKR is missing");
+  const auto size = NumberAt<uint64_t>(block, 0);
+  if (!HasRecordMagic(block) || !IsRecordSize(size)) {
+    DOLIUM_TRY([[maybe_unused]] const auto claimed, ClaimedRecordSize(block.first(16)));
+    return BadRecord("no record: the magic SPKR is missing");
+  }
   const uint8_t version = ByteAt(block, 12);
   if (version != kRecordVersion) {
     return Unsupported(fmt::format("record of version {}, only {} is known", version,
@@ -137,7 +146,7 @@ Result<RecordHead> ParseRecordHead(BytesView block, Check check) {
         .WithKind(kind::kUnsupportedVersion);
   }
   RecordHead head;
-  head.record_size = *size;
+  head.record_size = size;
   head.align_log2 = ByteAt(block, 13);
   head.flags = ByteAt(block, 14);
   head.metadata_format = static_cast<MetadataFormat>(ByteAt(block, 15));
@@ -199,8 +208,10 @@ Result<RecordHead> ParseRecordHead(BytesView block, Check check) {
   if (check != Check::kNone && !IsPlainText(head.key)) {
     return BadRecord("the key is not UTF-8, or has a zero byte");
   }
-  DOLIUM_TRY_VOID(CheckExtensions(head.extensions, kind::kRecord));
-  DOLIUM_TRY([[maybe_unused]] const auto part, ParsePart(head));
+  if (!head.extensions.empty() || (head.flags & kRecordPart) != 0) {
+    DOLIUM_TRY_VOID(CheckExtensions(head.extensions, kind::kRecord));
+    DOLIUM_TRY([[maybe_unused]] const auto part, ParsePart(head));
+  }
   return head;
 }
 
@@ -281,7 +292,9 @@ Result<EntryHead> ParseEntryHead(BytesView block, uint64_t at, unsigned align_lo
       (!IsPlainText(head.name) || !IsPlainText(head.content_type))) {
     return BadEntry("name or content type is not UTF-8, or has a zero byte");
   }
-  DOLIUM_TRY_VOID(CheckExtensions(head.extensions, kind::kEntry));
+  if (!head.extensions.empty()) {
+    DOLIUM_TRY_VOID(CheckExtensions(head.extensions, kind::kEntry));
+  }
   return head;
 }
 

@@ -20,23 +20,33 @@ size_t Utf8Length(uint8_t first) {
   return 0;
 }
 
-// How many bytes at the front are ASCII without NUL; of the last few, not all are
-// counted.
-size_t AsciiLength(std::string_view text) {
+// Whether the 8 bytes at `text` are ASCII without NUL.
+bool IsAsciiWord(const char* text) {
   constexpr uint64_t kOnes = 0x0101010101010101;
   constexpr uint64_t kHighBits = 0x8080808080808080;
-  size_t at = 0;
-  for (; text.size() - at >= sizeof(uint64_t); at += sizeof(uint64_t)) {
-    uint64_t word = 0;
-    std::memcpy(&word, text.data() + at, sizeof word);
-    // The high bit of a byte comes up if the byte has it, or if it is 0.
-    if (((word | (word - kOnes)) & kHighBits) != 0) break;
+  uint64_t word = 0;
+  std::memcpy(&word, text, sizeof word);
+  // The high bit of a byte comes up if the byte has it, or if it is 0.
+  return ((word | (word - kOnes)) & kHighBits) == 0;
+}
+
+// Whether all of it is ASCII without NUL, as nearly every name is.
+bool IsAscii(std::string_view text) {
+  if (text.size() < sizeof(uint64_t)) {
+    for (const char letter : text) {
+      if (static_cast<int8_t>(letter) <= 0) return false;
+    }
+    return true;
   }
-  return at;
+  const char* const last = text.data() + text.size() - sizeof(uint64_t);
+  for (const char* at = text.data(); at < last; at += sizeof(uint64_t)) {
+    if (!IsAsciiWord(at)) return false;
+  }
+  return IsAsciiWord(last);
 }
 
 bool IsUtf8(std::string_view text) {
-  for (size_t at = AsciiLength(text); at < text.size();) {
+  for (size_t at = 0; at < text.size();) {
     const auto first = static_cast<uint8_t>(text[at]);
     const size_t length = Utf8Length(first);
     if (length == 0 || length > text.size() - at) return false;
@@ -71,8 +81,7 @@ Result<void> CheckText(std::string_view text, std::string_view what) {
 }  // namespace
 
 bool IsPlainText(std::string_view text) {
-  // What is left behind the words of ASCII is short in most texts.
-  text.remove_prefix(AsciiLength(text));
+  if (IsAscii(text)) return true;
   return text.find('\0') == std::string_view::npos && IsUtf8(text);
 }
 

@@ -14,22 +14,35 @@ std::string EntryContext(std::string_view key, std::string_view name) {
   return fmt::format("\"{}\": entry \"{}\"", key, name);
 }
 
-Result<Record> Record::Parse(Bytes block, Check check) {
-  Record record;
-  DOLIUM_TRY(record.head_, ParseRecordHead(block, check));
-  const RecordHead& head = record.head_;
-  if (head.record_size != block.size()) {
+namespace {
+
+// The head of a block that is exactly one record.
+Result<RecordHead> ParseHeadOf(BytesView block, Check check) {
+  auto head = ParseRecordHead(block, check);
+  if (head && head->record_size != block.size()) {
     return Corrupt(fmt::format("a record of {} bytes, the index has it with {}",
-                               head.record_size, block.size()))
+                               head->record_size, block.size()))
         .WithKind(kind::kIndex);
   }
+  return head;
+}
+
+Error InEntry(Error error, const RecordHead& head, uint32_t entry) {
+  return std::move(error).Within(fmt::format("\"{}\": entry {}", head.key, entry));
+}
+
+}  // namespace
+
+Result<Record> Record::Parse(Bytes block, Check check) {
+  Record record;
+  DOLIUM_TRY(record.head_, ParseHeadOf(block, check));
+  const RecordHead& head = record.head_;
   record.entries_.reserve(head.entry_count);
   uint64_t at = head.first_entry_at;
   for (uint32_t i = 0; i < head.entry_count; ++i) {
     auto entry = ParseEntryHead(block, at, head.align_log2, check);
     if (!entry) {
-      record.damage_ =
-          std::move(entry).error().Within(fmt::format("\"{}\": entry {}", head.key, i));
+      record.damage_ = InEntry(std::move(entry).error(), head, i);
       break;
     }
     at = RoundUp(entry->content_end(), kEntryAlignment);
@@ -96,6 +109,26 @@ Result<Sample> Record::Decode(const ContentOptions& options) const {
     sample.files.push_back(std::move(file));
   }
   return sample;
+}
+
+Result<RecordHead> PickEntries(BytesView block, std::span<const std::string> names,
+                               Check check, std::span<EntryHead> found) {
+  DOLIUM_TRY(const RecordHead head, ParseHeadOf(block, check));
+  std::ranges::fill(found, EntryHead());
+  size_t missing = names.size();
+  uint64_t at = head.first_entry_at;
+  for (uint32_t i = 0; i < head.entry_count && missing > 0; ++i) {
+    const auto entry = ParseEntryHead(block, at, head.align_log2, check);
+    if (!entry) return InEntry(entry.error(), head, i);
+    at = RoundUp(entry->content_end(), kEntryAlignment);
+    if (entry->is_aux()) continue;
+    for (size_t j = 0; j < names.size(); ++j) {
+      if (names[j] != entry->name || !found[j].name.empty()) continue;
+      found[j] = *entry;
+      --missing;
+    }
+  }
+  return head;
 }
 
 Dictionaries DictionariesIn(const Record& record, const ContentOptions& options) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -56,6 +57,12 @@ class Record {
   std::vector<EntryHead> entries_;
   std::optional<Error> damage_;
 };
+
+// The entries of these names, without the others: found[i] is that of names[i], and has
+// no name if there is none. `block` is exactly one record, of which no more is looked at
+// than that takes. found.size() == names.size().
+Result<RecordHead> PickEntries(BytesView block, std::span<const std::string> names,
+                               Check check, std::span<EntryHead> found);
 
 // The dictionaries that a record carries; one that is damaged is left out.
 Dictionaries DictionariesIn(const Record& record, const ContentOptions& options);

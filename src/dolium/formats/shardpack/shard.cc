@@ -193,16 +193,29 @@ Error Shard::InRecord(Error error, uint64_t number) const {
   return std::move(error).Within(fmt::format("{}: record {}", name, number));
 }
 
+Result<void> Shard::CheckAlignment(const RecordHead& head) const {
+  if (head.align_log2 == footer_.align_log2) return {};
+  return Corrupt(fmt::format("alignment 2^{}, the shard's is 2^{}", head.align_log2,
+                             footer_.align_log2))
+      .WithKind(kind::kRecord);
+}
+
 Result<Record> Shard::Parse(uint64_t number, Bytes block) const {
   auto record = Record::Parse(std::move(block), options_.check);
   if (!record) return InRecord(std::move(record).error(), number);
-  if (record->head().align_log2 != footer_.align_log2) {
-    return InRecord(Corrupt(fmt::format("alignment 2^{}, the shard's is 2^{}",
-                                        record->head().align_log2, footer_.align_log2))
-                        .WithKind(kind::kRecord),
-                    number);
-  }
+  auto checked = CheckAlignment(record->head());
+  if (!checked) return InRecord(std::move(checked).error(), number);
   return record;
+}
+
+Result<std::string_view> Shard::Pick(uint64_t number, BytesView block,
+                                     std::span<const std::string> names,
+                                     std::span<EntryHead> found) const {
+  auto head = PickEntries(block, names, options_.check, found);
+  if (!head) return InRecord(std::move(head).error(), number);
+  auto checked = CheckAlignment(*head);
+  if (!checked) return InRecord(std::move(checked).error(), number);
+  return head->key;
 }
 
 Result<Bytes> Shard::ReadBlocks(uint64_t first, uint64_t count) const {

@@ -101,6 +101,13 @@ class Shard {
   // How to read contents: limits, checks and dictionaries of this shard.
   Result<ContentOptions> content_options() const;
 
+  // The entries of the record that have these names: found[i] for names[i], its name
+  // empty if there is none. Looks at no more of the record than it takes. `block` is the
+  // record. Returns its key. Errors name shard, number and key.
+  Result<std::string_view> Pick(uint64_t number, BytesView block,
+                                std::span<const std::string> names,
+                                std::span<EntryHead> found) const;
+
   // Contents, whichever way they are compressed. Errors name shard, number, key, entry.
   Result<Bytes> Content(uint64_t number, const Record& record,
                         const EntryHead& entry) const;
@@ -124,6 +131,7 @@ class Shard {
   Result<void> VisitKeysOfRecords(
       const std::function<bool(uint64_t, std::string_view)>& visit) const;
   Result<Record> Parse(uint64_t number, Bytes block) const;
+  Result<void> CheckAlignment(const RecordHead& head) const;
   Error InRecord(Error error, uint64_t number) const;
 
   Location location_;

@@ -1,0 +1,158 @@
+#include "dolium/domain/dataset/file_picker.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dolium/base/parallel.h"
+
+namespace dolium::dataset {
+
+namespace {
+
+using shardpack::EntryHead;
+
+constexpr size_t kCacheLine = 64;
+// Contents beyond this are read front to back, which processors foresee by themselves.
+constexpr size_t kMostToPrefetch = size_t{32} << 10;
+// What is fetched of either end of a record before it is known where its files are: its
+// head and its first file's, and a small last file, as labels often are.
+constexpr size_t kEndToPrefetch = 256;
+// So many samples ahead their heads are fetched.
+constexpr size_t kSamplesAhead = 4;
+// So many samples are worth a thread.
+constexpr size_t kSamplesPerShare = 32;
+// Up to so many names, no memory is taken for their heads.
+constexpr size_t kFewNames = 4;
+
+void PrefetchBytes(BytesView bytes) {
+  for (size_t at = 0; at < bytes.size(); at += kCacheLine) {
+    __builtin_prefetch(bytes.data() + at);
+  }
+}
+
+void PrefetchEnds(BytesView block) {
+  const size_t size = std::min(block.size(), kEndToPrefetch);
+  PrefetchBytes(block.first(size));
+  PrefetchBytes(block.last(size));
+}
+
+Error InFile(Error error, const PickedFile& file) {
+  return std::move(error).Within(
+      fmt::format("{}: record {}: {}", file.shard->Describe(), file.record,
+                  shardpack::EntryContext(file.key, file.head.name)));
+}
+
+}  // namespace
+
+Result<void> PickedFile::CheckLimits() const {
+  DOLIUM_TRY(const auto options, shard->content_options());
+  auto allowed = shardpack::CheckLimits(head, options);
+  if (!allowed) return InFile(std::move(allowed).error(), *this);
+  return allowed;
+}
+
+Result<void> PickedFile::ContentInto(MutableBytes into) const {
+  DOLIUM_TRY(const auto options, shard->content_options());
+  auto done = shardpack::DecodeContentInto(head, stored, into, options);
+  if (!done) return InFile(std::move(done).error(), *this);
+  return done;
+}
+
+void PickedFile::Prefetch() const {
+  PrefetchBytes(stored.first(std::min(stored.size(), kMostToPrefetch)));
+}
+
+Result<PickedSample> FilePicker::PickMapped(const MappedRecord& record,
+                                            std::span<PickedFile> found) const {
+  std::array<EntryHead, kFewNames> few;
+  std::vector<EntryHead> many(names_.size() > kFewNames ? names_.size() : 0);
+  const std::span<EntryHead> heads =
+      many.empty() ? std::span(few).first(names_.size()) : std::span(many);
+  DOLIUM_TRY(const std::string_view key,
+             record.shard->Pick(record.number, record.block, names_, heads));
+  for (size_t i = 0; i < heads.size(); ++i) {
+    const EntryHead& head = heads[i];
+    found[i] = {head, record.shard, record.number, key, {}};
+    if (!found[i].is_there()) continue;
+    found[i].stored = record.block.subspan(static_cast<size_t>(head.content_at),
+                                           static_cast<size_t>(head.stored_size));
+  }
+  return PickedSample{key, nullptr};
+}
+
+Result<PickedSample> FilePicker::PickLoaded(Result<LoadedSample> sample,
+                                            std::span<PickedFile> found) const {
+  if (!sample) return std::move(sample).error();
+  auto keeper = std::make_shared<const LoadedSample>(*std::move(sample));
+  for (size_t i = 0; i < names_.size(); ++i) {
+    found[i] = {};
+    const auto file = keeper->Find(names_[i]);
+    if (!file) {
+      // It may be among those that damage has hidden.
+      for (const SamplePiece& piece : keeper->pieces()) {
+        if (!piece.record.damage()) continue;
+        return Error(*piece.record.damage())
+            .Within(fmt::format("{}: record {}", piece.shard->Describe(), piece.number));
+      }
+      continue;
+    }
+    const SamplePiece& piece = keeper->pieces()[file->piece];
+    const EntryHead& head = keeper->head(*file);
+    found[i] = {
+        head, piece.shard.get(), piece.number, piece.record.key(),
+        piece.record.block().view().subspan(static_cast<size_t>(head.content_at),
+                                            static_cast<size_t>(head.stored_size))};
+  }
+  const std::string_view key = keeper->key();
+  return PickedSample{key, std::move(keeper)};
+}
+
+Result<PickedSample> FilePicker::Pick(uint64_t number,
+                                      std::span<PickedFile> found) const {
+  DOLIUM_TRY(const auto record, set_->Locate(number));
+  if (record) {
+    PrefetchEnds(record->block);
+    return PickMapped(*record, found);
+  }
+  return PickLoaded(set_->Read(number), found);
+}
+
+void FilePicker::Prefetch(uint64_t number) const {
+  const auto record = set_->Locate(number);
+  if (!record || !*record) return;
+  PrefetchEnds((*record)->block);
+}
+
+Result<std::vector<PickedSample>> FilePicker::PickMany(
+    std::span<const uint64_t> numbers, std::span<PickedFile> found) const {
+  std::vector<PickedSample> samples(numbers.size());
+  const auto files_of = [&](size_t i) {
+    return found.subspan(i * names_.size(), names_.size());
+  };
+  if (!set_->is_mapped()) {
+    auto loaded = set_->ReadMany(numbers);
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      DOLIUM_TRY(samples[i], PickLoaded(std::move(loaded[i]), files_of(i)));
+    }
+    return samples;
+  }
+  const size_t shares = (numbers.size() + kSamplesPerShare - 1) / kSamplesPerShare;
+  DOLIUM_TRY_VOID(ParallelFor(shares, 0, [&](size_t share) -> Result<void> {
+    const size_t begin = share * kSamplesPerShare;
+    const size_t end = std::min(numbers.size(), begin + kSamplesPerShare);
+    for (size_t i = begin; i < std::min(end, begin + kSamplesAhead); ++i) {
+      Prefetch(numbers[i]);
+    }
+    for (size_t i = begin; i < end; ++i) {
+      if (i + kSamplesAhead < end) Prefetch(numbers[i + kSamplesAhead]);
+      DOLIUM_TRY(samples[i], Pick(numbers[i], files_of(i)));
+    }
+    return {};
+  }));
+  return samples;
+}
+
+}  // namespace dolium::dataset

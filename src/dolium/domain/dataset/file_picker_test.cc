@@ -1,0 +1,172 @@
+#include "dolium/domain/dataset/file_picker.h"
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dolium/container/testing/must.h"
+#include "dolium/formats/shardpack/testing/shards.h"
+
+namespace dolium::dataset {
+namespace {
+
+using shardpack::Sample;
+using shardpack::Text;
+using ::testing::HasSubstr;
+
+// A folder that is there for as long as the test.
+class FilePickerTest : public ::testing::Test {
+ protected:
+  FilePickerTest() : folder_(::testing::TempDir() + "file_picker_" + TestName()) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  ~FilePickerTest() override { std::filesystem::remove_all(folder_); }
+
+  static std::string TestName() {
+    return ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+
+  std::string Write(const std::string& name, const std::vector<Sample>& samples,
+                    shardpack::PackOptions options = {}) const {
+    const std::string path = folder_ + "/" + name;
+    options.place = [&](uint64_t) { return Must(ParseLocation(path)); };
+    auto writer = Must(shardpack::PackWriter::Create(options));
+    for (const Sample& sample : samples) Must(writer->Add(sample));
+    Must(writer->Finish());
+    return path;
+  }
+
+  static std::shared_ptr<const SampleSet> Open(const std::vector<std::string>& paths,
+                                               bool map = true) {
+    return Must(OpenSampleSet(paths, {.shard = {.map = map}}));
+  }
+
+ private:
+  std::string folder_;
+};
+
+std::vector<Sample> Three() {
+  return {
+      {.key = "x",
+       .files = {{.name = "a", .data = Text("xa")}, {.name = "b", .data = Text("xb")}}},
+      {.key = "y", .files = {{.name = "b", .data = Text("yb")}}},
+      {.key = "z",
+       .files = {{.name = "c", .data = Text("zc")}, {.name = "a", .data = Text("za")}}}};
+}
+
+std::string ContentOf(const PickedFile& file) {
+  if (!file.is_there()) return "-";
+  Must(file.CheckLimits());
+  std::string content(file.head.raw_size, '?');
+  Must(file.ContentInto(std::as_writable_bytes(std::span(content))));
+  return content;
+}
+
+TEST_F(FilePickerTest, FindsFilesByNameWhereverTheyAre) {
+  const std::string path = Write("a.shardpack", Three());
+  for (const bool map : {true, false}) {
+    const auto set = Open({path}, map);
+    const FilePicker picker(set, {"a", "b"});
+    std::array<PickedFile, 2> found;
+    EXPECT_EQ(Must(picker.Pick(0, found)).key, "x");
+    EXPECT_EQ(ContentOf(found[0]), "xa");
+    EXPECT_EQ(ContentOf(found[1]), "xb");
+    const PickedSample second = Must(picker.Pick(1, found));
+    EXPECT_EQ(second.key, "y");
+    EXPECT_EQ(ContentOf(found[0]), "-");
+    EXPECT_EQ(ContentOf(found[1]), "yb");
+    const PickedSample third = Must(picker.Pick(2, found));
+    EXPECT_EQ(ContentOf(found[0]), "za");
+    EXPECT_EQ(ContentOf(found[1]), "-");
+    EXPECT_EQ(third.keeper == nullptr, map);
+  }
+}
+
+TEST_F(FilePickerTest, PicksManyAsItPicksOne) {
+  const std::vector<Sample> samples = shardpack::RandomSamples(7, 500);
+  const std::string path = Write("a.shardpack", samples);
+  std::vector<uint64_t> numbers;
+  for (uint64_t i = 0; i < 500; ++i) numbers.push_back((i * 7919) % 500);
+  const std::string name = samples[0].files[0].name;
+  for (const bool map : {true, false}) {
+    const auto set = Open({path}, map);
+    const FilePicker picker(set, {name});
+    std::vector<PickedFile> many(numbers.size());
+    const auto picked = Must(picker.PickMany(numbers, many));
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      std::array<PickedFile, 1> one;
+      const PickedSample sample = Must(picker.Pick(numbers[i], one));
+      EXPECT_EQ(picked[i].key, sample.key);
+      EXPECT_EQ(picked[i].key, samples[numbers[i]].key);
+      EXPECT_EQ(ContentOf(many[i]), ContentOf(one[0]));
+    }
+  }
+}
+
+TEST_F(FilePickerTest, JoinsThePartsOfASample) {
+  const std::vector<Sample> samples = {
+      {.key = "large",
+       .files = {{.name = "a", .data = Text(std::string(3000, 'a'))},
+                 {.name = "b", .data = Text(std::string(3000, 'b'))}}},
+      {.key = "small", .files = {{.name = "b", .data = Text("b")}}}};
+  shardpack::PackOptions options;
+  options.oversize = shardpack::Oversize::kSplit;
+  options.shard.encode.record_limit = 4000;
+  const auto set = Open({Write("a.shardpack", samples, options)});
+  ASSERT_EQ(set->size(), 2u);
+  EXPECT_FALSE(Must(set->Locate(0)));
+  const FilePicker picker(set, {"b"});
+  std::array<PickedFile, 1> found;
+  const PickedSample large = Must(picker.Pick(0, found));
+  EXPECT_EQ(ContentOf(found[0]), std::string(3000, 'b'));
+  const PickedSample small = Must(picker.Pick(1, found));
+  EXPECT_EQ(small.key, "small");
+  EXPECT_EQ(ContentOf(found[0]), "b");
+}
+
+TEST_F(FilePickerTest, GoesOnFromShardToShard) {
+  const auto set =
+      Open({Write("a.shardpack", Three()),
+            Write("b.shardpack",
+                  {{.key = "w", .files = {{.name = "a", .data = Text("wa")}}}})});
+  ASSERT_EQ(set->size(), 4u);
+  const auto place = Must(set->Locate(3));
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->number, 0u);
+  EXPECT_THAT(place->shard->Describe(), HasSubstr("b.shardpack"));
+  const FilePicker picker(set, {"a"});
+  std::array<PickedFile, 1> found;
+  EXPECT_EQ(Must(picker.Pick(3, found)).key, "w");
+  EXPECT_EQ(ContentOf(found[0]), "wa");
+}
+
+TEST_F(FilePickerTest, NamesThePlaceOfDamage) {
+  const std::string path = Write(
+      "a.shardpack",
+      {{.key = "x", .files = {{.name = "a", .data = Text(std::string(2000, 'a'))}}}});
+  std::string bytes = shardpack::BytesAt(Must(ParseLocation(path)));
+  bytes[1000] ^= 1;
+  const Location location = Must(ParseLocation(path));
+  auto writer = Must(location.store->Begin(location.path));
+  Must(writer->Append(AsBytes(bytes)));
+  Must(writer->Commit(Precondition::None()));
+  const auto set = Open({path});
+  const FilePicker picker(set, {"a"});
+  std::array<PickedFile, 1> found;
+  const PickedSample sample = Must(picker.Pick(0, found));
+  std::string content(2000, '?');
+  const auto done = found[0].ContentInto(std::as_writable_bytes(std::span(content)));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(
+      done.error().message,
+      HasSubstr("a.shardpack: record 0: \"x\": entry \"a\": content has CRC-32C"));
+}
+
+}  // namespace
+}  // namespace dolium::dataset

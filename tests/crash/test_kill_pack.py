@@ -1,0 +1,107 @@
+"""kill -9 of a writer of shards at random points: finished shards are whole, and `repair` makes of
+the unfinished one a shard with every record that had been written out.
+
+20 kills; 200 with DOLIUM_LONG=1.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import shardpack
+
+import program
+
+KILLS = 200 if os.environ.get("DOLIUM_LONG") else 20
+COUNT = 6000
+
+# Makes the same samples for the same seed, and tells when it begins to write.
+WRITER = """
+import random, sys
+import shardpack
+path, seed, count, shard_records, compression = sys.argv[1], *map(int, sys.argv[2:5]), sys.argv[5]
+source = random.Random(seed)
+samples = []
+for number in range(count):
+    content = source.randbytes(source.randrange(6000)) + bytes(source.randrange(3000))
+    samples.append((f"sample{number:06}", {"bin": content, "n.txt": str(number)}))
+print("ready", flush=True)
+with shardpack.Writer(path, compression=compression, shard_records=shard_records, threads=2,
+                      reproducible=True) as writer:
+    for key, files in samples:
+        writer.write(key, files)
+"""
+
+
+def start(folder, seed, shard_records, compression):
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(folder / "set-000000.shardpack"), str(seed),
+         str(COUNT), str(shard_records), compression],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout.readline() == b"ready\n", process.stderr.read()
+    return process
+
+
+def contents(dataset):
+    return [(record.key, record.as_dict()) for record in dataset]
+
+
+def temporaries(folder):
+    return [path for path in folder.iterdir() if path.suffix != ".shardpack"]
+
+
+@pytest.mark.parametrize(
+    ("shard_records", "compression"), [(0, "none"), (1000, "none"), (0, "lz4"), (1000, "zstd")]
+)
+def test_a_killed_writer(tmp_path, shard_records, compression):
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    process = start(whole, 1, shard_records, compression)
+    began = time.monotonic()
+    assert process.wait() == 0, process.stderr.read()
+    duration = time.monotonic() - began
+    names = sorted(path.name for path in whole.iterdir())
+    expected = {name: contents(shardpack.open(whole / name)) for name in names}
+    ends = {}
+    for name in names:
+        dataset = shardpack.open(whole / name)
+        offsets = [int(offset) for offset in dataset.get_index()]
+        ends[name] = [*offsets[1:], dataset.shards[0]["index_offset"]]
+
+    source = random.Random(2)
+    repaired_records = 0
+    for kill in range(KILLS // 4):
+        folder = tmp_path / f"killed{kill}"
+        folder.mkdir()
+        process = start(folder, 1, shard_records, compression)
+        try:
+            process.wait(timeout=source.uniform(0, duration))
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+        process.communicate()
+        finished = sorted(path.name for path in folder.glob("*.shardpack"))
+        assert finished == names[: len(finished)]
+        for name in finished:
+            assert (folder / name).read_bytes() == (whole / name).read_bytes()
+        left = temporaries(folder)
+        assert len(left) <= 1
+        if not left or len(finished) == len(names):
+            continue
+        # The shard that was being written is the next one.
+        name = names[len(finished)]
+        size = left[0].stat().st_size
+        records = sum(end <= size for end in ends[name])
+        if records == 0:
+            program.run("pack", "repair", left[0], "--output", tmp_path / "none", status=1)
+            continue
+        good = tmp_path / f"good{kill}.shardpack"
+        program.run("pack", "repair", left[0], "--output", good)
+        assert contents(shardpack.open(good)) == expected[name][:records]
+        repaired_records += records
+    assert repaired_records > 0
