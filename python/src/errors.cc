@@ -57,7 +57,9 @@ PyObject* TypeOf(const Error& error, Absent absent) {
   }
   switch (error.code) {
     case ErrorCode::kNotFound:
-      return absent == Absent::kEntry ? PyExc_KeyError : PyExc_FileNotFoundError;
+      return absent == Absent::kEntry || error.kind == shardpack::kind::kNoSample
+                 ? PyExc_KeyError
+                 : PyExc_FileNotFoundError;
     case ErrorCode::kCorrupt:
       return corrupt_error;
     case ErrorCode::kInvalidArgument:

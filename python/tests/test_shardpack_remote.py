@@ -137,3 +137,25 @@ def test_a_catalog_spares_the_tails(served, tmp_path):
     assert {request.path for request in served.take_log()} == {"/catalog.json"}
     assert number_of(dataset[150]) == 150
     assert {request.path for request in served.take_log()} == {"/train-000001.shardpack"}
+
+
+def test_joined_and_overlaid_sets_are_read_many_at_once(served, tmp_path):
+    with shardpack.Writer(tmp_path / "masks-000000.shardpack", shard_records=100) as writer:
+        for number in range(400):
+            writer.write(f"sample{number:05}", {"mask": str(number)})
+    with shardpack.Writer(tmp_path / "fixes.shardpack") as writer:
+        writer.write("sample00005", {"number.json": b"55"})
+        writer.delete("sample00007")
+    base = shardpack.open(reference(served), tail_bytes=6_000)
+    masks = shardpack.open(served.url + "/masks-{000000..000003}.shardpack", tail_bytes=6_000)
+    joined = shardpack.join([base, masks])
+    served.take_log()
+    for record in joined.read_many(range(400)):
+        assert record["mask"].data == record["number.json"].data
+    assert len(served.take_log()) <= 8  # one for each shard of each column
+
+    fixed = shardpack.overlay(base, shardpack.open(served.url + "/fixes.shardpack"))
+    served.take_log()
+    found = [number_of(record) for record in fixed.read_many(range(len(fixed)))]
+    assert found == [*range(5), 55, 6, *range(8, 400)]
+    assert len(served.take_log()) <= 4 + 2  # and the sample that is changed

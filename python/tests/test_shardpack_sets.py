@@ -60,7 +60,7 @@ def test_columns_in_another_order_are_joined_by_key(tmp_path, images):
 
 def test_columns_that_lack_keys(tmp_path, images):
     labels = write_column(tmp_path / "labels", "label.json", {f"k{n}": b"1" for n in range(7)})
-    with pytest.raises((KeyError, FileNotFoundError), match="k[789]"):
+    with pytest.raises(KeyError, match="k[789]"):
         list(shardpack.join([images, labels]))
     skipped = shardpack.join([images, labels], nonmatch="skip")
     assert skipped.keys() == [f"k{n}" for n in range(7)]

@@ -668,7 +668,7 @@ def test_50_misaligned_columns_are_noticed(tmp_path):
     for record in shardpack.join([left, right]):
         assert record["left"].data == record["right"].data
     short = write_column(tmp_path / "short", "short", {f"k{n}": b"" for n in range(8)})
-    with pytest.raises((KeyError, FileNotFoundError, ValueError), match="k8"):
+    with pytest.raises(KeyError, match="k8"):
         list(shardpack.join([left, short]))
 
 

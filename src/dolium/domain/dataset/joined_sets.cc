@@ -1,12 +1,14 @@
 // JoinColumns and Overlay of sample_set.h.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "dolium/domain/dataset/sample_set.h"
+#include "dolium/formats/shardpack/kinds.h"
 
 namespace dolium::dataset {
 
@@ -62,26 +64,44 @@ class ColumnSet final : public SampleSet {
   uint64_t size() const override { return kept_ ? kept_->size() : sets_[0]->size(); }
 
   Result<LoadedSample> Read(uint64_t number) const override {
-    const uint64_t own = kept_ ? (*kept_)[static_cast<size_t>(number)] : number;
+    const uint64_t own = OwnNumber(number);
     DOLIUM_TRY(LoadedSample sample, sets_[0]->Read(own));
     for (size_t i = 1; i < sets_.size(); ++i) {
-      uint64_t other = own;
-      if (!are_aligned_[i - 1]) {
-        DOLIUM_TRY(const auto found, sets_[i]->Find(sample.key()));
-        if (!found && options_.nonmatch == Nonmatch::kNone) continue;
-        if (!found) {
-          return NotFound(fmt::format("\"{}\": is not in column {}", sample.key(), i));
-        }
-        other = *found;
-      }
-      DOLIUM_TRY(const LoadedSample column, sets_[i]->Read(other));
-      if (column.key() != sample.key()) {
-        return Corrupt(fmt::format("sample {}: its key is \"{}\", in column {} \"{}\"",
-                                   number, sample.key(), i, column.key()));
-      }
-      DOLIUM_TRY_VOID(AddPieces(sample, column, /*replaces=*/false));
+      DOLIUM_TRY(const auto other, NumberIn(i, own, sample));
+      if (!other) continue;
+      DOLIUM_TRY(const LoadedSample column, sets_[i]->Read(*other));
+      DOLIUM_TRY_VOID(AddColumn(number, i, column, sample));
     }
     return sample;
+  }
+
+  std::vector<Result<LoadedSample>> ReadMany(
+      std::span<const uint64_t> numbers) const override {
+    std::vector<uint64_t> own;
+    for (const uint64_t number : numbers) own.push_back(OwnNumber(number));
+    auto samples = sets_[0]->ReadMany(own);
+    for (size_t i = 1; i < sets_.size(); ++i) {
+      std::vector<size_t> wanted;
+      std::vector<uint64_t> others;
+      for (size_t j = 0; j < samples.size(); ++j) {
+        if (!samples[j]) continue;
+        const auto other = NumberIn(i, own[j], *samples[j]);
+        if (!other) {
+          samples[j] = other.error();
+        } else if (*other) {
+          wanted.push_back(j);
+          others.push_back(**other);
+        }
+      }
+      const auto columns = sets_[i]->ReadMany(others);
+      for (size_t k = 0; k < wanted.size(); ++k) {
+        auto& sample = samples[wanted[k]];
+        auto added = columns[k] ? AddColumn(numbers[wanted[k]], i, *columns[k], *sample)
+                                : Result<void>(columns[k].error());
+        if (!added) sample = std::move(added).error();
+      }
+    }
+    return samples;
   }
 
   Result<std::optional<uint64_t>> Find(std::string_view key) const override {
@@ -117,6 +137,33 @@ class ColumnSet final : public SampleSet {
   }
 
  private:
+  // The number in the first set.
+  uint64_t OwnNumber(uint64_t number) const {
+    return kept_ ? (*kept_)[static_cast<size_t>(number)] : number;
+  }
+
+  // The number in another column of a sample of the first; nullopt if it may be missing
+  // there.
+  Result<std::optional<uint64_t>> NumberIn(size_t column, uint64_t own,
+                                           const LoadedSample& sample) const {
+    if (are_aligned_[column - 1]) return own;
+    DOLIUM_TRY(const auto found, sets_[column]->Find(sample.key()));
+    if (!found && options_.nonmatch != Nonmatch::kNone) {
+      return NotFound(fmt::format("\"{}\": is not in column {}", sample.key(), column))
+          .WithKind(shardpack::kind::kNoSample);
+    }
+    return found;
+  }
+
+  static Result<void> AddColumn(uint64_t number, size_t index, const LoadedSample& column,
+                                LoadedSample& sample) {
+    if (column.key() != sample.key()) {
+      return Corrupt(fmt::format("sample {}: its key is \"{}\", in column {} \"{}\"",
+                                 number, sample.key(), index, column.key()));
+    }
+    return AddPieces(sample, column, /*replaces=*/false);
+  }
+
   // Whether both have the same keys in the same order, by the digests of their shards.
   static Result<bool> AreAligned(const SampleSet& a, const SampleSet& b) {
     if (a.size() != b.size() || a.shard_count() != b.shard_count()) return false;
@@ -145,22 +192,23 @@ class OverlaySet final : public SampleSet {
   // Goes through the keys of all layers once.
   Result<void> Prepare() {
     for (size_t layer = 0; layer < layers_.size(); ++layer) {
-      for (uint64_t i = 0; i < layers_[layer]->size(); ++i) {
-        DOLIUM_TRY(const LoadedSample sample, layers_[layer]->Read(i));
-        const std::string key(sample.key());
-        const bool is_tombstone = sample.pieces().front().record.is_tombstone();
-        auto [change, is_new] = changes_.try_emplace(key);
-        if (is_new) {
-          DOLIUM_TRY(change->second.base, base_->Find(key));
-        }
-        if (is_tombstone) {
-          change->second.places.clear();
-          change->second.is_cut = true;
-        } else {
-          change->second.places.push_back({layer, i});
-        }
-        if (is_new && !change->second.base) added_.push_back(key);
-      }
+      DOLIUM_TRY_VOID(
+          VisitLayer(layer, [&](uint64_t i, const LoadedSample& sample) -> Result<void> {
+            const std::string key(sample.key());
+            const bool is_tombstone = sample.pieces().front().record.is_tombstone();
+            auto [change, is_new] = changes_.try_emplace(key);
+            if (is_new) {
+              DOLIUM_TRY(change->second.base, base_->Find(key));
+            }
+            if (is_tombstone) {
+              change->second.places.clear();
+              change->second.is_cut = true;
+            } else {
+              change->second.places.push_back({layer, i});
+            }
+            if (is_new && !change->second.base) added_.push_back(key);
+            return {};
+          }));
     }
     for (const auto& [key, change] : changes_) {
       if (change.base && change.is_removed()) removed_.push_back(*change.base);
@@ -186,6 +234,25 @@ class OverlaySet final : public SampleSet {
     if (change->second->is_cut) return ReadChange(*change->second, std::nullopt);
     DOLIUM_TRY(LoadedSample sample, base_->Read(own));
     return ReadChange(*change->second, std::move(sample));
+  }
+
+  std::vector<Result<LoadedSample>> ReadMany(
+      std::span<const uint64_t> numbers) const override {
+    // What is as it is in the base, at once; what layers change, one by one.
+    std::vector<uint64_t> plain;
+    std::vector<bool> is_plain;
+    for (const uint64_t number : numbers) {
+      is_plain.push_back(number < base_count() && !by_base_.contains(BaseNumber(number)));
+      if (is_plain.back()) plain.push_back(BaseNumber(number));
+    }
+    auto found = base_->ReadMany(plain);
+    std::vector<Result<LoadedSample>> samples;
+    samples.reserve(numbers.size());
+    auto next = found.begin();
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      samples.push_back(is_plain[i] ? std::move(*next++) : Read(numbers[i]));
+    }
+    return samples;
   }
 
   Result<std::optional<uint64_t>> Find(std::string_view key) const override {
@@ -244,6 +311,23 @@ class OverlaySet final : public SampleSet {
   };
 
   uint64_t base_count() const { return base_->size() - removed_.size(); }
+
+  // All samples of a layer, many at a time.
+  template <typename Visit>
+  Result<void> VisitLayer(size_t layer, const Visit& visit) const {
+    constexpr uint64_t kAtOnce = 256;
+    std::vector<uint64_t> numbers;
+    for (uint64_t begin = 0; begin < layers_[layer]->size(); begin += kAtOnce) {
+      numbers.resize(std::min(kAtOnce, layers_[layer]->size() - begin));
+      std::iota(numbers.begin(), numbers.end(), begin);
+      const auto samples = layers_[layer]->ReadMany(numbers);
+      for (size_t i = 0; i < samples.size(); ++i) {
+        if (!samples[i]) return samples[i].error();
+        DOLIUM_TRY_VOID(visit(begin + i, *samples[i]));
+      }
+    }
+    return {};
+  }
 
   // The number in the base of what is `number` here: `removed_` are left out.
   uint64_t BaseNumber(uint64_t number) const {

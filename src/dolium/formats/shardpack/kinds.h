@@ -18,5 +18,7 @@ inline constexpr std::string_view kUnsupportedFeature = "unsupported-feature";
 inline constexpr std::string_view kUnsupportedVersion = "unsupported-version";
 inline constexpr std::string_view kLimit = "limit";
 inline constexpr std::string_view kPadding = "padding";
+// Of sets: another set does not have a sample that this one has.
+inline constexpr std::string_view kNoSample = "no-sample";
 
 }  // namespace dolium::shardpack::kind
