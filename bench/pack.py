@@ -53,6 +53,19 @@ def interleaved(bench, job, systems, **arguments):
     return {system: statistics.median(seconds) for system, seconds in times.items()}
 
 
+def written(bench, where, kind, count):
+    """The median time to write the set."""
+    times = []
+    for _ in range(max(3, bench.options.repeat)):
+        path = where / "written"
+        run = measure.run(JOBS, "make", system="shardpack", kind=kind, count=count,
+                          path=str(path))
+        times.append(run.result["seconds"])
+        shutil.rmtree(path)
+    bench.details.append({"job": "write", "kind": kind, "seconds": times})
+    return statistics.median(times)
+
+
 def reading(bench, where, kind, count):
     names = [f"{kind}, sequential", f"{kind}, random"]
     if not any(bench.wants(name) for name in names):
@@ -68,9 +81,10 @@ def reading(bench, where, kind, count):
                           count=count, path=str(path))
         sizes[system] = run.result
     ours = sizes["shardpack"]
-    bench.add(f"{kind}: write from memory", ours["raw"] / ours["seconds"] / 1e9, "GB/s",
-              target=1 if kind != "text" else None,
-              met=ours["raw"] / ours["seconds"] >= 1e9 if kind != "text" else None)
+    rate = ours["raw"] / written(bench, where, kind, count) / 1e9
+    is_target = kind != "text"
+    bench.add(f"{kind}: write from memory", rate, "GB/s", target=1 if is_target else None,
+              met=rate >= 1 if is_target else None)
     for system, size in sizes.items():
         if system != "shardpack":
             bench.add_ratio(f"{kind}: bytes on disk", "MB", ours["stored"] / 1e6, system,

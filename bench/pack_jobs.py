@@ -7,6 +7,7 @@ Every reader delivers the key (where its format has one) and the payload as byte
 first and the last byte.
 """
 
+import importlib
 import json
 import os
 import pathlib
@@ -18,6 +19,17 @@ import sys
 import time
 
 SEED = 7
+
+# What each writer imports.
+MODULES = {
+    "shardpack": ["shardpack"],
+    "webdataset": ["webdataset"],
+    "lmdb": ["lmdb"],
+    "mds": ["streaming_alone", "streaming"],
+    "litdata": ["litdata.streaming.writer"],
+    "array_record": ["array_record.python.array_record_module"],
+    "tfrecord": ["crc32c"],
+}
 
 
 def samples(kind, count):
@@ -57,6 +69,8 @@ def order_of(order, count):
 
 def make(system, kind, count, path):
     """Writes the set from memory, in the way each peer recommends."""
+    for module in MODULES.get(system, ()):
+        importlib.import_module(module)
     data = list(samples(kind, count))
     raw = sum(len(content) for _, files in data for content in files.values())
     path = pathlib.Path(path)

@@ -57,8 +57,9 @@ class PackTuples {
   uint64_t size() const { return set_.size(); }
   const PackSet& set() const { return set_; }
 
-  // One sample, as a tuple.
-  nb::object Read(uint64_t number) const {
+  // One sample, as a tuple. Where it does not follow the last one, the processor has to
+  // be told what comes.
+  nb::object Read(uint64_t number, bool follows) const {
     std::array<PickedFile, kFewFiles> few;
     std::vector<PickedFile> many(file_count_ > kFewFiles ? file_count_ : 0);
     const std::span<PickedFile> files =
@@ -66,6 +67,9 @@ class PackTuples {
     const PickedSample sample =
         set_.is_near() ? Must(picker_.Pick(number, files))
                        : Must(WithoutGil([&] { return picker_.Pick(number, files); }));
+    if (!follows && !views_) {
+      for (const PickedFile& file : files) file.Prefetch();
+    }
     const nb::object tuple =
         nb::steal(PyTuple_New(static_cast<Py_ssize_t>(names_.size())));
     if (!tuple.is_valid()) throw nb::python_error();
@@ -194,7 +198,7 @@ struct TupleIterator {
   // Null at the end.
   nb::object Next() {
     if (next == tuples->size()) return {};
-    nb::object tuple = tuples->Read(next++);
+    nb::object tuple = tuples->Read(next++, /*follows=*/true);
     tuples->Prefetch(next);
     return tuple;
   }
@@ -207,7 +211,7 @@ nb::object GetItem(const PackTuples& self, nb::handle index) {
       PyErr_Clear();
       throw nb::index_error("a number that no set is large enough for");
     }
-    return self.Read(self.set().Number(number));
+    return self.Read(self.set().Number(number), /*follows=*/false);
   }
   if (PySlice_Check(index.ptr())) {
     const auto [begin, end, step, count] =
@@ -221,7 +225,7 @@ nb::object GetItem(const PackTuples& self, nb::handle index) {
   if (PyIndex_Check(index.ptr()) && !PySequence_Check(index.ptr())) {
     const Py_ssize_t number = PyNumber_AsSsize_t(index.ptr(), PyExc_IndexError);
     if (number == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-    return self.Read(self.set().Number(number));
+    return self.Read(self.set().Number(number), /*follows=*/false);
   }
   return self.ReadMany(self.set().Numbers(index));
 }

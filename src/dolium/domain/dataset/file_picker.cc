@@ -29,7 +29,7 @@ constexpr size_t kFewNames = 4;
 
 void PrefetchBytes(BytesView bytes) {
   for (size_t at = 0; at < bytes.size(); at += kCacheLine) {
-    __builtin_prefetch(bytes.data() + at);
+    __builtin_prefetch(bytes.data() + at, /*rw=*/0, /*locality=*/2);
   }
 }
 
