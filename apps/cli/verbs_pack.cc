@@ -425,13 +425,16 @@ Verb Import() {
           "Kinds: folder, as `dolium pack create` takes it; webdataset, tar archives; "
           "mds, "
           "a folder of mosaicml-streaming shards; tfrecord; lmdb; jsonl. Those of "
-          "several "
-          "files take a file, a folder, brace notation, a pattern or a list. parquet is "
-          "handled by the Python module.",
+          "several files take a file, a folder, brace notation, a pattern or a list. "
+          "Each value of an lmdb is a sample; with --group-by dir, those of keys that "
+          "are "
+          "equal up to their last slash are one, as `dolium pack export` writes them. "
+          "parquet is handled by the Python module.",
       .options = Join(
           {{Value(ValueKind::kText, "", "from", "<kind>",
                   "folder, webdataset, mds, tfrecord, lmdb or jsonl"),
-            Choice("group-by", "<what>", "folder: auto, dir, stem or manifest [auto]",
+            Choice("group-by", "<what>",
+                   "folder: auto, dir, stem or manifest [auto]; lmdb: dir",
                    "auto dir stem manifest"),
             Flag("", "keep-times", "folder, webdataset: keep times and permissions"),
             Flag("", "keep-case", "webdataset: leave names as they are"),

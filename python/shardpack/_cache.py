@@ -12,6 +12,7 @@ import re
 import stat
 import threading
 import time
+import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,18 @@ def _locked(part: Path) -> Iterator[Any]:
                 return
 
 
+_live: weakref.WeakSet[CachedSet] = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    """In a forked child: whoever held a lock in the parent is not here to let go of it."""
+    for cached in _live:
+        cached._make_locks()
+
+
+os.register_at_fork(after_in_child=_renew_locks)
+
+
 class CachedSet:
     """A set whose remote shards are downloaded when first read. Has the methods of PackSet."""
 
@@ -141,10 +154,14 @@ class CachedSet:
         self._verify = verify
         self._options = options
         self._starts = [0, *itertools.accumulate(records for records, _ in far.extents())]
-        self._lock = threading.Lock()
-        self._shard_locks: dict[int, threading.Lock] = {}
+        self._make_locks()
+        _live.add(self)
         self._near: dict[int, _NearShard] = {}
         self._mended: set[int] = set()
+
+    def _make_locks(self) -> None:
+        self._lock = threading.Lock()
+        self._shard_locks: dict[int, threading.Lock] = {}
 
     def __len__(self) -> int:
         return len(self._far)

@@ -53,7 +53,7 @@ class Loader:
 
     `shuffle` is True or "global" (any sample anywhere), "window" (for sets that are read over the
     network: runs of neighbours of about `run_bytes` are shuffled, then the samples within each
-    `window_runs` runs; a run is read once, and up to two windows are in memory), or False.
+    `window_runs` runs; a run is read once, and up to three windows are in memory), or False.
 
     `remainder` says what becomes of the samples that do not fill a last global batch: "drop";
     "pad": a shorter batch, made equally long for all ranks with samples from the start of the

@@ -96,6 +96,8 @@ class IterableDataset(torch.utils.data.IterableDataset):
         # What all passes of this rank go by. Made when first needed, for rank and world may be
         # known only then.
         self._made: Loader | None = None
+        # Whether workers deliver pairs: how many samples they skipped, and the batch.
+        self._tells_skipped = False
         self._of_worker: Loader | None = None
 
     def _loader(self) -> Loader:
@@ -118,11 +120,18 @@ class IterableDataset(torch.utils.data.IterableDataset):
             return iter(self._loader())
         if self._of_worker is None:
             self._of_worker = self._loader()._for_worker(info.id, info.num_workers)
-        return iter(self._of_worker)
+        batches = iter(self._of_worker)
+        return _with_skipped(batches, self._of_worker) if self._tells_skipped else batches
 
     def set_epoch(self, epoch: int) -> None:
         """Has the next pass begin this epoch; or go on in it, where a state was loaded."""
         self._loader().set_epoch(epoch)
+
+    @property
+    def skipped(self) -> int:
+        """How many samples `on_error="skip"` left out, without workers; with them, only
+        `shardpack.torch.DataLoader` knows."""
+        return self._loader().skipped
 
     def state_dict(self) -> dict[str, int]:
         """Where the run is, without workers; with them, only `shardpack.torch.DataLoader` knows."""
@@ -147,7 +156,18 @@ class DataLoader(torch.utils.data.DataLoader):
         if self.num_workers == 0:
             return super().__iter__()
         progress = self.dataset._loader()._begin_pass()
-        return _counted(super().__iter__(), progress)
+        # Workers get a copy of the dataset as it is now.
+        self.dataset._tells_skipped = True
+        try:
+            batches = super().__iter__()
+        finally:
+            self.dataset._tells_skipped = False
+        return _counted(batches, progress)
+
+    @property
+    def skipped(self) -> int:
+        """How many samples `on_error="skip"` left out so far."""
+        return self.dataset.skipped
 
     def set_epoch(self, epoch: int) -> None:
         self.dataset.set_epoch(epoch)
@@ -160,9 +180,16 @@ class DataLoader(torch.utils.data.DataLoader):
 
 
 def _counted(batches: Iterator[Any], progress: Progress) -> Iterator[Any]:
-    for number, batch in enumerate(batches, 1):
-        progress.note(number)
+    for number, (skipped, batch) in enumerate(batches, 1):
+        progress.note(number, skipped)
         yield batch
+
+
+def _with_skipped(batches: Iterator[Any], loader: Loader) -> Iterator[tuple[int, Any]]:
+    before = loader.skipped
+    for batch in batches:
+        yield loader.skipped - before, batch
+        before = loader.skipped
 
 
 def _rank_and_world() -> tuple[int, int]:

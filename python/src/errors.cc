@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "dolium/formats/shardpack/kinds.h"
 #include "python/src/bindings.h"
 
@@ -12,9 +14,10 @@ namespace {
 PyObject* corrupt_error = nullptr;
 PyObject* conflict_error = nullptr;
 
-PyObject* NewException(nb::module_& module, const char* name, const char* doc,
-                       nb::handle bases) {
-  const std::string full_name = std::string("dolium.") + name;
+// `package` is the one that users find the class in: pickles go by that.
+PyObject* NewException(nb::module_& module, const char* package, const char* name,
+                       const char* doc, nb::handle bases) {
+  const std::string full_name = fmt::format("{}.{}", package, name);
   PyObject* const type =
       PyErr_NewExceptionWithDoc(full_name.c_str(), doc, bases.ptr(), nullptr);
   if (type == nullptr) throw nb::python_error();
@@ -99,18 +102,18 @@ nb::object ErrorObject(const Error& error) {
 }
 
 void BindErrors(nb::module_& module) {
-  PyObject* const error =
-      NewException(module, "Error", "What only dolium raises.", PyExc_Exception);
-  corrupt_error = NewException(module, "CorruptError",
+  PyObject* const error = NewException(module, "dolium", "Error",
+                                       "What only dolium raises.", PyExc_Exception);
+  corrupt_error = NewException(module, "dolium", "CorruptError",
                                "The bytes contradict the format or a checksum.", error);
   conflict_error =
-      NewException(module, "ConflictError",
+      NewException(module, "dolium", "ConflictError",
                    "An object was replaced, again and again, while it was used.",
                    nb::make_tuple(nb::handle(error), nb::handle(PyExc_OSError)));
   for (KindOfError& known : pack_errors) {
     const bool is_unsupported = known.kind.starts_with("unsupported");
     known.type = NewException(
-        module, known.name, known.doc,
+        module, "shardpack", known.name, known.doc,
         is_unsupported
             ? nb::make_tuple(nb::handle(error), nb::handle(PyExc_NotImplementedError))
             : nb::make_tuple(nb::handle(corrupt_error)));

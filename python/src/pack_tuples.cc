@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -79,7 +81,7 @@ class PackTuples {
         value = Text(sample.key);
       } else {
         const PickedFile& file = files[places_[i]];
-        value = NewValue(file, number, i, sample);
+        value = NewValue(file, i, sample);
         if (NeedsContent(file)) Fill(file, value);
       }
       PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), value.release().ptr());
@@ -87,7 +89,8 @@ class PackTuples {
     return tuple;
   }
 
-  // Several: a tuple of lists, one for each name. Contents are decoded on threads.
+  // Several: a tuple of lists, one for each name. Contents are decoded on threads, but
+  // for those that views need decoded.
   nb::object ReadMany(const std::vector<uint64_t>& numbers) const {
     KeepMemoryOfBatches();
     std::vector<PickedFile> files(numbers.size() * file_count_);
@@ -108,7 +111,7 @@ class PackTuples {
           value = Text(samples[j].key);
         } else {
           const size_t at = j * file_count_ + places_[i];
-          value = NewValue(files[at], numbers[j], i, samples[j]);
+          value = NewValue(files[at], i, samples[j]);
           if (NeedsContent(files[at])) {
             into[at] = BytesOf(value);
             bytes += into[at].size();
@@ -150,11 +153,12 @@ class PackTuples {
   bool NeedsContent(const PickedFile& file) const { return !views_ && file.is_there(); }
 
   // What stands in the tuple for a file: bytes to be filled, or a view, or None.
-  nb::object NewValue(const PickedFile& file, uint64_t number, size_t name,
+  nb::object NewValue(const PickedFile& file, size_t name,
                       const PickedSample& sample) const {
     if (!file.is_there()) {
       if (allows_missing_) return nb::none();
-      Raise(NotFound(fmt::format("sample {}: \"{}\": no entry \"{}\"", number, sample.key,
+      Raise(NotFound(fmt::format("{}: record {}: \"{}\": no entry \"{}\"",
+                                 file.shard->Describe(), file.record, sample.key,
                                  names_[name])),
             Absent::kEntry);
     }
@@ -204,6 +208,12 @@ struct TupleIterator {
   }
 };
 
+// Arrays that hold one number may say that they can be an index, and so do others.
+bool IsNumber(nb::handle index) {
+  if (!PyIndex_Check(index.ptr())) return false;
+  return !nb::hasattr(index, "ndim") || nb::cast<int>(index.attr("ndim")) == 0;
+}
+
 nb::object GetItem(const PackTuples& self, nb::handle index) {
   if (PyLong_CheckExact(index.ptr())) {
     const long long number = PyLong_AsLongLong(index.ptr());
@@ -222,7 +232,7 @@ nb::object GetItem(const PackTuples& self, nb::handle index) {
     }
     return self.ReadMany(numbers);
   }
-  if (PyIndex_Check(index.ptr()) && !PySequence_Check(index.ptr())) {
+  if (IsNumber(index)) {
     const Py_ssize_t number = PyNumber_AsSsize_t(index.ptr(), PyExc_IndexError);
     if (number == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
     return self.Read(self.set().Number(number), /*follows=*/false);
@@ -244,24 +254,45 @@ PyObject* OrException(const Call& call) {
                     error.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
   }
   return nullptr;
 }
 
+// The object in an instance, which may have been made without its constructor.
+template <typename T>
+T& Instance(PyObject* self) {
+  if (!nb::inst_ready(self)) {
+    PyErr_SetString(PyExc_TypeError, "not constructed");
+    throw nb::python_error();
+  }
+  return *nb::inst_ptr<T>(self);
+}
+
 PyObject* Subscript(PyObject* self, PyObject* index) {
   return OrException(
-      [&] { return GetItem(*nb::inst_ptr<PackTuples>(self), index).release().ptr(); });
+      [&] { return GetItem(Instance<PackTuples>(self), index).release().ptr(); });
+}
+
+// What reversed() asks for.
+PyObject* Item(PyObject* self, Py_ssize_t index) {
+  return OrException([&] {
+    const PackTuples& tuples = Instance<PackTuples>(self);
+    return tuples.Read(tuples.set().Number(index), /*follows=*/false).release().ptr();
+  });
 }
 
 PyObject* NextTuple(PyObject* self) {
   return OrException(
-      [&] { return nb::inst_ptr<TupleIterator>(self)->Next().release().ptr(); });
+      [&] { return Instance<TupleIterator>(self).Next().release().ptr(); });
 }
 
 PyObject* Self(PyObject* self) { return Py_NewRef(self); }
 
 PyType_Slot tuples_slots[] = {
     {Py_mp_subscript, reinterpret_cast<void*>(Subscript)},
+    {Py_sq_item, reinterpret_cast<void*>(Item)},
     {0, nullptr},
 };
 PyType_Slot iterator_slots[] = {
@@ -274,7 +305,7 @@ PyType_Slot iterator_slots[] = {
 
 void BindPackTuples(nb::module_& module) {
   nb::class_<PackTuples>(module, "PackTuples", "Chosen files of each sample.",
-                         nb::type_slots(tuples_slots))
+                         nb::type_slots(tuples_slots), nb::is_final())
       .def(nb::init<nb::object, const PackSet&, std::vector<std::string>, bool, bool>(),
            nb::arg("dataset"), nb::arg("set"), nb::arg("names"),
            nb::arg("allows_missing") = false, nb::arg("views") = false)
@@ -297,7 +328,7 @@ void BindPackTuples(nb::module_& module) {
                                        fmt::join(self.names(), ", "), self.size()));
       });
   nb::class_<TupleIterator>(module, "PackTupleIterator", "Tuples, in order.",
-                            nb::type_slots(iterator_slots));
+                            nb::type_slots(iterator_slots), nb::is_final());
 }
 
 }  // namespace dolium::python

@@ -1,6 +1,7 @@
 """Damage is found, told apart, and named: shard, record, key and entry."""
 
 import json
+import pickle
 import shutil
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 import shardpack
 from conftest import flip_byte
 from pack_makers import TESTDATA, numbers_in, write_set
+
+from shardpack_reference_bytes import crc32c
 
 BAD = json.loads((TESTDATA / "bad" / "expected.json").read_text())
 
@@ -216,3 +219,42 @@ def test_repair_saves_what_is_there(tmp_path):
     assert report.records == 20
     assert numbers_in([shardpack.open(tmp_path / "mended.shardpack")]) == list(range(20))
     assert shardpack.verify(tmp_path / "mended.shardpack")
+
+
+def test_errors_travel_between_processes():
+    names = [name for name in shardpack.__all__ if name.endswith("Error")]
+    assert len(names) >= 12
+    for name in names:
+        error = getattr(shardpack, name)("a.shardpack: record 3: what is wrong")
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error)
+        assert str(again) == str(error)
+
+
+def test_heads_that_lie_take_no_memory(tmp_path):
+    """An entry of few bytes in chunks, stored as they are, that claims to be 4 GiB."""
+    path = tmp_path / "a.shardpack"
+    with shardpack.Writer(path, compression="lz4", chunk_size=1 << 16,
+                          chunk_threshold=1 << 16, compress_all=True) as writer:
+        writer.write("k", {"a": bytes(200_000)})
+    data = bytearray(path.read_bytes())
+    entry = data.index((200_000).to_bytes(8, "little"))  # raw size
+    stored, name_end = entry - 8, entry + 24 + len("a")
+    data[entry : entry + 8] = (4 << 30).to_bytes(8, "little")
+    data[stored + 26] = 0  # no codec
+    type_length = int.from_bytes(data[stored + 22 : stored + 24], "little")
+    end = name_end + type_length + int.from_bytes(data[stored + 24 : stored + 26], "little")
+    crc = crc32c(bytes(data[stored : stored + 28]), bytes(data[stored + 32 : end]))
+    data[stored + 28 : stored + 32] = crc.to_bytes(4, "little")
+    path.write_bytes(data)
+    dataset = shardpack.open(path)
+    for read in (
+        lambda: dataset.tuples("a")[0],
+        lambda: dataset.tuples("a")[[0]],
+        lambda: dataset.tuples("a", views=True)[0],
+        lambda: dataset[0]["a"].data,
+        lambda: dataset[[0]],
+    ):
+        with pytest.raises(shardpack.EntryCorruptError, match="raw"):
+            read()
+    assert list(dataset.loader(1, on_error="skip")) == [[]]

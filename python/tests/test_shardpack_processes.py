@@ -1,9 +1,12 @@
 """Sets and loaders in threads and processes, however these are started."""
 
 import concurrent.futures
+import http.server
 import multiprocessing
 import os
 import pickle
+import signal
+import threading
 
 import pytest
 
@@ -119,3 +122,61 @@ def test_nothing_is_left_behind(folder, tmp_path, monkeypatch):
         pass
     assert set(os.listdir("/dev/shm")) - before == set()
     assert os.listdir(tmp_path) == []
+
+
+class SlowFiles(http.server.SimpleHTTPRequestHandler):
+    """Answers ranges, those of the first bytes only once it may."""
+
+    may_answer = threading.Event()
+    is_asked = threading.Event()
+
+    def do_GET(self):
+        data = (self.server.folder / self.path.lstrip("/")).read_bytes()
+        wanted = self.headers.get("Range", "bytes=0-").removeprefix("bytes=")
+        begin, _, end = wanted.partition("-")
+        first = len(data) - int(end) if not begin else int(begin)
+        last = len(data) - 1 if not begin or not end else min(int(end), len(data) - 1)
+        first = max(first, 0)
+        if begin == "0":
+            SlowFiles.is_asked.set()
+            SlowFiles.may_answer.wait(30)
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
+        self.send_header("Content-Length", str(last + 1 - first))
+        self.send_header("ETag", '"1"')
+        self.end_headers()
+        self.wfile.write(data[first : last + 1])
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.mark.parametrize("is_cached", [True, False])
+def test_a_child_is_forked_while_a_thread_waits(tmp_path, is_cached):
+    write_set(tmp_path, 20, shard_records=20)
+    SlowFiles.may_answer.clear()
+    SlowFiles.is_asked.clear()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), SlowFiles)
+    server.folder = tmp_path
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_address[1]}/train-000000.shardpack"
+        cache = tmp_path / "cache" if is_cached else None
+        dataset = shardpack.open(url, tail_bytes=600, cache=cache)
+        reader = threading.Thread(target=lambda: dataset[0], daemon=True)
+        reader.start()
+        assert SlowFiles.is_asked.wait(30)
+        # The child's own download waits for the parent's, which the server now lets go on.
+        threading.Timer(1, SlowFiles.may_answer.set).start()
+
+        def read_in_child():
+            signal.alarm(30)
+            assert number_of(dataset[0]) == 0
+
+        assert run_forked(read_in_child) == 0
+        reader.join(30)
+        assert not reader.is_alive()
+    finally:
+        SlowFiles.may_answer.set()
+        server.shutdown()
+        server.server_close()

@@ -68,6 +68,29 @@ def test_columns_that_lack_keys(tmp_path, images):
     assert len(kept) == 10 and kept[9].names() == ["left.jpg"] and len(kept[0]) == 2
 
 
+def test_overlaid_columns_are_joined_by_key(tmp_path, images):
+    labels = write_column(tmp_path / "labels", "label.json", {f"k{n}": str(n) for n in range(10)})
+    (tmp_path / "fixes").mkdir()
+    with shardpack.Writer(tmp_path / "fixes" / "a.shardpack") as writer:
+        writer.delete("k3")
+        writer.write("knew", {"left.jpg": b"left new"})
+    changed = shardpack.overlay(images, shardpack.open(tmp_path / "fixes" / "a.shardpack"))
+    assert len(changed) == 10  # as many as there were, but others
+    joined = shardpack.join([changed, labels], nonmatch="none")
+    found = {record.key: record.as_dict().get("label.json") for record in joined}
+    assert found == {**{f"k{n}": str(n).encode() for n in range(10) if n != 3}, "knew": None}
+
+    (tmp_path / "more").mkdir()
+    with shardpack.Writer(tmp_path / "more" / "a.shardpack") as writer:
+        writer.delete("k5")
+    fewer = shardpack.overlay(labels, shardpack.open(tmp_path / "more" / "a.shardpack"))
+    both = shardpack.join([changed, fewer], nonmatch="skip")
+    assert both.keys() == [f"k{n}" for n in range(10) if n not in (3, 5)]
+    assert [record["label.json"].data for record in both] == [
+        str(n).encode() for n in range(10) if n not in (3, 5)
+    ]
+
+
 def test_columns_with_the_same_file_contradict(tmp_path, images):
     other = write_column(tmp_path / "other", "left.jpg", {f"k{n}": b"x" for n in range(10)})
     with pytest.raises(ValueError, match="left.jpg"):

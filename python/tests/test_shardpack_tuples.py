@@ -70,6 +70,30 @@ def test_batches_that_are_decoded_on_threads(tmp_path):
         assert short == [contents[number][:100] for number in order]
 
 
+def test_anything_that_is_a_number_or_lists_numbers(dataset):
+    class Index:
+        def __index__(self):
+            return 4
+
+    tuples = dataset.tuples("__key__")
+    assert tuples[np.array(4)] == tuples[Index()] == tuples[True + 3] == ("sample00004",)
+    assert tuples[np.array([4])] == (["sample00004"],)
+    assert tuples[iter([4, 5])] == (["sample00004", "sample00005"],)
+    assert list(reversed(tuples))[0] == ("sample00099",)
+    assert ("sample00050",) in tuples
+
+
+def test_objects_that_were_not_constructed(dataset):
+    tuples = dataset.tuples("__key__")
+    with pytest.raises(TypeError):
+        type(tuples).__new__(type(tuples))[0]
+    iterator = type(iter(tuples))
+    with pytest.raises(TypeError):
+        next(iterator.__new__(iterator))
+    with pytest.raises(TypeError):
+        type("Sub", (type(tuples),), {})
+
+
 def test_numbers_that_are_not_there(dataset):
     tuples = dataset.tuples("__key__")
     for wrong in (100, -101, 10**30):
@@ -88,7 +112,7 @@ def test_missing_files(tmp_path):
     dataset = shardpack.open(tmp_path / "a.shardpack")
     tuples = dataset.tuples("a", "b")
     assert tuples[0] == (b"1", b"2")
-    with pytest.raises(KeyError, match='"one": no entry "b"'):
+    with pytest.raises(KeyError, match='a.shardpack: record 1: .*"one": no entry .*"b'):
         tuples[1]
     with pytest.raises(KeyError, match='"one": no entry "b"'):
         tuples[[0, 1]]
@@ -110,11 +134,19 @@ def test_more_names_than_usual(tmp_path):
     assert tuples[[0]] == tuple([value] for value in files.values())
 
 
-def test_views_outlive_everything(tmp_path):
+@pytest.mark.parametrize("kind", ["mapped", "read", "joined"])
+def test_views_outlive_everything(tmp_path, kind):
     with shardpack.Writer(tmp_path / "a.shardpack") as writer:
         for number in range(5):
             writer.write(str(number), {"a": bytes([number]) * 5000})
-    views = shardpack.open(tmp_path / "a.shardpack").tuples("a", views=True)
+    with shardpack.Writer(tmp_path / "b.shardpack") as writer:
+        for number in range(5):
+            writer.write(str(number), {"b": b"b"})
+    dataset = shardpack.open(tmp_path / "a.shardpack", map=kind != "read")
+    if kind == "joined":
+        dataset = shardpack.join([dataset, shardpack.open(tmp_path / "b.shardpack")])
+    views = dataset.tuples("a", views=True)
+    del dataset
     kept = [view for (view,) in views]
     del views
     gc.collect()

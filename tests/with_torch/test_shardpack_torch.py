@@ -188,6 +188,45 @@ def test_remote_sets_in_workers(dataset, tmp_path, method, is_cached):
         assert batches_of(loader) == expected_batches(dataset, **options)
 
 
+@pytest.fixture
+def damaged(tmp_path):
+    write_set(tmp_path, 40)
+    path = tmp_path / "train-000000.shardpack"
+    dataset = shardpack.open(path)
+    offsets = [int(dataset.get_index()[number]) for number in (11, 30)]
+    data = bytearray(path.read_bytes())
+    for offset in offsets:
+        data[data.index(b"bytes.bin", offset) + 60] ^= 1
+    path.write_bytes(data)
+    return shardpack.open(path)
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_damage_is_raised_in_workers(damaged, workers):
+    numbered = shardpack.torch.MapDataset(damaged)
+    batches = shardpack.torch.IterableDataset(damaged, 4)
+    for loader in (
+        torch.utils.data.DataLoader(numbered, batch_size=4, num_workers=workers, timeout=60 if workers else 0),
+        torch.utils.data.DataLoader(damaged.tuples("bytes.bin"), batch_size=4, num_workers=workers,
+                                    timeout=60 if workers else 0),
+        shardpack.torch.DataLoader(batches, num_workers=workers, timeout=60 if workers else 0),
+    ):
+        with pytest.raises(shardpack.EntryCorruptError, match='record 11: "sample0011"'):
+            list(loader)
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_skipped_samples_are_counted_with_any_workers(damaged, workers):
+    batches = shardpack.torch.IterableDataset(
+        damaged, 4, transform=lambda record: (record.as_dict(), number_of(record))[1],
+        on_error="skip",
+    )
+    loader = shardpack.torch.DataLoader(batches, num_workers=workers)
+    found = [number for batch in loader for number in torch.as_tensor(batch).tolist()]
+    assert found == [number for number in range(40) if number not in (11, 30)]
+    assert loader.skipped == 2
+
+
 def test_arrays_and_records_without_workers(dataset, tmp_path):
     import numpy as np
 

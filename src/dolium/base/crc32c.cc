@@ -75,7 +75,10 @@ uint32_t CopyWithCrc32c(BytesView from, std::byte* into, uint32_t before) {
     return ~internal::CopyWithCrcAvx512(from.data(), into, from.size(), ~before);
   }
 #endif
-  // Piece by piece, so that each is still in the cache when it is copied.
+  return internal::CopyWithCrcByPieces(from, into, before);
+}
+
+uint32_t internal::CopyWithCrcByPieces(BytesView from, std::byte* into, uint32_t before) {
   uint32_t crc = before;
   while (!from.empty()) {
     const BytesView piece = from.first(std::min(from.size(), kPiece));

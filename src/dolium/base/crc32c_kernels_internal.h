@@ -4,7 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dolium/base/bytes.h"
+
 namespace dolium::internal {
+
+// On any processor: piece by piece, each of which is still in the cache when it is
+// copied.
+uint32_t CopyWithCrcByPieces(BytesView from, std::byte* into, uint32_t before);
 
 #if defined(__x86_64__)
 // Whether this processor can run CopyWithCrcAvx512.

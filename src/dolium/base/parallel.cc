@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -163,8 +164,9 @@ Result<void> ParallelFor(size_t count, size_t jobs,
   std::atomic<bool> failed = false;
   std::mutex mutex;
   std::optional<Error> first;
+  std::exception_ptr thrown;
 
-  const std::function<void()> work = [&] {
+  const auto run = [&] {
     while (!failed.load(std::memory_order_relaxed)) {
       const size_t index = next.fetch_add(1, std::memory_order_relaxed);
       if (index >= count) return;
@@ -175,6 +177,16 @@ Result<void> ParallelFor(size_t count, size_t jobs,
         if (!first) first = std::move(result).error();
         failed = true;
       }
+    }
+  };
+  // No exception may leave it: others still work on the loop.
+  const std::function<void()> work = [&] {
+    try {
+      run();
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!thrown) thrown = std::current_exception();
+      failed = true;
     }
   };
 
@@ -188,6 +200,7 @@ Result<void> ParallelFor(size_t count, size_t jobs,
     work();
     crew.Withdraw(loop);
   }
+  if (thrown) std::rethrow_exception(thrown);
   if (first) return *std::move(first);
   return {};
 }

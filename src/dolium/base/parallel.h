@@ -14,7 +14,8 @@ size_t ThreadCount(size_t jobs, size_t tasks);
 
 // Calls body(0) ... body(count - 1) on up to `jobs` threads (0: one per core) and waits.
 // Indexes are handed out in ascending order. The first error stops the handing out, and
-// is returned; so does `stop`, as kCancelled. With one thread, runs on the caller's.
+// is returned; so does `stop`, as kCancelled. An exception stops it as well, and is
+// thrown again here. With one thread, runs on the caller's.
 Result<void> ParallelFor(size_t count, size_t jobs,
                          const std::function<Result<void>(size_t)>& body,
                          std::stop_token stop = {});

@@ -109,6 +109,45 @@ TEST(ParallelFor, ManyCallersShareTheHelpers) {
   EXPECT_EQ(calls, 8 * 200 * 7);
 }
 
+TEST(ParallelFor, ThrowsAgainWhatABodyThrows) {
+  for (const size_t jobs : {size_t{1}, size_t{4}}) {
+    for (int round = 0; round < 50; ++round) {
+      std::atomic<int> calls = 0;
+      const auto loop = [&] {
+        std::ignore = ParallelFor(100, jobs, [&](size_t index) -> Result<void> {
+          ++calls;
+          if (index == 10) throw std::bad_alloc();
+          return {};
+        });
+      };
+      EXPECT_THROW(loop(), std::bad_alloc);
+      EXPECT_GE(calls, 11);
+    }
+    // The helpers are as good as before.
+    std::atomic<int> calls = 0;
+    EXPECT_TRUE(ParallelFor(100, jobs, [&](size_t) -> Result<void> {
+      ++calls;
+      return {};
+    }));
+    EXPECT_EQ(calls, 100);
+  }
+}
+
+TEST(ParallelFor, GivesHelpAfterAnyPause) {
+  // Shorter and longer than helpers look out before they sleep.
+  for (const int pause : {0, 10, 45, 50, 55, 200, 2000}) {
+    for (int round = 0; round < 20; ++round) {
+      std::atomic<int> calls = 0;
+      EXPECT_TRUE(ParallelFor(9, 3, [&](size_t) -> Result<void> {
+        ++calls;
+        return {};
+      }));
+      EXPECT_EQ(calls, 9);
+      std::this_thread::sleep_for(std::chrono::microseconds(pause));
+    }
+  }
+}
+
 TEST(ParallelFor, WorksInAForkedProcess) {
   const auto count = [](size_t jobs) {
     std::atomic<int> calls = 0;

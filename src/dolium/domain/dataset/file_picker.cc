@@ -88,7 +88,8 @@ Result<PickedSample> FilePicker::PickLoaded(Result<LoadedSample> sample,
   if (!sample) return std::move(sample).error();
   auto keeper = std::make_shared<const LoadedSample>(*std::move(sample));
   for (size_t i = 0; i < names_.size(); ++i) {
-    found[i] = {};
+    const SamplePiece& front = keeper->pieces().front();
+    found[i] = {{}, front.shard.get(), front.number, keeper->key(), {}};
     const auto file = keeper->Find(names_[i]);
     if (!file) {
       // It may be among those that damage has hidden.

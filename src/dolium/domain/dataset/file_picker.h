@@ -22,7 +22,8 @@ namespace dolium::dataset {
 // One file of a sample, not yet decoded. Good for as long as the set and what
 // FilePicker::Pick returned with it.
 struct PickedFile {
-  shardpack::EntryHead head = {};  // without a name: the sample has no such file
+  // Without a name: the sample has no such file, and what follows is its first record.
+  shardpack::EntryHead head = {};
   const shardpack::Shard* shard = nullptr;
   uint64_t record = 0;
   std::string_view key = {};

@@ -25,6 +25,12 @@ Result<void> AddPieces(LoadedSample& to, const LoadedSample& from, bool replaces
   return {};
 }
 
+// The shard and record that a sample begins with.
+std::string PlaceOf(const LoadedSample& sample) {
+  const SamplePiece& piece = sample.pieces().front();
+  return fmt::format("{}: record {}", piece.shard->Describe(), piece.number);
+}
+
 class ColumnSet final : public SampleSet {
  public:
   ColumnSet(std::vector<SetPointer> sets, ColumnOptions options)
@@ -132,6 +138,7 @@ class ColumnSet final : public SampleSet {
   Result<std::shared_ptr<const Shard>> shard(size_t index) const override {
     return sets_[0]->shard(index);
   }
+  bool is_whole() const override { return !kept_ && sets_[0]->is_whole(); }
   bool is_mapped() const override {
     return std::ranges::all_of(sets_, [](const auto& set) { return set->is_mapped(); });
   }
@@ -149,7 +156,8 @@ class ColumnSet final : public SampleSet {
     if (are_aligned_[column - 1]) return own;
     DOLIUM_TRY(const auto found, sets_[column]->Find(sample.key()));
     if (!found && options_.nonmatch != Nonmatch::kNone) {
-      return NotFound(fmt::format("\"{}\": is not in column {}", sample.key(), column))
+      return NotFound(fmt::format("{}: \"{}\": is not in column {}", PlaceOf(sample),
+                                  sample.key(), column))
           .WithKind(shardpack::kind::kNoSample);
     }
     return found;
@@ -158,15 +166,19 @@ class ColumnSet final : public SampleSet {
   static Result<void> AddColumn(uint64_t number, size_t index, const LoadedSample& column,
                                 LoadedSample& sample) {
     if (column.key() != sample.key()) {
-      return Corrupt(fmt::format("sample {}: its key is \"{}\", in column {} \"{}\"",
-                                 number, sample.key(), index, column.key()));
+      return Corrupt(
+          fmt::format("{}: the key of sample {} is \"{}\", in column {} \"{}\"",
+                      PlaceOf(sample), number, sample.key(), index, column.key()));
     }
     return AddPieces(sample, column, /*replaces=*/false);
   }
 
   // Whether both have the same keys in the same order, by the digests of their shards.
   static Result<bool> AreAligned(const SampleSet& a, const SampleSet& b) {
-    if (a.size() != b.size() || a.shard_count() != b.shard_count()) return false;
+    if (!a.is_whole() || !b.is_whole() || a.size() != b.size() ||
+        a.shard_count() != b.shard_count()) {
+      return false;
+    }
     for (size_t i = 0; i < a.shard_count(); ++i) {
       DOLIUM_TRY(const auto one, a.shard(i));
       DOLIUM_TRY(const auto other, b.shard(i));
@@ -290,6 +302,9 @@ class OverlaySet final : public SampleSet {
   size_t shard_count() const override { return base_->shard_count(); }
   Result<std::shared_ptr<const Shard>> shard(size_t index) const override {
     return base_->shard(index);
+  }
+  bool is_whole() const override {
+    return removed_.empty() && added_.empty() && base_->is_whole();
   }
   bool is_mapped() const override {
     return base_->is_mapped() &&

@@ -1,14 +1,14 @@
 #include "dolium/domain/dataset/sample_set.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "dolium/base/once.h"
 #include "dolium/base/parallel.h"
 #include "dolium/domain/dataset/set_reference.h"
 
@@ -41,8 +41,8 @@ class ShardSet final : public SampleSet {
                                     slot.count = slot.reference.known->records;
                                     return {};
                                   }
-                                  DOLIUM_TRY(const auto opened, shard(i));
-                                  slot.count = SamplesIn(slot, *opened);
+                                  DOLIUM_TRY(const Opened* opened, Open(i));
+                                  slot.count = SamplesIn(*opened);
                                   return {};
                                 }));
     starts_.push_back(0);
@@ -54,8 +54,8 @@ class ShardSet final : public SampleSet {
 
   Result<LoadedSample> Read(uint64_t number) const override {
     const size_t index = SlotOf(number);
-    DOLIUM_TRY(auto opened, shard(index));
-    return ReadFrom(slots_[index], std::move(opened), number - starts_[index]);
+    DOLIUM_TRY(const Opened* opened, Open(index));
+    return ReadFrom(*opened, number - starts_[index]);
   }
 
   std::vector<Result<LoadedSample>> ReadMany(
@@ -63,14 +63,9 @@ class ShardSet final : public SampleSet {
 
   Result<std::optional<MappedRecord>> Locate(uint64_t number) const override {
     const size_t index = SlotOf(number);
-    const Slot& slot = slots_[index];
-    const auto* opened = slot.shard.load(std::memory_order_acquire);
-    if (opened == nullptr) {
-      DOLIUM_TRY_VOID(shard(index));
-      opened = slot.shard.load(std::memory_order_acquire);
-    }
-    const Shard& found = **opened;
-    if (!found.is_mapped() || !slot.firsts.empty()) return std::nullopt;
+    DOLIUM_TRY(const Opened* opened, Open(index));
+    const Shard& found = *opened->shard;
+    if (!found.is_mapped() || !opened->firsts.empty()) return std::nullopt;
     const uint64_t record = number - starts_[index];
     const ByteRange range = found.range(record);
     return MappedRecord{&found, record,
@@ -86,9 +81,9 @@ class ShardSet final : public SampleSet {
            key > *slot.reference.known->max_key)) {
         continue;
       }
-      DOLIUM_TRY(const auto opened, shard(i));
-      DOLIUM_TRY(const auto record, opened->Find(key));
-      if (record) return starts_[i] + SampleOf(slot, *record);
+      DOLIUM_TRY(const Opened* opened, Open(i));
+      DOLIUM_TRY(const auto record, opened->shard->Find(key));
+      if (record) return starts_[i] + SampleOf(*opened, *record);
     }
     return std::nullopt;
   }
@@ -96,16 +91,16 @@ class ShardSet final : public SampleSet {
   Result<void> VisitKeys(
       const std::function<bool(uint64_t, std::string_view)>& visit) const override {
     for (size_t i = 0; i < slots_.size(); ++i) {
-      DOLIUM_TRY(const auto opened, shard(i));
-      const Slot& slot = slots_[i];
+      DOLIUM_TRY(const Opened* opened, Open(i));
       bool goes_on = true;
       uint64_t last = UINT64_MAX;
-      DOLIUM_TRY_VOID(opened->VisitKeys([&](uint64_t record, std::string_view key) {
-        const uint64_t sample = starts_[i] + SampleOf(slot, record);
-        if (sample != last) goes_on = visit(sample, key);
-        last = sample;
-        return goes_on;
-      }));
+      DOLIUM_TRY_VOID(
+          opened->shard->VisitKeys([&](uint64_t record, std::string_view key) {
+            const uint64_t sample = starts_[i] + SampleOf(*opened, record);
+            if (sample != last) goes_on = visit(sample, key);
+            last = sample;
+            return goes_on;
+          }));
       if (!goes_on) return {};
     }
     return {};
@@ -129,25 +124,11 @@ class ShardSet final : public SampleSet {
   size_t shard_count() const override { return slots_.size(); }
 
   Result<std::shared_ptr<const Shard>> shard(size_t index) const override {
-    const Slot& slot = slots_[index];
-    if (const auto opened = slot.shard.load(std::memory_order_acquire)) return *opened;
-    const std::scoped_lock lock(slot.mutex);
-    if (const auto opened = slot.shard.load(std::memory_order_acquire)) return *opened;
-    DOLIUM_TRY(auto opened, Shard::Open(slot.reference.location, options_.shard));
-    if (slot.reference.known) {
-      DOLIUM_TRY_VOID(CheckCatalog(*slot.reference.known, *opened));
-    }
-    DOLIUM_TRY_VOID(LearnParts(slot, *opened));
-    if (slot.reference.known && !slot.firsts.empty()) {
-      return Unsupported(fmt::format(
-          "{}: has samples of several records, which a catalog cannot number; name the "
-          "shards instead",
-          opened->Describe()));
-    }
-    slot.kept = std::move(opened);
-    slot.shard.store(&slot.kept, std::memory_order_release);
-    return slot.kept;
+    DOLIUM_TRY(const Opened* opened, Open(index));
+    return opened->shard;
   }
+
+  bool is_whole() const override { return true; }
 
   bool is_mapped() const override {
     return options_.shard.map && std::ranges::all_of(slots_, [](const Slot& slot) {
@@ -156,15 +137,38 @@ class ShardSet final : public SampleSet {
   }
 
  private:
+  // A shard with what was learned of it.
+  struct Opened {
+    std::shared_ptr<const Shard> shard;
+    // The record that each sample begins with; empty unless samples have several.
+    std::vector<uint64_t> firsts = {};
+  };
   struct Slot {
     ShardReference reference;
     uint64_t count = 0;  // samples
-    mutable std::mutex mutex;
-    mutable std::shared_ptr<const Shard> kept;
-    mutable std::atomic<const std::shared_ptr<const Shard>*> shard = nullptr;
-    // The record that each sample begins with; empty unless samples have several.
-    mutable std::vector<uint64_t> firsts;
+    Once<Opened> opened;
   };
+
+  Result<const Opened*> Open(size_t index) const {
+    const Slot& slot = slots_[index];
+    return slot.opened.Get([&] { return Load(slot); });
+  }
+
+  Result<Opened> Load(const Slot& slot) const {
+    Opened opened;
+    DOLIUM_TRY(opened.shard, Shard::Open(slot.reference.location, options_.shard));
+    if (slot.reference.known) {
+      DOLIUM_TRY_VOID(CheckCatalog(*slot.reference.known, *opened.shard));
+    }
+    LearnParts(opened);
+    if (slot.reference.known && !opened.firsts.empty()) {
+      return Unsupported(fmt::format(
+          "{}: has samples of several records, which a catalog cannot number; name the "
+          "shards instead",
+          opened.shard->Describe()));
+    }
+    return opened;
+  }
 
   static Result<void> CheckCatalog(const CatalogShard& catalog, const Shard& opened) {
     if (catalog.records == opened.size() && catalog.size == opened.footer().file_size) {
@@ -176,29 +180,29 @@ class ShardSet final : public SampleSet {
         catalog.size));
   }
 
-  static Result<void> LearnParts(const Slot& slot, const Shard& opened) {
+  static void LearnParts(Opened& opened) {
+    const Shard& shard = *opened.shard;
     // Without STAT, only a look at each record tells; far ones are not looked at for
     // that.
-    if (opened.stat() ? !opened.stat()->has_parts : opened.mapped().empty()) return {};
-    for (uint64_t i = 0; i < opened.size(); ++i) {
+    if (shard.stat() ? !shard.stat()->has_parts : shard.mapped().empty()) return;
+    for (uint64_t i = 0; i < shard.size(); ++i) {
       // One that is damaged is told when it is asked for.
-      const auto record = opened.Read(i);
+      const auto record = shard.Read(i);
       const auto part = record ? shardpack::ParsePart(record->head()) : record.error();
-      if (!part || !*part || (*part)->index == 0) slot.firsts.push_back(i);
+      if (!part || !*part || (*part)->index == 0) opened.firsts.push_back(i);
     }
-    if (slot.firsts.size() == opened.size()) slot.firsts.clear();
-    return {};
+    if (opened.firsts.size() == shard.size()) opened.firsts.clear();
   }
 
-  static uint64_t SamplesIn(const Slot& slot, const Shard& opened) {
-    return slot.firsts.empty() ? opened.size() : slot.firsts.size();
+  static uint64_t SamplesIn(const Opened& opened) {
+    return opened.firsts.empty() ? opened.shard->size() : opened.firsts.size();
   }
 
   // The sample that a record belongs to.
-  static uint64_t SampleOf(const Slot& slot, uint64_t record) {
-    if (slot.firsts.empty()) return record;
-    const auto after = std::ranges::upper_bound(slot.firsts, record);
-    const auto begun = static_cast<uint64_t>(after - slot.firsts.begin());
+  static uint64_t SampleOf(const Opened& opened, uint64_t record) {
+    if (opened.firsts.empty()) return record;
+    const auto after = std::ranges::upper_bound(opened.firsts, record);
+    const auto begun = static_cast<uint64_t>(after - opened.firsts.begin());
     return begun > 0 ? begun - 1 : 0;  // 0 if the shard begins amid a sample
   }
 
@@ -207,22 +211,21 @@ class ShardSet final : public SampleSet {
     return static_cast<size_t>(after - starts_.begin()) - 1;
   }
 
-  static Result<LoadedSample> ReadFrom(const Slot& slot,
-                                       std::shared_ptr<const Shard> opened,
-                                       uint64_t sample) {
-    if (slot.firsts.empty()) {
-      DOLIUM_TRY(auto record, opened->Read(sample));
-      return LoadedSample({std::move(opened), sample, std::move(record)});
+  static Result<LoadedSample> ReadFrom(const Opened& opened, uint64_t sample) {
+    const auto& [shard, firsts] = opened;
+    if (firsts.empty()) {
+      DOLIUM_TRY(auto record, shard->Read(sample));
+      return LoadedSample({shard, sample, std::move(record)});
     }
-    const uint64_t begin = slot.firsts[static_cast<size_t>(sample)];
-    const uint64_t end = sample + 1 < slot.firsts.size()
-                             ? slot.firsts[static_cast<size_t>(sample) + 1]
-                             : opened->size();
-    DOLIUM_TRY(auto first, opened->Read(begin));
-    LoadedSample loaded({opened, begin, std::move(first)});
+    const uint64_t begin = firsts[static_cast<size_t>(sample)];
+    const uint64_t end = sample + 1 < firsts.size()
+                             ? firsts[static_cast<size_t>(sample) + 1]
+                             : shard->size();
+    DOLIUM_TRY(auto first, shard->Read(begin));
+    LoadedSample loaded({shard, begin, std::move(first)});
     for (uint64_t i = begin + 1; i < end; ++i) {
-      DOLIUM_TRY(auto part, opened->Read(i));
-      DOLIUM_TRY_VOID(loaded.Add({opened, i, std::move(part)}, /*replaces=*/false));
+      DOLIUM_TRY(auto part, shard->Read(i));
+      DOLIUM_TRY_VOID(loaded.Add({shard, i, std::move(part)}, /*replaces=*/false));
     }
     return loaded;
   }
@@ -248,17 +251,18 @@ std::vector<Result<LoadedSample>> ShardSet::ReadMany(
   std::vector<std::optional<Result<LoadedSample>>> found(numbers.size());
   std::ignore = ParallelFor(parts.size(), kOpeners, [&](size_t part) -> Result<void> {
     const auto& [index, wanted] = parts[part];
-    const auto opened = shard(index);
-    if (!opened || !slots_[index].firsts.empty()) {
+    const auto opened = Open(index);
+    if (!opened || !(*opened)->firsts.empty()) {
       for (const size_t i : wanted) found[i] = Read(numbers[i]);
       return {};
     }
+    const std::shared_ptr<const Shard>& shard = (*opened)->shard;
     std::vector<uint64_t> records;
     for (const size_t i : wanted) records.push_back(numbers[i] - starts_[index]);
-    auto read = (*opened)->ReadMany(records);
+    auto read = shard->ReadMany(records);
     for (size_t j = 0; j < wanted.size(); ++j) {
       if (read[j]) {
-        found[wanted[j]] = LoadedSample({*opened, records[j], *std::move(read[j])});
+        found[wanted[j]] = LoadedSample({shard, records[j], *std::move(read[j])});
       } else {
         found[wanted[j]] = std::move(read[j]).error();
       }

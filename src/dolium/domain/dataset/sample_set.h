@@ -56,6 +56,9 @@ class SampleSet {
   virtual size_t shard_count() const = 0;
   virtual Result<std::shared_ptr<const shardpack::Shard>> shard(size_t index) const = 0;
 
+  // Whether the samples are those of the shards, all of them and in their order.
+  virtual bool is_whole() const = 0;
+
   // Whether reading is a look into mapped files, and never a wait for others.
   virtual bool is_mapped() const = 0;
 };

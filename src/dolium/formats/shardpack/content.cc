@@ -180,7 +180,12 @@ Result<void> CheckLimits(const EntryHead& head, const ContentOptions& options) {
                                head.raw_size, options.raw_limit))
         .WithKind(kind::kLimit);
   }
-  if (head.codec == 0) return {};
+  if (head.codec == 0) {
+    // Chunks that are stored as they are take as much as they hold.
+    if (head.raw_size <= head.stored_size) return {};
+    return Bad(fmt::format("{} bytes stored as they are, yet {} raw", head.stored_size,
+                           head.raw_size));
+  }
   if (head.stored_size == 0 && head.raw_size > 0) {
     return Bad(fmt::format("no bytes that would decode to {}", head.raw_size));
   }

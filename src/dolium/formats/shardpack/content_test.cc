@@ -120,20 +120,25 @@ TEST(CheckLimits, RefusesBeforeAnythingIsAllocated) {
 }
 
 TEST(ChunkTable, IsBelievedOnlyAsFarAsThereAreBytes) {
-  // 4 GiB in chunks of 1 GiB, of which nothing is there.
+  // 4 GiB in chunks of 1 GiB, of which nothing is there; marked as stored as they are.
   ByteVector table(16 + 4 * 16);
   StoreLE(table.data(), kMaxChunkSize);
   StoreLE(table.data() + 8, uint32_t{4});
   for (size_t i = 0; i < 4; ++i) {
     StoreLE(table.data() + 16 + 16 * i, uint64_t{table.size()});
+    StoreLE(table.data() + 16 + 16 * i + 12, kChunkStoredRaw);
   }
-  const EntryHead head{.stored_size = table.size(),
-                       .raw_size = uint64_t{4} << 30,
-                       .crc32c = Crc32c(table),
-                       .codec = 0,
-                       .flags = kEntryChunked};
-  const auto content = DecodeContent(head, Bytes::FromVector(table), {});
+  EntryHead head{.stored_size = table.size(),
+                 .raw_size = uint64_t{4} << 30,
+                 .crc32c = Crc32c(table),
+                 .codec = static_cast<uint8_t>(Compression::kLz4),
+                 .flags = kEntryChunked};
+  const Bytes stored = Bytes::FromVector(table);
+  const auto content = DecodeContent(head, stored, {.ratio_limit = uint64_t{1} << 40});
   EXPECT_EQ(content.error().message, "chunk 0 has 0 bytes, 1073741824 expected");
+  head.codec = 0;
+  EXPECT_EQ(DecodeContent(head, stored, {}).error().message,
+            "80 bytes stored as they are, yet 4294967296 raw");
 }
 
 TEST(DecodeContent, SharesWhatIsStoredAsItIs) {

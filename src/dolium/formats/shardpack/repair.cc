@@ -75,6 +75,14 @@ class Walker {
   // Whether the last search ended where records should, and not in damage.
   bool is_at_end() const { return is_at_end_; }
 
+  // Whether a record begins at `at` whose end is missing.
+  bool IsCutOff(uint64_t at) const {
+    const BytesView rest = From(at);
+    if (has_footer_ || rest.size() < 16) return false;
+    const auto size = ClaimedRecordSize(rest.first(16));
+    return size && *size && **size > rest.size();
+  }
+
  private:
   BytesView From(uint64_t at) const { return bytes_.subspan(static_cast<size_t>(at)); }
 
@@ -305,6 +313,12 @@ class Repair {
         TellLost({}, gap,
                  Corrupt(fmt::format("no record in bytes {}", ToString(gap)))
                      .WithKind(kind::kRecord));
+      }
+      if (!range && walker.is_at_end() && walker.IsCutOff(at)) {
+        const ByteRange rest{at, next - at};
+        TellLost({}, rest,
+                 Corrupt(fmt::format("the record in bytes {} is cut off", ToString(rest)))
+                     .WithKind(kind::kIncomplete));
       }
       if (!range) break;
       DOLIUM_TRY_VOID(Copy(*range));

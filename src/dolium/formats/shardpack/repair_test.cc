@@ -68,6 +68,9 @@ TEST(RepairShard, FinishesWhatWasCutAnywhere) {
     EXPECT_EQ(repaired.keys, Keys(std::string_view("abcd").substr(0, whole)));
     EXPECT_FALSE(repaired.report.index_was_good);
     EXPECT_EQ(repaired.report.records_lost, 0U);
+    // Of fewer bytes nobody can say that they begin a record.
+    const uint64_t rest = size - shard->range(whole - 1).end();
+    EXPECT_EQ(repaired.report.bytes_skipped, whole < 4 && rest >= 16 ? rest : 0);
     ASSERT_FALSE(repaired.findings.empty());
     EXPECT_EQ(repaired.findings[0].kind, kind::kIncomplete);
   }

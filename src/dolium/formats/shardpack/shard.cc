@@ -306,13 +306,9 @@ Result<KeyIndex> Shard::LoadKeys() const {
 }
 
 Result<const KeyIndex*> Shard::Keys() const {
-  const std::scoped_lock lock(mutex_);
-  if (!keys_) {
-    auto keys = LoadKeys();
-    if (!keys) return InShard(std::move(keys).error(), Describe());
-    keys_ = *std::move(keys);
-  }
-  return &*keys_;
+  auto keys = keys_.Get([&] { return LoadKeys(); });
+  if (!keys) return InShard(std::move(keys).error(), Describe());
+  return keys;
 }
 
 Result<std::vector<uint64_t>> Shard::FindAll(std::string_view key) const {
@@ -445,11 +441,8 @@ Result<ContentOptions> Shard::content_options() const {
                          .raw_limit = options_.raw_limit,
                          .ratio_limit = options_.ratio_limit};
   if ((footer_.features_optional & kFeatureDictionaries) == 0) return content;
-  const std::scoped_lock lock(mutex_);
-  if (!dictionaries_) {
-    DOLIUM_TRY(dictionaries_, LoadDictionaries());
-  }
-  content.dictionaries = &*dictionaries_;
+  DOLIUM_TRY(content.dictionaries,
+             dictionaries_.Get([&] { return LoadDictionaries(); }));
   return content;
 }
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +18,7 @@
 
 #include "dolium/base/byte_range.h"
 #include "dolium/base/bytes.h"
+#include "dolium/base/once.h"
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
 #include "dolium/formats/shardpack/content.h"
@@ -144,9 +144,8 @@ class Shard {
   Result<std::vector<Section>> sections_ = std::vector<Section>();
   std::optional<Stat> stat_;
 
-  mutable std::mutex mutex_;  // for what is loaded when first asked for
-  mutable std::optional<KeyIndex> keys_;
-  mutable std::optional<Dictionaries> dictionaries_;
+  Once<KeyIndex> keys_;
+  Once<Dictionaries> dictionaries_;
 };
 
 // Whether the object at `location` ends or begins like a ShardPack.

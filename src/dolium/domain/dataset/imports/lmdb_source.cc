@@ -54,32 +54,61 @@ class LmdbSource final : public SampleSource {
     return {};
   }
 
+  // Each value is a sample; or each run of keys with the same text before the last slash,
+  // if they are grouped as the files of a folder.
   Result<std::optional<Sample>> Next() override {
+    std::optional<Sample> sample;
+    while (true) {
+      if (!ahead_) {
+        DOLIUM_TRY(ahead_, ReadValue());
+      }
+      if (!ahead_ || (sample && sample->key != ahead_->key)) break;
+      if (!sample) sample = Sample{.key = ahead_->key};
+      sample->files.push_back(std::move(ahead_->file));
+      ahead_.reset();
+      if (options_.grouping != Grouping::kDirectory) break;
+    }
+    return sample;
+  }
+
+  Progress progress() const override {
+    return {.entries = values_, .total_entries = total_, .bytes = bytes_};
+  }
+
+ private:
+  // A value as a file, and the sample that it belongs to.
+  struct Value {
+    std::string key;
+    shardpack::File file;
+  };
+
+  Result<std::optional<Value>> ReadValue() {
     MDB_val key{};
     MDB_val value{};
     const int status = mdb_cursor_get(cursor_, &key, &value, MDB_NEXT);
     if (status == MDB_NOTFOUND) return std::nullopt;
     if (status != MDB_SUCCESS) return LmdbError(status, "cannot read").Within(path_);
-    Sample sample{.key = KeyText(ViewOf(key))};
+    Value found{.key = KeyText(ViewOf(key)), .file = {.name = "data"}};
     if (value.mv_size > options_.max_file_bytes) {
       return InvalidArgument(
-          fmt::format("{}: key {}: {} bytes, more than the limit of {}", path_,
-                      sample.key, value.mv_size, options_.max_file_bytes));
+          fmt::format("{}: key {}: {} bytes, more than the limit of {}", path_, found.key,
+                      value.mv_size, options_.max_file_bytes));
     }
-    const Bytes data(environment_, ViewOf(value));
-    sample.files.push_back({.name = "data",
-                            .content_type = std::string(GuessContentType("", data)),
-                            .data = data});
-    ++samples_;
-    bytes_ += data.size();
-    return sample;
+    std::string_view named;
+    const size_t slash = found.key.rfind('/');
+    if (options_.grouping == Grouping::kDirectory && slash != std::string::npos &&
+        slash > 0 && slash + 1 < found.key.size()) {
+      found.file.name = found.key.substr(slash + 1);
+      found.key.resize(slash);
+      named = found.file.name;
+    }
+    found.file.data = Bytes(environment_, ViewOf(value));
+    found.file.content_type = GuessContentType(named, found.file.data);
+    ++values_;
+    bytes_ += found.file.data.size();
+    return found;
   }
 
-  Progress progress() const override {
-    return {.entries = samples_, .total_entries = total_, .bytes = bytes_};
-  }
-
- private:
   std::string KeyText(BytesView key) const {
     if (integer_keys_ && key.size() == sizeof(uint32_t)) return Decimal<uint32_t>(key);
     if (integer_keys_ && key.size() == sizeof(uint64_t)) return Decimal<uint64_t>(key);
@@ -103,7 +132,8 @@ class LmdbSource final : public SampleSource {
   const ImportOptions options_;
   MDB_cursor* cursor_ = nullptr;
   bool integer_keys_ = false;
-  uint64_t samples_ = 0;
+  std::optional<Value> ahead_;  // read, and not yet part of a sample
+  uint64_t values_ = 0;
   uint64_t total_ = 0;
   uint64_t bytes_ = 0;
 };

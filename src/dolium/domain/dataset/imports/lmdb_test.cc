@@ -72,6 +72,18 @@ TEST_F(LmdbTest, HasASampleForEachEntry) {
   EXPECT_EQ(ReadAll(*Must(OpenLmdb(path_ + "/data.mdb", {}))).size(), 3U);
 }
 
+TEST_F(LmdbTest, GroupsKeysAsFoldersDo) {
+  MakeEnvironment(path_, nullptr, 0,
+                  {{"k1/a.txt", "1a"}, {"k1/b.txt", "1b"}, {"k1", "1"}, {"x/y/a", "2"},
+                   {"/rooted", "3"}, {"open/", "4"}});
+  const auto samples =
+      ReadAll(*Must(OpenLmdb(path_, {.grouping = Grouping::kDirectory})));
+  EXPECT_THAT(Told(samples),
+              ElementsAre("/rooted: data=3", "k1: data=1 a.txt=1a b.txt=1b",
+                          "open/: data=4", "x/y: a=2"));
+  EXPECT_EQ(samples[1].files[1].content_type, "text/plain");
+}
+
 TEST_F(LmdbTest, KeepsValuesValidAfterTheSourceIsGone) {
   MakeEnvironment(path_, nullptr, 0, {{"a", "value"}});
   auto source = Must(OpenLmdb(path_, {}));

@@ -22,7 +22,8 @@ enum class TfRecords : uint8_t {
 };
 
 struct ImportOptions {
-  // folder
+  // folder; lmdb: kDirectory makes one sample of neighbouring keys that are equal up to
+  // their last slash, as exports write them
   Grouping grouping = Grouping::kAuto;
   std::string manifest = {};  // its path; empty: `manifest.jsonl` in the folder
   bool skip_links = false;    // links that may not be followed are left out, not errors
