@@ -441,8 +441,7 @@ Result<ContentOptions> Shard::content_options() const {
                          .raw_limit = options_.raw_limit,
                          .ratio_limit = options_.ratio_limit};
   if ((footer_.features_optional & kFeatureDictionaries) == 0) return content;
-  DOLIUM_TRY(content.dictionaries,
-             dictionaries_.Get([&] { return LoadDictionaries(); }));
+  DOLIUM_TRY(content.dictionaries, dictionaries_.Get([&] { return LoadDictionaries(); }));
   return content;
 }
 

@@ -74,8 +74,12 @@ TEST_F(LmdbTest, HasASampleForEachEntry) {
 
 TEST_F(LmdbTest, GroupsKeysAsFoldersDo) {
   MakeEnvironment(path_, nullptr, 0,
-                  {{"k1/a.txt", "1a"}, {"k1/b.txt", "1b"}, {"k1", "1"}, {"x/y/a", "2"},
-                   {"/rooted", "3"}, {"open/", "4"}});
+                  {{"k1/a.txt", "1a"},
+                   {"k1/b.txt", "1b"},
+                   {"k1", "1"},
+                   {"x/y/a", "2"},
+                   {"/rooted", "3"},
+                   {"open/", "4"}});
   const auto samples =
       ReadAll(*Must(OpenLmdb(path_, {.grouping = Grouping::kDirectory})));
   EXPECT_THAT(Told(samples),
