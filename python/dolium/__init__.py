@@ -12,6 +12,8 @@ Neuroglancer volumes are arrays: see Volume, and dolium.volume for bulk work on 
     v = dolium.Volume.open("https://host/seg")
     v[100:200, 50:80, 7]
 
+Files have names made from their bytes: see dolium.cas.
+
 Locations are paths or URLs (file, http, https, precomputed, gs). Keys of sharded sets are ints,
 those of plain folders are file names. Calls let go of the GIL while they read, write or decode,
 and may come from many threads.
@@ -21,7 +23,7 @@ from __future__ import annotations
 
 import os
 
-from . import volume
+from . import cas, volume
 from ._arrays import decode_chunk, downsample_array, encode_chunk
 from ._core import (
     ConflictError,
@@ -73,6 +75,7 @@ __all__ = [
     "VolumeReport",
     "WriteSummary",
     "__version__",
+    "cas",
     "choose_sharding",
     "convert",
     "decode_chunk",

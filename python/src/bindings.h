@@ -17,5 +17,6 @@ void BindPackRecord(nanobind::module_& module);
 void BindPackSet(nanobind::module_& module);
 void BindPackWriter(nanobind::module_& module);
 void BindPackOrders(nanobind::module_& module);
+void BindXetHash(nanobind::module_& module);
 
 }  // namespace dolium::python

@@ -18,4 +18,5 @@ NB_MODULE(_core, module) {
   BindPackSet(module);
   BindPackWriter(module);
   BindPackOrders(module);
+  BindXetHash(module);
 }

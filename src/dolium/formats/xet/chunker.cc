@@ -1,6 +1,11 @@
 #include "dolium/formats/xet/chunker.h"
 
 #include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <utility>
 
 #include "dolium/base/parallel.h"
 
@@ -8,18 +13,17 @@ namespace dolium::xet {
 
 namespace {
 
-// What a stream is scanned by: small enough for the cache.
+// What is scanned at once: small enough for the cache.
 constexpr uint64_t kBlock = uint64_t{64} << 10;
-// What one thread scans, and what is scanned before cuts are made of it.
-constexpr uint64_t kTask = uint64_t{1} << 20;
-constexpr uint64_t kTasksAtOnce = 16;
-// Chunks that one thread hashes in a go.
-constexpr size_t kHashTask = 16;
+// What one of many threads scans in a go, and how many of these before cuts are made.
+constexpr uint64_t kTask = uint64_t{256} << 10;
+constexpr size_t kTasksAhead = 256;
+// Chunks that one of many threads hashes in a go.
+constexpr size_t kHashTask = 4;
 
 // Marks of one task, counted from where it begins.
 void ScanTask(BytesView data, uint64_t begin, uint64_t end, GearVariant variant,
               std::vector<uint32_t>& marks) {
-  marks.clear();
   GearScanner scanner(variant);
   const uint64_t warm = std::min(begin, kGearWindow);
   scanner.Scan(data.subspan(begin - warm, warm), marks);
@@ -27,40 +31,128 @@ void ScanTask(BytesView data, uint64_t begin, uint64_t end, GearVariant variant,
   scanner.Scan(data.subspan(begin, end - begin), marks);
 }
 
-// Hands the cuts to `take` as they are settled, some MiB at a time.
-Result<void> CutInParallel(
-    BytesView data, const ChunkOptions& options,
-    const std::function<Result<void>(std::span<const uint64_t>)>& take) {
-  CutSelector selector(options.forced);
-  std::vector<std::vector<uint32_t>> marks(kTasksAtOnce);
-  std::vector<uint64_t> cuts;
-  for (uint64_t begin = 0; begin < data.size(); begin += kTask * kTasksAtOnce) {
-    const uint64_t end = std::min<uint64_t>(data.size(), begin + kTask * kTasksAtOnce);
-    const auto tasks = static_cast<size_t>((end - begin + kTask - 1) / kTask);
-    const auto begin_of = [&](size_t task) { return begin + task * kTask; };
-    const auto end_of = [&](size_t task) {
-      return std::min(end, begin_of(task) + kTask);
-    };
+// Cuts data, and hashes the chunks if asked to, on several threads. Each does what is
+// next: chunks that are cut and not hashed, else a piece that is not scanned. Marks
+// become cuts in the order of the pieces, whoever found them.
+class ParallelChunking {
+ public:
+  enum class Want : uint8_t { kCuts, kHashes };
+
+  ParallelChunking(BytesView data, const ChunkOptions& options, Want want)
+      : data_(data),
+        options_(options),
+        want_(want),
+        tasks_(static_cast<size_t>((data.size() + kTask - 1) / kTask)),
+        found_(std::min(tasks_, kTasksAhead)),
+        selector_(options.forced) {}
+
+  Result<void> Run(size_t threads) {
     DOLIUM_TRY_VOID(ParallelFor(
-        tasks, options.jobs,
-        [&](size_t task) -> Result<void> {
-          ScanTask(data, begin_of(task), end_of(task), options.variant, marks[task]);
+        threads, threads,
+        [&](size_t) -> Result<void> {
+          Work();
           return {};
         },
-        options.stop));
-    cuts.clear();
-    for (size_t task = 0; task < tasks; ++task) {
-      selector.Advance(begin_of(task), marks[task], end_of(task), cuts);
-    }
-    if (end == data.size()) selector.Finish(cuts);
-    DOLIUM_TRY_VOID(take(cuts));
+        options_.stop));
+    if (options_.stop.stop_requested()) return Cancelled();
+    return {};
   }
-  return {};
+
+  std::vector<uint64_t> TakeCuts() { return std::move(cuts_); }
+  std::vector<MerkleNode> TakeChunks() { return std::move(chunks_); }
+
+ private:
+  bool is_all_cut() const { return next_selected_ == tasks_; }
+  bool may_scan() const {
+    return next_scanned_ < tasks_ && next_scanned_ - next_selected_ < found_.size();
+  }
+  bool may_hash() const {
+    const size_t ripe = cuts_.size() - next_hashed_;
+    return want_ == Want::kHashes && (ripe >= kHashTask || (ripe > 0 && is_all_cut()));
+  }
+
+  // Ends when nothing is left that another thread does not do already.
+  void Work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] {
+        return may_hash() || may_scan() || is_all_cut() || options_.stop.stop_requested();
+      });
+      if (options_.stop.stop_requested()) return;
+      if (may_hash()) {
+        HashSome(lock);
+      } else if (may_scan()) {
+        ScanOne(lock);
+      } else {
+        return;
+      }
+    }
+  }
+
+  void ScanOne(std::unique_lock<std::mutex>& lock) {
+    const size_t task = next_scanned_++;
+    lock.unlock();
+    std::vector<uint32_t> marks;
+    ScanTask(data_, task * kTask, end_of(task), options_.variant, marks);
+    lock.lock();
+    found_[task % found_.size()] = std::move(marks);
+    while (!is_all_cut() && found_[next_selected_ % found_.size()]) {
+      auto& next = found_[next_selected_ % found_.size()];
+      selector_.Advance(next_selected_ * kTask, *next, end_of(next_selected_), cuts_);
+      next.reset();
+      ++next_selected_;
+    }
+    if (is_all_cut()) selector_.Finish(cuts_);
+    changed_.notify_all();
+  }
+
+  void HashSome(std::unique_lock<std::mutex>& lock) {
+    const size_t first = next_hashed_;
+    const size_t count = std::min(kHashTask, cuts_.size() - first);
+    next_hashed_ += count;
+    std::array<uint64_t, kHashTask + 1> ends;
+    ends[0] = first == 0 ? 0 : cuts_[first - 1];
+    std::copy_n(cuts_.begin() + static_cast<ptrdiff_t>(first), count, ends.begin() + 1);
+    lock.unlock();
+    std::array<MerkleNode, kHashTask> chunks;
+    for (size_t i = 0; i < count; ++i) {
+      const uint64_t size = ends[i + 1] - ends[i];
+      chunks[i] = {ChunkHash(data_.subspan(ends[i], size)), size};
+    }
+    lock.lock();
+    if (chunks_.size() < first + count) chunks_.resize(first + count);
+    std::copy_n(chunks.begin(), count, chunks_.begin() + static_cast<ptrdiff_t>(first));
+  }
+
+  uint64_t end_of(size_t task) const {
+    return std::min<uint64_t>(data_.size(), (task + 1) * kTask);
+  }
+
+  const BytesView data_;
+  const ChunkOptions& options_;
+  const Want want_;
+  const size_t tasks_;
+
+  std::mutex mutex_;  // of all below
+  std::condition_variable changed_;
+  size_t next_scanned_ = 0;
+  size_t next_selected_ = 0;
+  // Marks of pieces that are scanned and not selected from, by number modulo the size.
+  std::vector<std::optional<std::vector<uint32_t>>> found_;
+  CutSelector selector_;
+  std::vector<uint64_t> cuts_;
+  size_t next_hashed_ = 0;
+  std::vector<MerkleNode> chunks_;
+};
+
+// Threads that are worth while.
+size_t ThreadsFor(BytesView data, const ChunkOptions& options) {
+  return ThreadCount(options.jobs, data.size() / (2 * kTask));
 }
 
-Result<void> CutInOrder(
-    BytesView data, const ChunkOptions& options,
-    const std::function<Result<void>(std::span<const uint64_t>)>& take) {
+// Hands the cuts to `take` block by block, while the bytes are in the cache.
+template <typename Take>
+Result<void> CutInOrder(BytesView data, const ChunkOptions& options, const Take& take) {
   Chunker chunker(options.forced, options.variant);
   std::vector<uint64_t> cuts;
   for (size_t at = 0; at < data.size(); at += kBlock) {
@@ -68,16 +160,9 @@ Result<void> CutInOrder(
     cuts.clear();
     chunker.Write(data.subspan(at, std::min<size_t>(kBlock, data.size() - at)), cuts);
     if (data.size() - at <= kBlock) chunker.Finish(cuts);
-    DOLIUM_TRY_VOID(take(cuts));
+    for (const uint64_t cut : cuts) take(cut);
   }
   return {};
-}
-
-Result<void> Cut(BytesView data, const ChunkOptions& options,
-                 const std::function<Result<void>(std::span<const uint64_t>)>& take) {
-  const bool alone =
-      data.size() < 2 * kTask || ThreadCount(options.jobs, data.size() / kTask) == 1;
-  return alone ? CutInOrder(data, options, take) : CutInParallel(data, options, take);
 }
 
 }  // namespace
@@ -141,36 +226,31 @@ void Chunker::Write(BytesView piece, std::vector<uint64_t>& cuts) {
 }
 
 Result<std::vector<uint64_t>> CutPoints(BytesView data, const ChunkOptions& options) {
-  std::vector<uint64_t> all;
-  DOLIUM_TRY_VOID(Cut(data, options, [&](std::span<const uint64_t> cuts) -> Result<void> {
-    all.insert(all.end(), cuts.begin(), cuts.end());
-    return {};
-  }));
-  return all;
+  const size_t threads = ThreadsFor(data, options);
+  if (threads > 1) {
+    ParallelChunking chunking(data, options, ParallelChunking::Want::kCuts);
+    DOLIUM_TRY_VOID(chunking.Run(threads));
+    return chunking.TakeCuts();
+  }
+  std::vector<uint64_t> cuts;
+  DOLIUM_TRY_VOID(CutInOrder(data, options, [&](uint64_t cut) { cuts.push_back(cut); }));
+  return cuts;
 }
 
 Result<std::vector<MerkleNode>> ChunkAndHash(BytesView data,
                                              const ChunkOptions& options) {
+  const size_t threads = ThreadsFor(data, options);
+  if (threads > 1) {
+    ParallelChunking chunking(data, options, ParallelChunking::Want::kHashes);
+    DOLIUM_TRY_VOID(chunking.Run(threads));
+    return chunking.TakeChunks();
+  }
   std::vector<MerkleNode> chunks;
   uint64_t start = 0;
-  const auto take = [&](std::span<const uint64_t> cuts) -> Result<void> {
-    const size_t first = chunks.size();
-    chunks.resize(first + cuts.size());
-    const auto hash = [&](size_t task) -> Result<void> {
-      const size_t end = std::min(cuts.size(), (task + 1) * kHashTask);
-      for (size_t i = task * kHashTask; i < end; ++i) {
-        const uint64_t from = i == 0 ? start : cuts[i - 1];
-        const uint64_t size = cuts[i] - from;
-        chunks[first + i] = {ChunkHash(data.subspan(from, size)), size};
-      }
-      return {};
-    };
-    DOLIUM_TRY_VOID(ParallelFor((cuts.size() + kHashTask - 1) / kHashTask, options.jobs,
-                                hash, options.stop));
-    if (!cuts.empty()) start = cuts.back();
-    return {};
-  };
-  DOLIUM_TRY_VOID(Cut(data, options, take));
+  DOLIUM_TRY_VOID(CutInOrder(data, options, [&](uint64_t cut) {
+    chunks.push_back({ChunkHash(data.subspan(start, cut - start)), cut - start});
+    start = cut;
+  }));
   return chunks;
 }
 

@@ -82,8 +82,8 @@ struct ChunkOptions {
 // The ends of all chunks of `data`. Fails only with kCancelled.
 Result<std::vector<uint64_t>> CutPoints(BytesView data, const ChunkOptions& options = {});
 
-// All chunks of `data` with their hashes; sizes instead of ends. Reads `data` once as
-// far as the cache goes: cuts and hashes some MiB, then goes on.
+// All chunks of `data` with their hashes; sizes instead of ends. Chunks are hashed soon
+// after they are cut, while the cache has them. Fails only with kCancelled.
 Result<std::vector<MerkleNode>> ChunkAndHash(BytesView data,
                                              const ChunkOptions& options = {});
 
