@@ -53,6 +53,7 @@ Result<cas::Version> DoPut(Context& context, uint64_t& skipped) {
   DOLIUM_TRY(options.name, NameOf(context));
   options.jobs = context.jobs();
   options.memory = context.arguments.Number("memory", options.memory);
+  options.reread = context.arguments.Has("reread");
   options.stop = context.stop;
   options.skipped = [&](const std::string& path) {
     ++skipped;

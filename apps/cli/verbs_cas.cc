@@ -54,6 +54,10 @@ Verb Put() {
           "and links; owners, hard links and extended attributes are not kept, and files "
           "that are neither files, folders nor links are left out, with a line on "
           "standard error.\n"
+          "Files of a folder are not read again if the last put of the name read them "
+          "and "
+          "their inodes, sizes, and times of modification and of change are what they "
+          "were then.\n"
           "When it ends, all is on the disk. One that was stopped or killed made no "
           "version; begun again, it does not store again what it stored.\n"
           "With --align-entries, pieces of ShardPack and Neuroglancer shards end where "
@@ -66,6 +70,8 @@ Verb Put() {
                   Flag("", "align-entries",
                        "end pieces where entries of shards end; hashes are then not "
                        "those of Xet"),
+                  Flag("", "reread",
+                       "read files of folders even if nothing tells of a change"),
                   Value(ValueKind::kSize, "", "memory", "<size>",
                         "most to hold of files at once [256MiB]"),
                   kJobs, kJson, kNoSummary, kProgress},

@@ -10,8 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "dolium/base/crc32c.h"
 #include "dolium/base/parallel.h"
 #include "dolium/domain/cas/files.h"
+#include "dolium/domain/cas/xorb_seal.h"
 #include "dolium/formats/xet/mdb_check.h"
 #include "dolium/formats/xet/xorb_record.h"
 
@@ -109,17 +111,25 @@ class Checker {
     xet::ChunkDecompressor decompressor;
     ByteVector stored;
     ByteVector raw;
+    uint32_t checksum = 0;
+    bool is_damaged = false;
     for (size_t i = 0; i < index.size(); ++i) {
       const ByteRange range = index.records(i, i + 1);
       stored.resize(range.length);
       raw.resize(index.raw_size(i));
       auto read = ReadAt(xorb.fd.get(), range.offset, stored);
+      checksum = Crc32c(stored, checksum);
       if (read) read = ReadRecord(stored, decompressor, &index.chunks[i], raw);
       if (!read) {
+        is_damaged = true;
         Tell("chunk", xorb.path, fmt::format("chunk {}", i), read.error().message);
         const std::lock_guard hold(mutex_);
         damage_[index.hash].chunks.emplace(i, read.error().message);
       }
+    }
+    // What is wrong with chunks tells more.
+    if (const auto sealed = CheckSeal(xorb, checksum); !sealed && !is_damaged) {
+      Tell("checksum", xorb.path, "", sealed.error().message);
     }
     const std::lock_guard hold(mutex_);
     report_.bytes += index.record_ends.back();

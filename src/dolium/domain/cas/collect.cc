@@ -2,7 +2,8 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
+#include <set>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -37,7 +38,15 @@ class Collection {
     DOLIUM_TRY(const StoreLock lock, StoreLock::Exclusive(layout_));
     DOLIUM_TRY(pins_, ReadPins(layout_, !options_.dry_run));
     DOLIUM_TRY_VOID(MarkVersions());
+    const HashSet required = files_;
     DOLIUM_TRY_VOID(MarkPins());
+    DOLIUM_TRY_VOID(MarkXorbs());
+    DOLIUM_TRY(const bool has_lost_versions, HasLostVersions());
+    for (const xet::Hash& hash : required) {
+      if (found_.contains(hash) || has_lost_versions) continue;
+      return Refuse(NotFound(fmt::format(
+          "file {}: a version has it, and no shard tells of it", ToString(hash))));
+    }
     oldest_kept_ =
         NowNanoseconds() -
         std::chrono::duration_cast<std::chrono::nanoseconds>(options_.grace).count();
@@ -50,26 +59,18 @@ class Collection {
   }
 
  private:
-  Result<void> MarkFile(const xet::Hash& hash) {
-    if (hash.is_zero() || !files_.insert(hash).second) return {};
-    DOLIUM_TRY(const auto found, store_.catalog()->FindFile(hash));
-    if (!found) {
-      return NotFound(fmt::format("file {}: is not in the store", ToString(hash)));
-    }
-    for (size_t i = 0; i < found->block.size(); ++i) {
-      xorbs_.insert(found->block.term(i).xorb);
-    }
-    return {};
+  void MarkFile(const xet::Hash& hash) {
+    if (!hash.is_zero()) files_.insert(hash);
   }
 
   Result<void> MarkTree(const xet::Hash& hash) {
     if (!trees_.insert(hash).second) return {};
-    DOLIUM_TRY_VOID(MarkFile(hash));
+    MarkFile(hash);
     DOLIUM_TRY(const auto manifest, store_.OpenCovered(hash));
     return ReadManifest(*manifest, options_.stop,
                         [&](const ManifestEntry& entry) -> Result<void> {
-                          if (entry.type != EntryType::kFile) return {};
-                          return MarkFile(entry.hash);
+                          if (entry.type == EntryType::kFile) MarkFile(entry.hash);
+                          return {};
                         });
   }
 
@@ -82,8 +83,11 @@ class Collection {
         const auto version = ReadVersionFile(file, name);
         if (!version && version.error().code == ErrorCode::kNotFound) continue;
         if (!version) return Refuse(version.error());
-        const auto marked = version->kind == VersionKind::kFile ? MarkFile(version->hash)
-                                                                : MarkTree(version->hash);
+        if (version->kind == VersionKind::kFile) {
+          MarkFile(version->hash);
+          continue;
+        }
+        const auto marked = MarkTree(version->hash);
         if (!marked) {
           // Removed while it was read.
           DOLIUM_TRY(const auto status, StatusOf(file.path));
@@ -94,6 +98,16 @@ class Collection {
       }
     }
     return {};
+  }
+
+  // Whether a version that was marked is gone by now: what it needed may be, too, by
+  // another gc.
+  Result<bool> HasLostVersions() const {
+    for (const std::string& path : versions_) {
+      DOLIUM_TRY(const auto status, StatusOf(path));
+      if (!status) return true;
+    }
+    return false;
   }
 
   static Error Refuse(const Error& error) {
@@ -110,12 +124,48 @@ class Collection {
     for (const xet::Hash& hash : pins_.noted[Pin::kTree]) {
       [[maybe_unused]] const auto marked = MarkTree(hash);
     }
-    for (const xet::Hash& hash : pins_.noted[Pin::kFile]) {
-      [[maybe_unused]] const auto marked = MarkFile(hash);
-    }
+    for (const xet::Hash& hash : pins_.noted[Pin::kFile]) MarkFile(hash);
     const auto& pinned = pins_.noted[Pin::kXorb];
     xorbs_.insert(pinned.begin(), pinned.end());
     return {};
+  }
+
+  Result<bool> IsThere(const xet::Hash& xorb) {
+    const auto known = there_.find(xorb);
+    if (known != there_.end()) return known->second;
+    DOLIUM_TRY(const auto status, StatusOf(layout_.xorb(xorb)));
+    return there_[xorb] = status.has_value();
+  }
+
+  // Marks the xorbs of all that shards tell of files that are needed: two writers may
+  // have stored one file in two ways.
+  Result<void> MarkXorbs() {
+    DOLIUM_TRY(const auto names, store_.catalog()->ShardNames());
+    for (const xet::Hash& name : names) {
+      const auto shard = store_.catalog()->Shard(name);
+      if (!shard && shard.error().code != ErrorCode::kCorrupt) return shard.error();
+      if (!shard || !*shard) continue;
+      xet::ShardVisitor visitor;
+      visitor.file = [&](const xet::FileBlock& file) -> Result<void> {
+        if (!files_.contains(file.hash())) return {};
+        found_.insert(file.hash());
+        DOLIUM_TRY(const bool is_complete, IsComplete(file));
+        if (is_complete) complete_.insert(file.hash());
+        for (size_t i = 0; i < file.size(); ++i) xorbs_.insert(file.term(i).xorb);
+        return {};
+      };
+      const auto scanned = (*shard)->view.Scan(visitor);
+      if (!scanned && scanned.error().code != ErrorCode::kCorrupt) return scanned.error();
+    }
+    return {};
+  }
+
+  Result<bool> IsComplete(const xet::FileBlock& file) {
+    for (size_t i = 0; i < file.size(); ++i) {
+      DOLIUM_TRY(const bool is_there, IsThere(file.term(i).xorb));
+      if (!is_there || dead_.contains(file.term(i).xorb)) return false;
+    }
+    return true;
   }
 
   Result<bool> IsYoung(const std::string& path) const {
@@ -164,20 +214,20 @@ class Collection {
     size_t lost = 0;
   };
 
-  bool IsFileNeeded(const xet::FileBlock& file, bool is_young) const {
-    if (files_.contains(file.hash())) return true;
-    if (!is_young) return false;
-    for (size_t i = 0; i < file.size(); ++i) {
-      if (dead_.contains(file.term(i).xorb)) return false;
-    }
-    return true;
+  // Of a needed file, what cannot be read stays only if there is nothing better.
+  Result<bool> IsFileNeeded(const xet::FileBlock& file, bool is_young) {
+    const bool is_needed = files_.contains(file.hash());
+    if (is_needed && !complete_.contains(file.hash())) return true;
+    if (!is_needed && !is_young) return false;
+    return IsComplete(file);
   }
 
-  Result<Remains> RemainsOf(const MappedShard& shard, bool is_young) const {
+  Result<Remains> RemainsOf(const MappedShard& shard, bool is_young) {
     Remains remains;
     xet::ShardVisitor visitor;
     visitor.file = [&](const xet::FileBlock& file) -> Result<void> {
-      if (!IsFileNeeded(file, is_young)) {
+      DOLIUM_TRY(const bool is_needed, IsFileNeeded(file, is_young));
+      if (!is_needed) {
         ++remains.lost;
         return {};
       }
@@ -192,12 +242,8 @@ class Collection {
       return {};
     };
     visitor.xorb = [&](const xet::XorbBlock& xorb) -> Result<void> {
-      bool is_dead = dead_.contains(xorb.hash());
-      if (!is_dead) {
-        DOLIUM_TRY(const auto status, StatusOf(layout_.xorb(xorb.hash())));
-        is_dead = !status;
-      }
-      if (is_dead) {
+      DOLIUM_TRY(const bool is_there, IsThere(xorb.hash()));
+      if (!is_there || dead_.contains(xorb.hash())) {
         ++remains.lost;
         return {};
       }
@@ -313,9 +359,12 @@ class Collection {
   int64_t oldest_kept_ = 0;
   std::set<std::string> versions_;
   HashSet trees_;
-  HashSet files_;
+  HashSet files_;     // that are needed
+  HashSet found_;     // of them, those that a shard tells of
+  HashSet complete_;  // and that can be read by one
   HashSet xorbs_;
   HashSet dead_;
+  std::unordered_map<xet::Hash, bool, xet::HashOfHash> there_;
   std::vector<std::string> dead_paths_;
   CollectReport report_;
 };

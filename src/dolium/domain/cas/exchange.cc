@@ -7,10 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "dolium/base/crc32c.h"
 #include "dolium/bytes/file_store.h"
 #include "dolium/bytes/folder.h"
 #include "dolium/domain/cas/files.h"
 #include "dolium/domain/cas/put.h"
+#include "dolium/domain/cas/xorb_seal.h"
 #include "dolium/formats/xet/mdb_check.h"
 #include "dolium/formats/xet/mdb_writer.h"
 #include "dolium/formats/xet/merkle.h"
@@ -136,6 +138,7 @@ Result<bool> TakeXorb(const Store& store, Lease& lease, const xet::Hash& hash,
   DOLIUM_TRY_VOID(file.Append(object.view().first(index.record_ends.back())));
   ByteVector footer;
   AppendXorbFooter(index, footer);
+  SealFooter(footer, Crc32c(object.view().first(index.record_ends.back())));
   DOLIUM_TRY_VOID(file.Append(footer));
   DOLIUM_TRY_VOID(file.Sync());
   DOLIUM_TRY_VOID(MakeFolderAt(layout.xorb_folder(hash)));

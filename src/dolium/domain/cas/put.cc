@@ -1,6 +1,7 @@
 #include "dolium/domain/cas/put.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <deque>
@@ -11,6 +12,7 @@
 #include "dolium/base/worker_pool.h"
 #include "dolium/domain/cas/chunk_pipeline.h"
 #include "dolium/domain/cas/put_session.h"
+#include "dolium/domain/cas/seen_files.h"
 #include "dolium/domain/cas/tree_walk.h"
 
 namespace dolium::cas {
@@ -46,6 +48,8 @@ class Work {
 
   Result<xet::Hash> PutOne(ChunkInput input);
   Result<Version> Conclude(Version version, const PutTotals& totals);
+  struct Waiting;
+  Result<bool> TakeSeen(Waiting& waiting, SeenFiles& seen);
   Result<void> WriteManifest(bool all);
   void Tell();
 
@@ -61,6 +65,8 @@ class Work {
   // Entries in order; files wait here until they have their hashes.
   struct Waiting {
     ManifestEntry entry;
+    std::string source;
+    struct stat status{};
     bool is_complete = false;
   };
   std::deque<Waiting> waiting_;
@@ -132,16 +138,40 @@ Result<void> Work::WriteManifest(bool all) {
   return {};
 }
 
+// Whether a file has the hash that it had when it was last put.
+Result<bool> Work::TakeSeen(Waiting& waiting, SeenFiles& seen) {
+  const auto hash = seen.Find(waiting.source, waiting.status);
+  if (!hash) return false;
+  DOLIUM_TRY(const bool is_taken, session_.TakeKnown({*hash, waiting.entry.size}));
+  if (!is_taken) return false;
+  waiting.entry.hash = *hash;
+  waiting.is_complete = true;
+  seen.Add(waiting.source, waiting.status, *hash);
+  Tell();
+  return true;
+}
+
 Result<Version> Work::PutTree(TreeWalk walk, Version version) {
   DOLIUM_TRY(NewFile file, NewFile::Create(store_.layout(), lease_.id()));
   manifest_.emplace(std::move(file));
   version.kind = walk.is_folder() ? VersionKind::kFolder : VersionKind::kPaths;
+  // Other cuts give other hashes.
+  const std::string seen_name =
+      version.name + (version.is_aligned ? std::string("\0aligned", 8) : "");
+  SeenFiles seen = SeenFiles::Load(store_.layout(), seen_name);
   session_.set_file_ended([&](const StoredName& name) -> Result<void> {
     while (waiting_[next_file_].is_complete) ++next_file_;
     Waiting& entry = waiting_[next_file_];
     entry.entry.hash = name.hash;
     entry.entry.size = name.size;
     entry.is_complete = true;
+    // Read while it changed, it is read again.
+    struct stat now{};
+    if (lstat(entry.source.c_str(), &now) == 0 &&
+        now.st_ctim.tv_sec == entry.status.st_ctim.tv_sec &&
+        now.st_ctim.tv_nsec == entry.status.st_ctim.tv_nsec) {
+      seen.Add(entry.source, entry.status, name.hash);
+    }
     Tell();
     return WriteManifest(false);
   });
@@ -151,8 +181,13 @@ Result<Version> Work::PutTree(TreeWalk walk, Version version) {
           DOLIUM_TRY(auto found, walk.Next());
           if (!found) return std::nullopt;
           const bool is_file = found->entry.type == EntryType::kFile;
-          waiting_.push_back({std::move(found->entry), !is_file});
+          waiting_.push_back(
+              {std::move(found->entry), found->source, found->status, !is_file});
           if (!is_file) continue;
+          if (!options_.reread) {
+            DOLIUM_TRY(const bool is_seen, TakeSeen(waiting_.back(), seen));
+            if (is_seen) continue;
+          }
           ChunkInput input{.label = found->source, .path = found->source};
           input.size = waiting_.back().entry.size;
           if (options_.forced_cuts) {
@@ -163,6 +198,7 @@ Result<Version> Work::PutTree(TreeWalk walk, Version version) {
       },
       session_));
   DOLIUM_TRY_VOID(WriteManifest(true));
+  [[maybe_unused]] const auto saved = seen.Save(store_.layout(), lease_.id());
   const PutTotals totals = session_.totals();
   ChunkInput input{.label = "manifest", .path = ""};
   input.fd = UniqueFd(dup(manifest_->fd()));

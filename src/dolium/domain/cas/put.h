@@ -18,6 +18,7 @@ struct PutOptions {
   std::string name;
   size_t jobs = 0;                        // threads; 0: one per core
   uint64_t memory = uint64_t{256} << 20;  // bytes of files on their way at once
+  bool reread = false;  // read files of folders that have not changed since the last put
   // Where chunks of a file end besides. Files cut so have other hashes than Xet gives
   // them. May be empty.
   std::function<Result<std::vector<uint64_t>>(const std::string& path)> forced_cuts = {};

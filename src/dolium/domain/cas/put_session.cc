@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "dolium/base/crc32c.h"
+#include "dolium/domain/cas/xorb_seal.h"
 #include "dolium/formats/xet/mdb_writer.h"
 
 namespace dolium::cas {
@@ -254,14 +256,15 @@ Result<void> PutSession::TakeBatch(Batch& batch) {
   }
   if (!xorb.file) {
     DOLIUM_TRY(NewFile file, NewFile::Create(catalog_->layout(), lease_.id()));
-    xorb.file = std::make_shared<NewFile>(std::move(file));
+    xorb.file = std::make_shared<XorbFile>(XorbFile{std::move(file)});
   }
   auto records = std::make_shared<ByteVector>(std::move(batch.records));
   totals_.stored_bytes += records->size();
   std::shared_ptr<void> given(
       nullptr, [taken = batch.taken, budget = &budget_](void*) { budget->Give(taken); });
   disk_->Submit([file = xorb.file, records, given = std::move(given)]() {
-    return file->Append(*records);
+    file->checksum = Crc32c(*records, file->checksum);
+    return file->file.Append(*records);
   });
   if (batch.closes_xorb) DOLIUM_TRY_VOID(WriteXorb(batch));
   return {};
@@ -273,17 +276,19 @@ Result<void> PutSession::WriteXorb(Batch& batch) {
   ByteVector footer;
   AppendXorbFooter(index, footer);
   totals_.stored_bytes += footer.size();
-  disk_->Submit([this, file = std::move(xorb.file), footer = std::move(footer),
-                 hash = *xorb.hash]() -> Result<void> {
+  disk_->Submit([this, xorb_file = std::move(xorb.file), footer = std::move(footer),
+                 hash = *xorb.hash]() mutable -> Result<void> {
     const Layout& layout = catalog_->layout();
-    DOLIUM_TRY_VOID(file->Append(footer));
-    DOLIUM_TRY_VOID(file->Sync());
+    NewFile& file = xorb_file->file;
+    SealFooter(footer, xorb_file->checksum);
+    DOLIUM_TRY_VOID(file.Append(footer));
+    DOLIUM_TRY_VOID(file.Sync());
     const std::string folder = layout.xorb_folder(hash);
     DOLIUM_TRY_VOID(MakeFolderAt(folder));
     {
       DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout));
       DOLIUM_TRY_VOID(lease_.Note(Pin::kXorb, hash));
-      DOLIUM_TRY_VOID(file->Rename(layout.xorb(hash)));
+      DOLIUM_TRY_VOID(file.Rename(layout.xorb(hash)));
     }
     return SyncFolderAt(folder);
   });
@@ -347,6 +352,17 @@ Result<bool> PutSession::IsKnownFile(const xet::Hash& hash) {
   DOLIUM_TRY(const auto status, StatusOf(catalog_->layout().shard(found->shard->name)));
   if (!status) return false;
   DOLIUM_TRY_VOID(lease_.Note(Pin::kFile, hash));
+  return true;
+}
+
+Result<bool> PutSession::TakeKnown(const StoredName& name) {
+  if (!name.hash.is_zero() && !file_names_.contains(name.hash)) {
+    DOLIUM_TRY(const bool is_known, IsKnownFile(name.hash));
+    if (!is_known) return false;
+    file_names_.insert(name.hash);
+  }
+  ++totals_.files;
+  totals_.bytes += name.size;
   return true;
 }
 

@@ -54,6 +54,9 @@ class PutSession : public ChunkConsumer {
   Result<void> EndFile(const ChunkInput& input) override;
   Result<bool> Poll() override;
 
+  // Takes a file that was read before, if the store has it yet; else it has to be read.
+  Result<bool> TakeKnown(const StoredName& name);
+
   // Called with each file that ended, in order.
   using FileEnded = std::function<Result<void>(const StoredName&)>;
   void set_file_ended(FileEnded ended) { file_ended_ = std::move(ended); }
@@ -82,13 +85,18 @@ class PutSession : public ChunkConsumer {
     xet::Hash hash;
     std::vector<ClosedTerm> terms;
   };
+  // For the thread that writes.
+  struct XorbFile {
+    NewFile file;
+    uint32_t checksum = 0;
+  };
   // A xorb that is being made, or was made by this session.
   struct OwnXorb {
     std::vector<xet::Hash> chunks;
     std::vector<uint32_t> raw_ends;
     std::vector<uint32_t> record_ends;  // as batches come back
     std::optional<xet::Hash> hash;      // once it is closed
-    std::shared_ptr<NewFile> file;      // while it is written
+    std::shared_ptr<XorbFile> file;     // while it is written
     uint32_t stored = 0;
   };
   struct Place {

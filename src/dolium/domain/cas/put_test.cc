@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "dolium/domain/cas/check.h"
+#include "dolium/domain/cas/collect.h"
 #include "dolium/domain/cas/exchange.h"
 #include "dolium/domain/cas/files.h"
 #include "dolium/domain/cas/restore.h"
@@ -99,8 +100,8 @@ TEST_F(PutTest, KeepsWhatInsertionsAndDeletionsLeaveInPlace) {
 
 TEST_F(PutTest, DoesNotShowThreadsOrMemory) {
   const std::string source = path("in");
-  WriteText(source + "/large", RandomText(20'000'000, 3));
-  for (int i = 0; i < 300; ++i) {
+  WriteText(source + "/large", RandomText(9'000'000, 3));
+  for (int i = 0; i < 100; ++i) {
     WriteText(source + "/small/" + std::to_string(i),
               RandomText(static_cast<size_t>(i * i), static_cast<uint64_t>(i)));
   }
@@ -165,6 +166,43 @@ TEST_F(PutTest, RestoresAFolderExactly) {
   EXPECT_EQ(Snapshot(path("out")), Snapshot(source));
   const auto same = DiffVersions(*store_, *version, *found, [](const auto&) {});
   EXPECT_TRUE(same->is_equal());
+}
+
+TEST_F(PutTest, ReadsAgainOnlyWhatChanged) {
+  const std::string source = path("source");
+  WriteText(source + "/same", RandomText(100'000, 20));
+  WriteText(source + "/changed", RandomText(100'000, 21));
+  PutOptions options;
+  options.name = "set";
+  usleep(200'000);  // What changed just before a put is not remembered.
+  ASSERT_TRUE(Put(*store_, {source}, options));
+  struct stat before{};
+  ASSERT_EQ(stat((source + "/changed").c_str(), &before), 0);
+  // The same size and time of modification: only the time of change tells.
+  WriteText(source + "/changed", RandomText(100'000, 22));
+  const timespec times[2] = {before.st_atim, before.st_mtim};
+  ASSERT_EQ(utimensat(AT_FDCWD, (source + "/changed").c_str(), times, 0), 0);
+  usleep(200'000);
+  const auto second = Put(*Reopen(), {source}, options);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->totals.bytes, 200'000u);
+  EXPECT_EQ(second->totals.new_bytes - 100'000u, [&] {
+    const auto lease = *store_->TakeLease();
+    return (*store_->OpenFile(second->hash, *lease))->size();
+  }());
+  EXPECT_LT(second->totals.chunks, 10u);
+  ASSERT_TRUE(Restore(*store_, *second, path("out"), {}));
+  EXPECT_EQ(Snapshot(path("out")), Snapshot(source));
+  const auto third = Put(*Reopen(), {source}, options);
+  EXPECT_EQ(third->totals.chunks, 0u);
+  EXPECT_EQ(third->hash, second->hash);
+  options.reread = true;
+  EXPECT_GT(Put(*Reopen(), {source}, options)->totals.chunks, 0u);
+  // What gc removed is read again, whatever was remembered.
+  options.reread = false;
+  ASSERT_TRUE(RemoveVersions(store_->layout(), *ParseReference("set")));
+  ASSERT_TRUE(CollectGarbage(*store_, {.grace = std::chrono::seconds(0)}));
+  EXPECT_GT(Put(*Reopen(), {source}, options)->totals.new_bytes, 200'000u);
 }
 
 TEST_F(PutTest, KeepsSeveralPathsUnderTheirBaseNames) {
@@ -294,8 +332,15 @@ TEST_F(PutTest, RefusesManifestsThatLeadOutOfTheFolder) {
 TEST_F(PutTest, WritesNothingThroughLinks) {
   // A link that a manifest brings, or that is there already.
   const xet::Hash hash = PutText("file", "text").hash;
-  ManifestEntry link{.path = "a", .type = EntryType::kLink, .target = path("outside")};
-  ManifestEntry below{.path = "a/file", .mode = 0644, .size = 4, .hash = hash};
+  ManifestEntry link;
+  link.path = "a";
+  link.type = EntryType::kLink;
+  link.target = path("outside");
+  ManifestEntry below;
+  below.path = "a/file";
+  below.mode = 0644;
+  below.size = 4;
+  below.hash = hash;
   WriteText(path("manifest"), FormatEntry(link) + FormatEntry(below));
   std::filesystem::create_directories(path("outside"));
   const auto lease = *store_->TakeLease();

@@ -71,6 +71,7 @@ Result<std::optional<TreeWalk::Found>> TreeWalk::Take(std::string source,
     return SystemError(errno, "cannot look up").Within(source);
   }
   Found found;
+  found.status = status;
   found.entry.path = path;
   found.entry.modified = Modified(status);
   if (S_ISLNK(status.st_mode)) {

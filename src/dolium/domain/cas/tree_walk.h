@@ -1,6 +1,8 @@
 // TreeWalk: goes through files and folders that are put into a store.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -30,6 +32,7 @@ class TreeWalk {
   struct Found {
     std::string source;   // where it lies
     ManifestEntry entry;  // of files, without hash
+    struct stat status{};
   };
   // nullopt at the end. A file that vanished meanwhile is passed over.
   Result<std::optional<Found>> Next();

@@ -10,6 +10,7 @@
 #include "dolium/bytes/folder.h"
 #include "dolium/container/json.h"
 #include "dolium/domain/cas/files.h"
+#include "dolium/domain/cas/lease.h"
 
 namespace dolium::cas {
 namespace {
@@ -186,6 +187,8 @@ Result<Version> FindVersion(const Layout& layout, const Reference& reference) {
 
 Result<void> AddVersion(const Layout& layout, std::string_view lease, Version& version) {
   DOLIUM_TRY_VOID(CheckName(version.name));
+  // Keeps gc from removing the folder while it is empty.
+  DOLIUM_TRY(const StoreLock shared, StoreLock::Shared(layout));
   const std::string folder = layout.name_folder(version.name);
   DOLIUM_TRY_VOID(MakeFolderAt(folder));
   DOLIUM_TRY(const UniqueFd opened, OpenFolder(AT_FDCWD, folder).Within(folder));
@@ -201,6 +204,7 @@ Result<void> AddVersion(const Layout& layout, std::string_view lease, Version& v
 }
 
 Result<size_t> RemoveVersions(const Layout& layout, const Reference& reference) {
+  DOLIUM_TRY(const StoreLock shared, StoreLock::Shared(layout));
   DOLIUM_TRY(const auto files, ListVersionFiles(layout, reference.name));
   size_t removed = 0;
   for (const VersionFile& file : files) {
