@@ -120,6 +120,7 @@ class Container:
         format: str | None = None,
         unfinished: bool = False,
         cache_bytes: int = 256 << 20,
+        xorbs: _Path | None = None,
     ) -> None: ...
     @property
     def location(self) -> str: ...

@@ -97,8 +97,12 @@ Result<void> CheckOffsets(const ShardFooter& footer, uint64_t shard_size) {
 
 }  // namespace
 
+bool HasShardTag(BytesView bytes) {
+  return std::memcmp(bytes.data(), kTag.data(), kTag.size()) == 0;
+}
+
 Result<ShardHeader> ParseShardHeader(BytesView bytes) {
-  if (std::memcmp(bytes.data(), kTag.data(), kTag.size()) != 0) {
+  if (!HasShardTag(bytes)) {
     return Corrupt("not a shard: it does not begin with the tag of one");
   }
   const auto version = LoadLE<uint64_t>(bytes.data() + 32);

@@ -37,6 +37,9 @@ inline constexpr uint32_t kWithVerification = uint32_t{1} << 31;  // flags of fi
 inline constexpr uint32_t kWithMetadata = uint32_t{1} << 30;
 inline constexpr uint32_t kGloballyEligible = uint32_t{1} << 31;  // flag of chunks
 
+// Whether a shard begins here. Precondition: kRecordSize bytes.
+bool HasShardTag(BytesView bytes);
+
 struct ShardHeader {
   uint64_t footer_size = 0;  // kShardFooterSize, or 0: no footer
 };
