@@ -36,34 +36,6 @@ Result<size_t> ReadUpTo(int fd, MutableBytes into) {
 
 }  // namespace
 
-void MemoryBudget::Take(uint64_t bytes) {
-  const std::lock_guard hold(mutex_);
-  taken_ += bytes;
-}
-void MemoryBudget::Give(uint64_t bytes) {
-  const std::lock_guard hold(mutex_);
-  taken_ -= bytes;
-  ++changes_;
-  changed_.notify_all();
-}
-bool MemoryBudget::HasRoom() const {
-  const std::lock_guard hold(mutex_);
-  return taken_ < limit_;
-}
-void MemoryBudget::Notify() {
-  const std::lock_guard hold(mutex_);
-  ++changes_;
-  changed_.notify_all();
-}
-uint64_t MemoryBudget::state() const {
-  const std::lock_guard hold(mutex_);
-  return changes_;
-}
-void MemoryBudget::WaitForChange(uint64_t seen) {
-  std::unique_lock hold(mutex_);
-  changed_.wait(hold, [&] { return changes_ != seen; });
-}
-
 struct ChunkPipeline::File {
   explicit File(ChunkInput from) : input(std::move(from)), selector(input.cuts) {}
 
@@ -89,9 +61,7 @@ struct ChunkPipeline::Piece {
   std::atomic<bool> is_done{false};  // with the work that was submitted last
 
   // Where byte 0 of the piece lies.
-  std::byte* data() const {
-    return block->buffer.view().data() + (is_whole ? 0 : kHeadroom);
-  }
+  std::byte* data() const { return block->buffer.data() + (is_whole ? 0 : kHeadroom); }
 };
 
 ChunkPipeline::~ChunkPipeline() {
@@ -125,8 +95,9 @@ void ChunkPipeline::SubmitWhole(const std::shared_ptr<Piece>& piece) {
     const ChunkInput& input = own.file->input;
     DOLIUM_TRY(const UniqueFd fd, OpenForReading(input.path));
     // What a file has more than was seen is left for the next put.
-    DOLIUM_TRY(own.size,
-               ReadUpTo(fd.get(), own.block->buffer.view()).Within(input.label));
+    DOLIUM_TRY(
+        own.size,
+        ReadUpTo(fd.get(), MutableBytes(own.data(), input.size)).Within(input.label));
     const BytesView bytes(own.data(), own.size);
     xet::Chunker chunker(input.cuts);
     std::vector<uint64_t> cuts;
@@ -201,7 +172,8 @@ Result<void> ChunkPipeline::AddPieces(const std::shared_ptr<File>& file) {
     auto piece = std::make_shared<Piece>();
     piece->file = file;
     piece->offset = file->begun;
-    piece->block = std::make_shared<ChunkBlock>(budget_, kHeadroom + kBlock);
+    piece->block =
+        std::make_shared<ChunkBlock>(ChunkBlock{budget_.Take(kHeadroom + kBlock)});
     if (file->is_stream) {
       std::byte* const data = piece->data();
       std::memcpy(data - xet::kGearWindow, file->last_bytes.data(), xet::kGearWindow);
@@ -245,7 +217,8 @@ Result<bool> ChunkPipeline::Fill(const NextInput& next) {
       auto piece = std::make_shared<Piece>();
       piece->file = file;
       piece->is_last = piece->is_whole = true;
-      piece->block = std::make_shared<ChunkBlock>(budget_, file->input.size);
+      piece->block =
+          std::make_shared<ChunkBlock>(ChunkBlock{budget_.Take(file->input.size)});
       pieces_.push_back(piece);
       SubmitWhole(piece);
       continue;

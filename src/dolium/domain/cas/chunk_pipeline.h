@@ -7,12 +7,10 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -23,33 +21,11 @@
 #include "dolium/base/result.h"
 #include "dolium/base/worker_pool.h"
 #include "dolium/bytes/unique_fd.h"
+#include "dolium/domain/cas/memory_budget.h"
 #include "dolium/formats/xet/chunker.h"
 #include "dolium/formats/xet/hash.h"
 
 namespace dolium::cas {
-
-// Counts bytes that are in memory on their way through, and lets wait until there are
-// fewer. May be used from many threads.
-class MemoryBudget {
- public:
-  explicit MemoryBudget(uint64_t limit) : limit_(limit) {}
-
-  void Take(uint64_t bytes);
-  void Give(uint64_t bytes);
-  bool HasRoom() const;
-  // Tells whoever waits that something has changed.
-  void Notify();
-  // Waits until Give() or Notify() was called after the state `seen`.
-  uint64_t state() const;
-  void WaitForChange(uint64_t seen);
-
- private:
-  const uint64_t limit_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  uint64_t taken_ = 0;
-  uint64_t changes_ = 0;
-};
 
 // A file to be read.
 struct ChunkInput {
@@ -60,19 +36,9 @@ struct ChunkInput {
   std::vector<uint64_t> cuts = {};  // forced, ascending
 };
 
-// Bytes that chunks lie in. Gives its memory back when nobody holds it any more.
+// Bytes that chunks lie in.
 struct ChunkBlock {
-  ChunkBlock(MemoryBudget& budget, size_t size)
-      : budget(budget), buffer(size), size(size) {
-    budget.Take(size);
-  }
-  ~ChunkBlock() { budget.Give(size); }
-  ChunkBlock(const ChunkBlock&) = delete;
-  ChunkBlock& operator=(const ChunkBlock&) = delete;
-
-  MemoryBudget& budget;
-  Buffer buffer;
-  const size_t size;
+  MemoryBudget::Lent buffer;
 };
 
 struct HashedChunk {

@@ -38,7 +38,6 @@ PutSession::~PutSession() {
     budget_.WaitForChange(seen);
   }
   disk_.reset();
-  for (const auto& batch : batches_) budget_.Give(batch->taken);
 }
 
 std::optional<PutSession::Place> PutSession::FindOwn(const xet::Hash& hash) const {
@@ -136,7 +135,7 @@ Result<void> PutSession::TakeChunks(std::span<const HashedChunk> chunks,
     }
   }
   // Blocks of large files are let go as they end, whatever is new in them.
-  if (batch_ && block->size > kBatchRaw) FlushBatch();
+  if (batch_ && block->buffer.capacity() > kBatchRaw) FlushBatch();
   if (IsShardFull()) return Flush();
   return {};
 }
@@ -209,7 +208,9 @@ void PutSession::FlushBatch() {
     xet::ChunkCompressor compressor;
     xet::Scheme scheme = xet::Scheme::kLz4;
     size_t in_run = 0;
-    batch->records.reserve(batch->raw + batch->chunks.size() * xet::kChunkHeaderSize);
+    batch->buffer =
+        budget->Take(batch->raw + batch->chunks.size() * xet::kChunkHeaderSize);
+    std::byte* const records = batch->buffer.data();
     for (const NewChunk& chunk : batch->chunks) {
       if (in_run == 0 || in_run == kSchemeRun || chunk.begins_file) {
         scheme = xet::ChooseScheme(chunk.raw);
@@ -220,14 +221,12 @@ void PutSession::FlushBatch() {
       const xet::ChunkHeader header{static_cast<uint32_t>(encoded.bytes.size()),
                                     encoded.scheme,
                                     static_cast<uint32_t>(chunk.raw.size())};
-      std::byte head[xet::kChunkHeaderSize];
-      StoreChunkHeader(header, head);
-      Append(batch->records, head);
-      Append(batch->records, encoded.bytes);
+      StoreChunkHeader(header, records + batch->records);
+      std::memcpy(records + batch->records + xet::kChunkHeaderSize, encoded.bytes.data(),
+                  encoded.bytes.size());
+      batch->records += header.record_size();
       batch->sizes.push_back(static_cast<uint32_t>(header.record_size()));
     }
-    batch->taken = batch->records.size();
-    budget->Take(batch->taken);
     batch->blocks.clear();
     return {};
   });
@@ -258,13 +257,12 @@ Result<void> PutSession::TakeBatch(Batch& batch) {
     DOLIUM_TRY(NewFile file, NewFile::Create(catalog_->layout(), lease_.id()));
     xorb.file = std::make_shared<XorbFile>(XorbFile{std::move(file)});
   }
-  auto records = std::make_shared<ByteVector>(std::move(batch.records));
-  totals_.stored_bytes += records->size();
-  std::shared_ptr<void> given(
-      nullptr, [taken = batch.taken, budget = &budget_](void*) { budget->Give(taken); });
-  disk_->Submit([file = xorb.file, records, given = std::move(given)]() {
-    file->checksum = Crc32c(*records, file->checksum);
-    return file->file.Append(*records);
+  totals_.stored_bytes += batch.records;
+  auto buffer = std::make_shared<MemoryBudget::Lent>(std::move(batch.buffer));
+  disk_->Submit([file = xorb.file, buffer, size = batch.records]() {
+    const BytesView records(buffer->data(), size);
+    file->checksum = Crc32c(records, file->checksum);
+    return file->file.Append(records);
   });
   if (batch.closes_xorb) DOLIUM_TRY_VOID(WriteXorb(batch));
   return {};

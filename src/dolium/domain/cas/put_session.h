@@ -114,9 +114,9 @@ class PutSession : public ChunkConsumer {
     std::vector<std::shared_ptr<const ChunkBlock>> blocks;
     uint64_t raw = 0;
     bool closes_xorb = false;
-    ByteVector records;
+    MemoryBudget::Lent buffer;  // what follows is in there
+    size_t records = 0;         // bytes
     std::vector<uint32_t> sizes;
-    uint64_t taken = 0;  // from the budget, for `records`
     std::atomic<bool> is_done{false};
   };
 

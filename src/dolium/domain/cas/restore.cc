@@ -19,8 +19,8 @@ namespace dolium::cas {
 namespace {
 
 constexpr uint64_t kPart = uint64_t{4} << 20;
-// Files that are restored side by side.
-constexpr size_t kBatch = 1024;
+// Files that are restored side by side: each may have a folder open.
+constexpr size_t kBatch = 256;
 
 timespec TimeOf(int64_t nanoseconds) {
   int64_t seconds = nanoseconds / 1'000'000'000;
@@ -58,7 +58,7 @@ struct Target {
   ManifestEntry entry;
   std::string label;  // for messages
   std::shared_ptr<const StoredFile> file;
-  UniqueFd folder;
+  std::shared_ptr<const UniqueFd> folder;
   UniqueFd fd;
   std::string name;
   std::string temporary;
@@ -66,24 +66,36 @@ struct Target {
   std::atomic<uint64_t> parts_left{0};
 
   ~Target() {
-    if (!temporary.empty() && !is_placed) unlinkat(folder.get(), temporary.c_str(), 0);
+    if (!temporary.empty() && !is_placed) unlinkat(folder->get(), temporary.c_str(), 0);
   }
 };
 
 class Restorer {
  public:
-  Restorer(const Store& store, const GetOptions& options)
-      : store_(store), options_(options) {}
+  // `total`: bytes of all that will be added, for the progress.
+  Restorer(const Store& store, const GetOptions& options, uint64_t total)
+      : store_(store), options_(options), total_(total) {}
 
   // Adds a file; reads what was added if that is much.
   Result<void> Add(int root, const ManifestEntry& entry, std::string label) {
     auto target = std::make_unique<Target>();
     target->entry = entry;
     target->label = std::move(label);
-    DOLIUM_TRY(target->folder, OpenParent(root, entry.path).Within(target->label));
     target->name = LastPart(entry.path);
+    const std::string parent =
+        entry.path.substr(0, entry.path.size() - target->name.size());
+    if (!folder_ || folder_path_ != parent) {
+      DOLIUM_TRY(UniqueFd opened, OpenParent(root, entry.path).Within(target->label));
+      folder_ = std::make_shared<const UniqueFd>(std::move(opened));
+      folder_path_ = parent;
+    }
+    target->folder = folder_;
+    DOLIUM_TRY(target->file, store_.OpenCovered(entry.hash).Within(target->label));
+    if (target->file->size() != entry.size) {
+      return Corrupt(fmt::format("{}: file {}: {} bytes, expected {}", target->label,
+                                 ToString(entry.hash), target->file->size(), entry.size));
+    }
     targets_.push_back(std::move(target));
-    pending_ += entry.size;
     if (targets_.size() >= kBatch) return Flush();
     return {};
   }
@@ -112,7 +124,6 @@ class Restorer {
         },
         options_.stop));
     targets_.clear();
-    pending_ = 0;
     return {};
   }
 
@@ -120,15 +131,9 @@ class Restorer {
 
  private:
   Result<void> Prepare(Target& target) {
-    DOLIUM_TRY(target.file, store_.OpenCovered(target.entry.hash));
     DOLIUM_TRY_VOID(target.file->CheckHash());
-    if (target.file->size() != target.entry.size) {
-      return Corrupt(fmt::format("file {}: {} bytes, expected {}",
-                                 ToString(target.entry.hash), target.file->size(),
-                                 target.entry.size));
-    }
     const std::string temporary = MakeTemporaryName(target.name);
-    target.fd = UniqueFd(openat(target.folder.get(), temporary.c_str(),
+    target.fd = UniqueFd(openat(target.folder->get(), temporary.c_str(),
                                 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!target.fd) return SystemError(errno, "cannot make a temporary");
     target.temporary = temporary;
@@ -143,7 +148,7 @@ class Restorer {
     if (futimens(target.fd.get(), times) != 0) {
       return SystemError(errno, "cannot set the time");
     }
-    const int folder = target.folder.get();
+    const int folder = target.folder->get();
     const int renamed =
         options_.force
             ? renameat(folder, target.temporary.c_str(), folder, target.name.c_str())
@@ -171,7 +176,7 @@ class Restorer {
     if (target.parts_left.fetch_sub(1) == 1) {
       DOLIUM_TRY_VOID(Place(target));
       target.fd.Close();
-      target.folder.Close();
+      target.folder.reset();
       target.file.reset();
       const std::lock_guard hold(report_mutex_);
       ++report_.files;
@@ -185,16 +190,14 @@ class Restorer {
     return {};
   }
 
- public:
-  uint64_t total_ = 0;  // bytes of the version
-
- private:
   static constexpr size_t kStripes = 61;
 
   const Store& store_;
   const GetOptions& options_;
+  const uint64_t total_;
   std::vector<std::unique_ptr<Target>> targets_;
-  uint64_t pending_ = 0;
+  std::shared_ptr<const UniqueFd> folder_;  // of the last file
+  std::string folder_path_;
   std::mutex prepare_[kStripes];
   std::mutex report_mutex_;
   GetReport report_;
@@ -255,8 +258,7 @@ Result<GetReport> RestoreFolder(const Store& store, const Version& version,
       return Exists(fmt::format("{}: is not empty; --force replaces what is there", out));
     }
   }
-  Restorer restorer(store, options);
-  restorer.total_ = version.totals.bytes;
+  Restorer restorer(store, options, version.totals.bytes);
   std::vector<ManifestEntry> folders;
   std::vector<ManifestEntry> links;
   DOLIUM_TRY_VOID(
@@ -304,8 +306,7 @@ Result<GetReport> Restore(const Store& store, const Version& version,
   entry.modified = version.modified != 0 ? version.modified : NowNanoseconds();
   entry.size = file->size();
   entry.hash = version.hash;
-  Restorer restorer(store, options);
-  restorer.total_ = entry.size;
+  Restorer restorer(store, options, entry.size);
   DOLIUM_TRY_VOID(restorer.Add(folder.get(), entry, out));
   DOLIUM_TRY_VOID(restorer.Flush());
   return restorer.report();

@@ -83,9 +83,10 @@ Result<void> StoredFile::ReadTerm(size_t i, uint64_t offset, MutableBytes into) 
   const uint64_t begin = index.raw_offset(term.first) + offset;
   const uint64_t end = begin + into.size();
   size_t chunk = index.ChunkAt(begin);
-  xet::ChunkDecompressor decompressor;
-  ByteVector stored;
-  ByteVector whole;
+  // Fresh memory for each call would cost more than reading.
+  thread_local xet::ChunkDecompressor decompressor;
+  thread_local ByteVector stored;
+  thread_local ByteVector whole;
   while (index.raw_offset(chunk) < end) {
     size_t last = chunk + 1;  // One more than the last chunk that is read now.
     while (last < index.size() && index.raw_offset(last) < end &&

@@ -12,7 +12,7 @@
 namespace dolium::cas {
 namespace {
 
-constexpr size_t kMostFiles = 256;
+constexpr size_t kMostFiles = 128;
 constexpr size_t kMostChunks = size_t{1} << 20;  // 40 bytes each
 // What is read at first: the footer of most xorbs.
 constexpr uint64_t kUsualFooter = 64 * 1024;
