@@ -55,10 +55,9 @@ Result<cas::Version> DoPut(Context& context, uint64_t& skipped) {
   options.memory = context.arguments.Number("memory", options.memory);
   options.reread = context.arguments.Has("reread");
   options.stop = context.stop;
-  options.skipped = [&](const std::string& path) {
+  options.skipped = [&](const std::string& path, std::string_view reason) {
     ++skipped;
-    context.terminal.Report(Unsupported(
-        fmt::format("{}: neither a file, a folder nor a link; left out", path)));
+    context.terminal.Report(Unsupported(fmt::format("{}: {}; left out", path, reason)));
   };
   if (context.arguments.Has("align-entries")) {
     options.forced_cuts = [&](const std::string& path) {

@@ -11,6 +11,7 @@
 
 #include "dolium/bytes/file_identity.h"
 #include "dolium/domain/cas/files.h"
+#include "dolium/domain/cas/seen_files.h"
 #include "dolium/formats/xet/mdb_sets.h"
 #include "dolium/formats/xet/mdb_writer.h"
 
@@ -22,6 +23,7 @@ using HashSet = std::unordered_set<xet::Hash, xet::HashOfHash>;
 // Shards below this size are joined when there are several.
 constexpr uint64_t kSmallShard = uint64_t{8} << 20;
 constexpr size_t kManySmallShards = 8;
+constexpr uint64_t kJoinedAtOnce = uint64_t{64} << 20;
 
 class Collection {
  public:
@@ -309,7 +311,17 @@ class Collection {
       }
       if (!options_.dry_run) DOLIUM_TRY_VOID(RemoveShard(*shard));
     }
-    if (small.size() >= kManySmallShards && !options_.dry_run) return JoinShards(small);
+    if (small.size() < kManySmallShards || options_.dry_run) return {};
+    std::vector<std::shared_ptr<const MappedShard>> group;
+    uint64_t bytes = 0;
+    for (const auto& shard : small) {
+      group.push_back(shard);
+      bytes += shard->bytes.size();
+      if (bytes < kJoinedAtOnce && shard != small.back()) continue;
+      if (group.size() > 1) DOLIUM_TRY_VOID(JoinShards(group));
+      group.clear();
+      bytes = 0;
+    }
     return {};
   }
 
@@ -339,7 +351,7 @@ class Collection {
     return {};
   }
 
-  // Names without versions.
+  // Names without versions, and what was remembered for them.
   Result<void> SweepNames() const {
     if (options_.dry_run) return {};
     DOLIUM_TRY(const auto folders, SortedFolder(layout_.names()));
@@ -347,6 +359,15 @@ class Collection {
       const std::string path = fmt::format("{}/{}", layout_.names(), folder);
       DOLIUM_TRY(const bool is_young, IsYoung(path));
       if (!is_young) rmdir(path.c_str());  // Refused unless it is empty.
+    }
+    DOLIUM_TRY(const auto seen, SortedFolder(layout_.seen()));
+    for (const std::string& file : seen) {
+      const std::string name = file.substr(0, file.find(kSeenAligned));
+      DOLIUM_TRY(const auto status,
+                 StatusOf(fmt::format("{}/{}", layout_.names(), name)));
+      if (status) continue;
+      DOLIUM_TRY([[maybe_unused]] const bool was_there,
+                 RemoveFile(fmt::format("{}/{}", layout_.seen(), file)));
     }
     return {};
   }

@@ -44,7 +44,9 @@ class Work {
         budget_(options.memory),
         pool_(ThreadCount(options.jobs, SIZE_MAX)),
         session_(store.catalog(), store.xorbs(), lease, pool_, budget_),
-        pipeline_(pool_, budget_, options.stop) {}
+        pipeline_(pool_, budget_, options.stop) {
+    session_.set_advanced([this] { Tell(); });
+  }
 
   Result<xet::Hash> PutOne(ChunkInput input);
   Result<Version> Conclude(Version version, const PutTotals& totals);
@@ -86,7 +88,6 @@ Result<xet::Hash> Work::PutOne(ChunkInput input) {
   xet::Hash hash;
   session_.set_file_ended([&](const StoredName& name) -> Result<void> {
     hash = name.hash;
-    Tell();
     return {};
   });
   bool is_given = false;
@@ -155,10 +156,7 @@ Result<Version> Work::PutTree(TreeWalk walk, Version version) {
   DOLIUM_TRY(NewFile file, NewFile::Create(store_.layout(), lease_.id()));
   manifest_.emplace(std::move(file));
   version.kind = walk.is_folder() ? VersionKind::kFolder : VersionKind::kPaths;
-  // Other cuts give other hashes.
-  const std::string seen_name =
-      version.name + (version.is_aligned ? std::string("\0aligned", 8) : "");
-  SeenFiles seen = SeenFiles::Load(store_.layout(), seen_name);
+  SeenFiles seen = SeenFiles::Load(store_.layout(), version.name, version.is_aligned);
   session_.set_file_ended([&](const StoredName& name) -> Result<void> {
     while (waiting_[next_file_].is_complete) ++next_file_;
     Waiting& entry = waiting_[next_file_];
@@ -172,7 +170,6 @@ Result<Version> Work::PutTree(TreeWalk walk, Version version) {
         now.st_ctim.tv_nsec == entry.status.st_ctim.tv_nsec) {
       seen.Add(entry.source, entry.status, name.hash);
     }
-    Tell();
     return WriteManifest(false);
   });
   DOLIUM_TRY_VOID(pipeline_.Run(
@@ -221,7 +218,8 @@ Version NewVersion(const PutOptions& options) {
 Result<Version> Put(const Store& store, const std::vector<std::string>& paths,
                     const PutOptions& options) {
   if (paths.empty()) return InvalidArgument("nothing to put");
-  DOLIUM_TRY(TreeWalk walk, TreeWalk::Begin(paths, options.skipped));
+  DOLIUM_TRY(TreeWalk walk,
+             TreeWalk::Begin(paths, store.layout().root(), options.skipped));
   DOLIUM_TRY(const auto lease, store.TakeLease());
   DOLIUM_TRY(const auto work, Work::Begin(store, *lease, options));
   if (walk.is_folder() || paths.size() > 1) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dolium/base/result.h"
@@ -22,8 +23,8 @@ struct PutOptions {
   // Where chunks of a file end besides. Files cut so have other hashes than Xet gives
   // them. May be empty.
   std::function<Result<std::vector<uint64_t>>(const std::string& path)> forced_cuts = {};
-  // Told of what is neither file, folder nor link, and is passed over.
-  std::function<void(const std::string& path)> skipped = {};
+  // Told of what is passed over, and why.
+  std::function<void(const std::string& path, std::string_view reason)> skipped = {};
   ProgressFunction progress = {};
   std::stop_token stop = {};
 };

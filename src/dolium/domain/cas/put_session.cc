@@ -134,6 +134,7 @@ Result<void> PutSession::TakeChunks(std::span<const HashedChunk> chunks,
       }
     }
   }
+  if (advanced_) advanced_();
   // Blocks of large files are let go as they end, whatever is new in them.
   if (batch_ && block->buffer.capacity() > kBatchRaw) FlushBatch();
   if (IsShardFull()) return Flush();

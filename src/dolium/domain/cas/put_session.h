@@ -61,6 +61,9 @@ class PutSession : public ChunkConsumer {
   using FileEnded = std::function<Result<void>(const StoredName&)>;
   void set_file_ended(FileEnded ended) { file_ended_ = std::move(ended); }
 
+  // Called now and then, when the totals have changed.
+  void set_advanced(std::function<void()> advanced) { advanced_ = std::move(advanced); }
+
   // Makes all xorbs and shards durable: files are in the store when it returns.
   Result<void> Finish();
 
@@ -146,6 +149,7 @@ class PutSession : public ChunkConsumer {
   WorkerPool& pool_;
   MemoryBudget& budget_;
   FileEnded file_ended_;
+  std::function<void()> advanced_;
   PutTotals totals_;
 
   // The current file.

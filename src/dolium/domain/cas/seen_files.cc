@@ -30,17 +30,14 @@ xet::Hash KeyOf(const std::string& path) {
   return xet::ChunkHash(AsBytes(error ? path : absolute.native()));
 }
 
-std::string PathOf(const Layout& layout, std::string_view name) {
-  return fmt::format("{}/{}", layout.seen(), EscapeName(name));
-}
-
 }  // namespace
 
-SeenFiles SeenFiles::Load(const Layout& layout, std::string_view name) {
+SeenFiles SeenFiles::Load(const Layout& layout, std::string_view name, bool is_aligned) {
   SeenFiles seen;
-  seen.name_ = name;
+  seen.path_ = fmt::format("{}/{}{}", layout.seen(), EscapeName(name),
+                           is_aligned ? kSeenAligned : "");
   seen.begun_ = NowNanoseconds();
-  if (auto bytes = MapFile(PathOf(layout, name))) seen.loaded_ = *std::move(bytes);
+  if (auto bytes = MapFile(seen.path_)) seen.loaded_ = *std::move(bytes);
   return seen;
 }
 
@@ -92,7 +89,7 @@ Result<void> SeenFiles::Save(const Layout& layout, std::string_view lease) const
   DOLIUM_TRY_VOID(MakeFolderAt(layout.seen()));
   DOLIUM_TRY(NewFile file, NewFile::Create(layout, lease));
   DOLIUM_TRY_VOID(file.Append(bytes));
-  return file.Rename(PathOf(layout, name_));
+  return file.Rename(path_);
 }
 
 }  // namespace dolium::cas

@@ -20,11 +20,15 @@
 
 namespace dolium::cas {
 
+// What the file of a name ends with for puts whose chunks end with entries: other cuts
+// give other hashes. No escaped name has it.
+inline constexpr std::string_view kSeenAligned = "%aligned";
+
 // One thread at a time.
 class SeenFiles {
  public:
   // What an earlier put left, or nothing.
-  static SeenFiles Load(const Layout& layout, std::string_view name);
+  static SeenFiles Load(const Layout& layout, std::string_view name, bool is_aligned);
 
   // The hash of a file in this state, if it was seen in it.
   std::optional<xet::Hash> Find(const std::string& path, const struct stat& status) const;
@@ -44,7 +48,7 @@ class SeenFiles {
   };
   static constexpr size_t kRowSize = 2 * xet::Hash::kSize + 5 * 8;
 
-  std::string name_;
+  std::string path_;
   int64_t begun_ = 0;
   Bytes loaded_;  // rows, in order of their paths' hashes
   std::vector<Row> noted_;

@@ -34,8 +34,12 @@ Result<std::string> TargetOf(const std::string& path, size_t size) {
 
 }  // namespace
 
-Result<TreeWalk> TreeWalk::Begin(const std::vector<std::string>& paths, Skipped skipped) {
+Result<TreeWalk> TreeWalk::Begin(const std::vector<std::string>& paths,
+                                 const std::string& store, Skipped skipped) {
   TreeWalk walk;
+  if (stat(store.c_str(), &walk.store_) != 0) {
+    return SystemError(errno, "cannot look up").Within(store);
+  }
   walk.skipped_ = std::move(skipped);
   walk.paths_ = paths;
   if (paths.size() == 1) {
@@ -80,13 +84,17 @@ Result<std::optional<TreeWalk::Found>> TreeWalk::Take(std::string source,
   } else {
     found.entry.mode = status.st_mode & 07777;
     if (S_ISDIR(status.st_mode)) {
+      if (status.st_dev == store_.st_dev && status.st_ino == store_.st_ino) {
+        if (skipped_) skipped_(source, "is the store itself");
+        return std::nullopt;
+      }
       found.entry.type = EntryType::kFolder;
       DOLIUM_TRY(auto names, SortedFolder(source));
       levels_.push_back({source, path == "." ? "" : path, std::move(names)});
     } else if (S_ISREG(status.st_mode)) {
       found.entry.size = static_cast<uint64_t>(status.st_size);
     } else {
-      if (skipped_) skipped_(source);
+      if (skipped_) skipped_(source, "neither a file, a folder nor a link");
       return std::nullopt;
     }
   }

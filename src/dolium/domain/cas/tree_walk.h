@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dolium/base/result.h"
@@ -19,12 +20,14 @@ namespace dolium::cas {
 // folders that it is in. One thread at a time.
 class TreeWalk {
  public:
-  // Told of files that are neither files, folders nor links, which are passed over.
-  using Skipped = std::function<void(const std::string& path)>;
+  // Told of what is passed over, and why: what is neither file, folder nor link, and the
+  // store itself.
+  using Skipped = std::function<void(const std::string& path, std::string_view reason)>;
 
   // With one path that is a folder, entries are relative to it, and the first is ".";
   // else they begin with the base names of `paths`, which must differ.
-  static Result<TreeWalk> Begin(const std::vector<std::string>& paths, Skipped skipped);
+  static Result<TreeWalk> Begin(const std::vector<std::string>& paths,
+                                const std::string& store, Skipped skipped);
 
   // Whether it began with one folder.
   bool is_folder() const { return is_folder_; }
@@ -48,6 +51,7 @@ class TreeWalk {
                                     bool follow_link);
 
   Skipped skipped_;
+  struct stat store_{};
   bool is_folder_ = false;
   std::vector<std::string> paths_;
   size_t next_path_ = 0;
