@@ -285,7 +285,7 @@ TEST_F(XetContainerTest, NamesFileTermXorbAndChunkOfDamage) {
   const auto read = ReadEntry(again->store(), Must(again->Find(key)).value()).error();
   EXPECT_EQ(read.code, ErrorCode::kCorrupt);
   EXPECT_THAT(read.message, HasSubstr(key));
-  EXPECT_THAT(read.message, HasSubstr("xorb " + hash + ": chunk "));
+  EXPECT_THAT(read.message, HasSubstr("term 1: xorb " + hash + ": chunk "));
 }
 
 TEST_F(XetContainerTest, RefusesTermsThatTheXorbDoesNotHave) {

@@ -130,7 +130,7 @@ Result<std::shared_ptr<const ShardContainer::Open>> ShardContainer::OpenShard(
   return shard;
 }
 
-Result<Extent> ShardContainer::ExtentOfTerm(const Term& term,
+Result<Extent> ShardContainer::ExtentOfTerm(std::string_view what, const Term& term,
                                             std::optional<MerkleBuilder>& chunks) const {
   DOLIUM_TRY(const auto xorb, xorbs_->Find(term.xorb));
   if (!xorb) {
@@ -154,7 +154,7 @@ Result<Extent> ShardContainer::ExtentOfTerm(const Term& term,
   for (size_t i = term.first; chunks && i < term.end; ++i) {
     chunks->Add(index.chunks[i], index.raw_size(i));
   }
-  return ExtentOf(xorb, term.first, term.end);
+  return ExtentOf(xorb, term.first, term.end, what);
 }
 
 Result<Entry> ShardContainer::EntryOf(const FileBlock& file) const {
@@ -163,8 +163,9 @@ Result<Entry> ShardContainer::EntryOf(const FileBlock& file) const {
   entry.size = file.raw_bytes();
   std::optional<MerkleBuilder> chunks(std::in_place);
   for (size_t i = 0; i < file.size(); ++i) {
-    auto extent = ExtentOfTerm(file.term(i), chunks);
-    if (!extent) return std::move(extent).error().Within(fmt::format("term {}", i));
+    const std::string what = fmt::format("term {}", i);
+    auto extent = ExtentOfTerm(what, file.term(i), chunks);
+    if (!extent) return std::move(extent).error().Within(what);
     entry.extents.push_back(*std::move(extent));
   }
   if (chunks) {

@@ -53,9 +53,9 @@ class ShardContainer final : public Container {
   };
   Result<std::shared_ptr<const Open>> OpenShard(std::string_view object) const;
   Result<Entry> EntryOf(const FileBlock& file) const;
-  // The part of an entry that is `term`; adds its chunks to `chunks`, or resets that if
-  // the xorb is not there.
-  Result<Extent> ExtentOfTerm(const Term& term,
+  // The part of an entry that is `term`, which `what` names; adds its chunks to `chunks`,
+  // or resets that if the xorb is not there.
+  Result<Extent> ExtentOfTerm(std::string_view what, const Term& term,
                               std::optional<MerkleBuilder>& chunks) const;
 
   const Location location_;

@@ -22,19 +22,22 @@ constexpr uint64_t kMaxObject =
 // What is read of the end at first: the footers of most xorbs.
 constexpr uint64_t kFirstSuffix = uint64_t{64} << 10;
 
-// Names that xorbs have in folders: our own stores', plain, the stock client's, with an
-// extension.
-constexpr size_t kWays = 4;
+// Names that xorbs have in folders: in our own stores, plain, in the stock client's local
+// store; and the first two without what sets them apart.
+constexpr size_t kWays = 5;
 std::string NameBy(size_t way, const std::string& hash) {
+  const std::string extended = hash + std::string(kExtension);
   switch (way) {
     case 0:
-      return JoinPath(hash.substr(0, 2), hash);
+      return JoinPath(hash.substr(0, 2), extended);
     case 1:
       return hash;
     case 2:
       return "default." + hash;
+    case 3:
+      return extended;
     default:
-      return hash + std::string(kExtension);
+      return JoinPath(hash.substr(0, 2), hash);
   }
 }
 
@@ -84,19 +87,22 @@ Result<XorbObject> ReadWholly(const Location& location, const Suffix& end,
 
 class RunDecoder final : public StepDecoder {
  public:
-  RunDecoder(std::shared_ptr<const XorbObject> xorb, size_t first, size_t end)
-      : xorb_(std::move(xorb)), first_(first), end_(end) {}
+  RunDecoder(std::shared_ptr<const XorbObject> xorb, size_t first, size_t end,
+             std::string_view what)
+      : xorb_(std::move(xorb)), first_(first), end_(end), what_(what) {}
 
   Result<void> DecodeInto(BytesView stored, MutableBytes into) const override {
     ChunkDecompressor decompressor;
-    return ReadChunks(xorb_->index, first_, end_, stored, decompressor, into)
-        .Within("xorb " + ToString(xorb_->index.hash));
+    auto read = ReadChunks(xorb_->index, first_, end_, stored, decompressor, into)
+                    .Within("xorb " + ToString(xorb_->index.hash));
+    return what_.empty() ? std::move(read) : std::move(read).Within(what_);
   }
 
  private:
   const std::shared_ptr<const XorbObject> xorb_;
   const size_t first_;
   const size_t end_;
+  const std::string what_;
 };
 
 uint64_t MemoryOf(const XorbObject& xorb) {
@@ -127,10 +133,11 @@ Result<XorbObject> ReadXorbObject(const Location& location, const Hash* name) {
   return *std::move(read);
 }
 
-Extent ExtentOf(const std::shared_ptr<const XorbObject>& xorb, size_t first, size_t end) {
+Extent ExtentOf(const std::shared_ptr<const XorbObject>& xorb, size_t first, size_t end,
+                std::string_view what) {
   const XorbIndex& index = xorb->index;
   CodecStep step{CodecId::kXetChunks, index.raw_offset(end) - index.raw_offset(first)};
-  step.decoder = std::make_shared<const RunDecoder>(xorb, first, end);
+  step.decoder = std::make_shared<const RunDecoder>(xorb, first, end, what);
   return {xorb->object, index.records(first, end), {std::move(step)}};
 }
 

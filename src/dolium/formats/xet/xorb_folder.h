@@ -34,9 +34,10 @@ std::optional<Hash> XorbNameOf(std::string_view path);
 Result<XorbObject> ReadXorbObject(const Location& location, const Hash* name);
 
 // Chunks [first, end) as an extent, each of whose chunks is held against its hash when it
-// is read. Errors name the xorb and the chunk. Precondition: first < end <= the number of
-// chunks.
-Extent ExtentOf(const std::shared_ptr<const XorbObject>& xorb, size_t first, size_t end);
+// is read. Errors name `what`, the xorb and the chunk. Precondition: first < end <= the
+// number of chunks.
+Extent ExtentOf(const std::shared_ptr<const XorbObject>& xorb, size_t first, size_t end,
+                std::string_view what = {});
 
 // Folders that are looked through for xorbs, one after the other. Const methods may be
 // called from many threads.
