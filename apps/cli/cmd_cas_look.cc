@@ -1,4 +1,10 @@
 // cas ls, log, stat, diff.
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "cli/cas_arguments.h"
@@ -13,17 +19,35 @@ namespace {
 
 using Align = Table::Align;
 
-Table MakeTable(const Context& context, std::vector<Table::Column> columns) {
-  return Table(std::move(columns),
-               [&](std::string_view line) { context.terminal.Line(line); });
-}
+// A table that prints nothing, not even its headings, if it has no rows.
+class Rows {
+ public:
+  Rows(const Context& context, std::vector<Table::Column> columns)
+      : context_(context), columns_(std::move(columns)) {}
+
+  void Add(std::vector<std::string> cells) {
+    if (!table_) {
+      table_.emplace(columns_,
+                     [this](std::string_view line) { context_.terminal.Line(line); });
+    }
+    table_->Add(std::move(cells));
+  }
+  void Finish() {
+    if (table_) table_->Finish();
+  }
+
+ private:
+  const Context& context_;
+  const std::vector<Table::Column> columns_;
+  std::optional<Table> table_;
+};
 
 Result<void> ListVersionEntries(const Context& context, const cas::Store& store,
                                 const cas::Version& version) {
   DOLIUM_TRY(const auto lease, store.TakeLease());
   const bool is_long = context.arguments.Has("long");
-  Table table = MakeTable(
-      context, {{"mode"}, {"size", Align::kRight}, {"modified"}, {"path"}, {"hash"}});
+  Rows table(context,
+             {{"mode"}, {"size", Align::kRight}, {"modified"}, {"path"}, {"hash"}});
   const auto show = [&](const cas::ManifestEntry& entry) -> Result<void> {
     if (context.terminal.json()) {
       Json json = {{"path", entry.path}, {"type", EntryTypeName(entry.type)}};
@@ -64,11 +88,11 @@ Result<void> ListVersionEntries(const Context& context, const cas::Store& store,
 
 Result<void> ListAllNames(const Context& context, const cas::Store& store) {
   DOLIUM_TRY(const auto names, cas::ListNames(store.layout()));
-  Table table = MakeTable(context, {{"name"},
-                                    {"versions", Align::kRight},
-                                    {"kind"},
-                                    {"size", Align::kRight},
-                                    {"created"}});
+  Rows table(context, {{"name"},
+                       {"versions", Align::kRight},
+                       {"kind"},
+                       {"size", Align::kRight},
+                       {"created"}});
   for (const std::string& name : names) {
     DOLIUM_TRY(const auto files, cas::ListVersionFiles(store.layout(), name));
     if (files.empty()) continue;
@@ -108,13 +132,13 @@ Result<void> ShowLog(const Context& context, const cas::Store& store) {
   }
   std::stable_sort(versions.begin(), versions.end(),
                    [](const auto& a, const auto& b) { return a.created < b.created; });
-  Table table = MakeTable(context, {{"version"},
-                                    {"created"},
-                                    {"files", Align::kRight},
-                                    {"size", Align::kRight},
-                                    {"new", Align::kRight},
-                                    {"on disk", Align::kRight},
-                                    {"aligned"}});
+  Rows table(context, {{"version"},
+                       {"created"},
+                       {"files", Align::kRight},
+                       {"size", Align::kRight},
+                       {"new", Align::kRight},
+                       {"on disk", Align::kRight},
+                       {"aligned"}});
   for (const cas::Version& version : versions) {
     if (context.terminal.json()) {
       context.terminal.JsonLine(VersionMembers(version));

@@ -225,7 +225,11 @@ class Checker {
         if (!version && version.error().code == ErrorCode::kNotFound) continue;
         ++report_.versions;
         if (!version) {
-          Tell("version", file.path, "", version.error().message);
+          std::string message = version.error().message;
+          if (message.starts_with(file.path + ": ")) {
+            message.erase(0, file.path.size() + 2);
+          }
+          Tell("version", file.path, "", std::move(message));
           continue;
         }
         CheckVersion(*version);

@@ -1,6 +1,9 @@
 dolium cas init a
 dolium cas init b
 make_files in 4
+chmod 644 in/*
+touch -h -d @1700000000 in/* in
+chmod 755 in
 dolium cas put --no-summary --store a in
 dolium cas put --no-summary --store a in/3
 dolium cas export --store a -o out.mdb --xorbs xorbs 3

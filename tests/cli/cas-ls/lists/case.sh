@@ -1,7 +1,9 @@
 dolium cas init store
 export DOLIUM_STORE=store
 make_files in 3
-touch -d @1700000000 in/* in
+chmod 644 in/*
+touch -h -d @1700000000 in/* in
+chmod 755 in
 dolium cas ls
 dolium cas put --no-summary in
 dolium cas put --no-summary --name "odd name" in/2

@@ -3,8 +3,11 @@ export DOLIUM_STORE=store
 make_files in 5
 chmod 640 in/3
 ln -s 3 in/link
-mkdir in/empty
-dolium cas put in
+mkdir -m 755 in/empty
+chmod 644 in/[0-24]
+touch -h -d @1700000000 in/* in
+chmod 755 in
+dolium cas put in | sed 's/, [^,]* on disk/, SIZE on disk/'
 dolium cas put in
 dolium cas put --json --name one in/4 | sed -E 's/"created":"[^"]*"/"created":"TIME"/'
 dolium cas get in -o out

@@ -1,5 +1,5 @@
 dolium cas init store
-echo hello | dolium cas put --store store --name greeting -
+echo hello | dolium cas put --store store --name greeting - | sed 's/, [^,]* on disk/, SIZE on disk/'
 dolium cas get --store store greeting -o -
 status dolium cas put --store store -
 status dolium cas put --store store --name x nothing
