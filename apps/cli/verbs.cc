@@ -282,7 +282,7 @@ std::vector<Verb> MakeVerbs() {
 std::span<const Verb> Verbs() {
   static const std::vector<Verb> verbs = [] {
     std::vector<Verb> all = MakeVerbs();
-    for (const std::vector<Verb>& group : {VolumeVerbs(), PackVerbs()}) {
+    for (const std::vector<Verb>& group : {VolumeVerbs(), PackVerbs(), CasVerbs()}) {
       all.insert(std::ranges::find(all, "completion", &Verb::name), group.begin(),
                  group.end());
     }

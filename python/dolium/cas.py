@@ -1,7 +1,12 @@
-"""Content-addressed storage: names of files, chunks and xorbs as Xet makes them.
+"""Content-addressed storage: names of files, chunks and xorbs as Xet makes them, and a store.
 
     dolium.cas.file_hash("model.safetensors")
     dolium.cas.chunks(data)
+
+    store = dolium.cas.Store.init("store")
+    version = store.put("train-data")
+    store.get(version.reference, "restored")
+    store.open("train-data", "images/0.png").pread(100, 0)
 
 A hash is text of 64 digits, as it stands in URLs and in the names of files.
 """
@@ -13,13 +18,19 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from . import _core
+from ._cas_store import Damage, Store, StoredFile, StoreEntry, Version
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 __all__ = [
     "Chunk",
+    "Damage",
     "FileHash",
+    "Store",
+    "StoreEntry",
+    "StoredFile",
+    "Version",
     "Xorb",
     "chunk_hash",
     "chunks",

@@ -19,4 +19,5 @@ NB_MODULE(_core, module) {
   BindPackWriter(module);
   BindPackOrders(module);
   BindXetHash(module);
+  BindCasStore(module);
 }
