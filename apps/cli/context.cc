@@ -47,14 +47,24 @@ Result<Bytes> Context::ReadFile(const std::string& name, uint64_t limit) const {
 }
 
 Result<void> Context::WriteFile(const std::string& name, BytesView bytes) const {
+  return WriteFile(name, [&](const PieceSink& take) { return take(bytes); });
+}
+
+Result<void> Context::WriteFile(
+    const std::string& name,
+    const std::function<Result<void>(const PieceSink&)>& produce) const {
   if (name == "-") {
-    terminal.Raw(bytes);
-    return {};
+    return produce([&](BytesView piece) -> Result<void> {
+      terminal.Raw(piece);
+      return {};
+    });
   }
   DOLIUM_TRY(const Location location, ParseLocation(name));
-  const auto written = location.store->Put(
-      location.path, bytes,
-      arguments.Has("force") ? Precondition::None() : Precondition::Absent());
+  const bool replaces = arguments.Has("force");
+  DOLIUM_TRY(const auto writer, location.store->Begin(location.path));
+  DOLIUM_TRY_VOID(produce([&](BytesView piece) { return writer->Append(piece); }));
+  const auto written =
+      writer->Commit(replaces ? Precondition::None() : Precondition::Absent());
   if (written) return {};
   if (written.error().code == ErrorCode::kExists) {
     return Exists(fmt::format("{}: is there already; --force replaces it", name));
@@ -73,6 +83,8 @@ Result<std::unique_ptr<Container>> Context::Open(const std::string& location,
                                                  bool allow_unfinished) const {
   OpenOptions options;
   DOLIUM_TRY(options.spec, ReadSpec("sharding"));
+  if (auto xorbs = arguments.Get("xorbs"))
+    options.parameters["xorbs"] = *std::move(xorbs);
   options.allow_unfinished = allow_unfinished;
   DOLIUM_TRY(const Location parsed, ParseLocation(location));
   return OpenContainer(formats, parsed, arguments.Get("format").value_or(""), options);

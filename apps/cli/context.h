@@ -48,6 +48,11 @@ class Context {
   // Makes a file, whole or not at all, or writes to standard output for "-". kExists if
   // the file is there, unless --force is given.
   Result<void> WriteFile(const std::string& name, BytesView bytes) const;
+  // The same in pieces: `produce` is called once and hands them on, in order.
+  using PieceSink = std::function<Result<void>(BytesView)>;
+  Result<void> WriteFile(
+      const std::string& name,
+      const std::function<Result<void>(const PieceSink&)>& produce) const;
 
   // --jobs; 0: one per core.
   size_t jobs() const { return static_cast<size_t>(arguments.Number("jobs", 0)); }

@@ -42,7 +42,7 @@ TEST(WordsAfter, AreFirstWordsOnceAndThoseOfAGroup) {
   EXPECT_THAT(WordsAfter("volume"), IsSupersetOf({"ingest", "cutout"}));
   EXPECT_THAT(WordsAfter("vol"), IsEmpty());
   EXPECT_THAT(WordsAfter("verify"), IsEmpty());
-  EXPECT_THAT(Groups(), ElementsAre("volume", "pack"));
+  EXPECT_THAT(Groups(), ElementsAre("volume", "pack", "cas"));
 }
 
 TEST(VerbHelp, FitsATerminalButForExamplesAndStatus) {
@@ -83,7 +83,8 @@ TEST(BashCompletion, KnowsVerbsOptionsAndFormats) {
   }
   EXPECT_THAT(
       script,
-      HasSubstr("-f|--format) COMPREPLY=($(compgen -W 'neuroglancer shardpack files'"));
+      HasSubstr(
+          "-f|--format) COMPREPLY=($(compgen -W 'neuroglancer shardpack xet files'"));
 }
 
 }  // namespace

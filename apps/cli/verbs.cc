@@ -13,6 +13,9 @@ constexpr Option kFormat = Value(ValueKind::kFormat, "f", "format", "<name>",
                                  "skip detection; `dolium formats` lists the names");
 constexpr Option kSharding = Value(ValueKind::kFile, "", "sharding", "<file>",
                                    "the spec of the set, where no info file tells it");
+constexpr Option kXorbs =
+    Value(ValueKind::kFile, "", "xorbs", "<folder>",
+          "xorbs of a Xet shard [`xorbs` beside its folder, and that]");
 constexpr Option kUnfinished =
     Flag("", "unfinished", "read a set whose writing has not ended");
 constexpr Option kMemory = Value(ValueKind::kSize, "", "memory", "<size>",
@@ -61,7 +64,7 @@ std::vector<Verb> MakeVerbs() {
               "where bytes before the entry belong to it.",
           .options = {Flag("l", "long",
                            "a table: key, size, stored size, object, offset"),
-                      kFormat, kSharding, kUnfinished, kJson},
+                      kFormat, kSharding, kXorbs, kUnfinished, kJson},
           .examples =
               {"dolium ls seg/s0/1f.shard",
                "dolium ls --json seg/s0 | jq 'select(.stored_size > 1000000).key'"},
@@ -81,7 +84,7 @@ std::vector<Verb> MakeVerbs() {
                       Value(ValueKind::kFile, "o", "output", "<file>",
                             "write to a file [-: standard output]"),
                       Flag("", "force", "replace the output file"), kFormat, kSharding,
-                      kUnfinished, kJson},
+                      kXorbs, kUnfinished, kJson},
           .examples = {"dolium cat seg/s0 4021 | hexdump -C | head",
                        "dolium cat --raw -o chunk.gz https://host/seg/s0 4021"},
           .least_arguments = 2,
@@ -113,8 +116,8 @@ std::vector<Verb> MakeVerbs() {
                       Value(ValueKind::kNumber, "", "seed", "<n>",
                             "choose the same part again [at random]"),
                       Flag("", "strict", "warnings count as errors"),
-                      Flag("q", "quiet", "leave out warnings"), kFormat, kSharding, kJobs,
-                      kJson, kNoSummary, kProgress},
+                      Flag("q", "quiet", "leave out warnings"), kFormat, kSharding,
+                      kXorbs, kJobs, kJson, kNoSummary, kProgress},
           .examples = {"dolium verify seg/s0/1f.shard",
                        "dolium verify --json --sample 5% https://host/seg | jq -r "
                        "'select(.type == "
@@ -279,7 +282,7 @@ std::vector<Verb> MakeVerbs() {
 std::span<const Verb> Verbs() {
   static const std::vector<Verb> verbs = [] {
     std::vector<Verb> all = MakeVerbs();
-    for (const std::vector<Verb>& group : {VolumeVerbs(), PackVerbs()}) {
+    for (const std::vector<Verb>& group : {VolumeVerbs(), PackVerbs(), CasVerbs()}) {
       all.insert(std::ranges::find(all, "completion", &Verb::name), group.begin(),
                  group.end());
     }

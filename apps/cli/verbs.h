@@ -61,9 +61,10 @@ std::vector<std::string_view> WordsAfter(std::string_view group);
 // The first words of names that have two.
 std::vector<std::string_view> Groups();
 
-// The rows for volumes and for packs, which are in files of their own.
+// The rows for volumes, packs and stores, which are in files of their own.
 std::vector<Verb> VolumeVerbs();
 std::vector<Verb> PackVerbs();
+std::vector<Verb> CasVerbs();
 
 // "-j, --jobs <n>", "--json".
 std::string Signature(const Option& option);
@@ -71,7 +72,8 @@ std::string Signature(const Option& option);
 // What stands in front of all verbs.
 inline constexpr std::string_view kProgramSummary =
     "One engine for sharded chunk storage: look into sets of shards, check, change and "
-    "convert them; make volumes and cut boxes out of them; pack samples into shards.";
+    "convert them; make volumes and cut boxes out of them; pack samples into shards; keep "
+    "versions of files, each piece once.";
 
 // A group whose verbs are also a program: `shardpack create` is `dolium pack create`.
 inline constexpr std::string_view kPackGroup = "pack";
@@ -80,6 +82,19 @@ inline constexpr std::string_view kPackProgram = "shardpack";
 // Any number of arguments.
 inline constexpr size_t kAny = 1'000'000;
 
+ExitStatus RunCasDiff(Context& context);
+ExitStatus RunCasExport(Context& context);
+ExitStatus RunCasGc(Context& context);
+ExitStatus RunCasGet(Context& context);
+ExitStatus RunCasImport(Context& context);
+ExitStatus RunCasInit(Context& context);
+ExitStatus RunCasLog(Context& context);
+ExitStatus RunCasLs(Context& context);
+ExitStatus RunCasPut(Context& context);
+ExitStatus RunCasReindex(Context& context);
+ExitStatus RunCasRm(Context& context);
+ExitStatus RunCasStat(Context& context);
+ExitStatus RunCasVerify(Context& context);
 ExitStatus RunCat(Context& context);
 ExitStatus RunCompletion(Context& context);
 ExitStatus RunConvert(Context& context);

@@ -12,6 +12,8 @@ Neuroglancer volumes are arrays: see Volume, and dolium.volume for bulk work on 
     v = dolium.Volume.open("https://host/seg")
     v[100:200, 50:80, 7]
 
+Files have names made from their bytes: see dolium.cas.
+
 Locations are paths or URLs (file, http, https, precomputed, gs). Keys of sharded sets are ints,
 those of plain folders are file names. Calls let go of the GIL while they read, write or decode,
 and may come from many threads.
@@ -21,7 +23,7 @@ from __future__ import annotations
 
 import os
 
-from . import volume
+from . import cas, volume
 from ._arrays import decode_chunk, downsample_array, encode_chunk
 from ._core import (
     ConflictError,
@@ -73,6 +75,7 @@ __all__ = [
     "VolumeReport",
     "WriteSummary",
     "__version__",
+    "cas",
     "choose_sharding",
     "convert",
     "decode_chunk",
@@ -94,11 +97,13 @@ def open(
     format: str | None = None,
     unfinished: bool = False,
     cache_bytes: int = 256 << 20,
+    xorbs: str | os.PathLike[str] | None = None,
 ) -> Container:
     """Opens a set: a folder of shards, one shard, or a plain folder of files.
 
     `sharding` is the spec where no info file gives it: a ShardingSpec, a dict, JSON text or the
     name of a file with it. `format` skips detection. `unfinished` allows a set whose writing has
-    not ended. `cache_bytes` bounds the index blocks that are kept in memory.
+    not ended. `cache_bytes` bounds the index blocks that are kept in memory. `xorbs` is the folder
+    with the xorbs of a Xet shard, where that is not the folder `xorbs` beside it.
     """
-    return Container(location, sharding, format, unfinished, cache_bytes)
+    return Container(location, sharding, format, unfinished, cache_bytes, xorbs)

@@ -18,5 +18,7 @@ void BindPackSet(nanobind::module_& module);
 void BindPackTuples(nanobind::module_& module);
 void BindPackWriter(nanobind::module_& module);
 void BindPackOrders(nanobind::module_& module);
+void BindXetHash(nanobind::module_& module);
+void BindCasStore(nanobind::module_& module);
 
 }  // namespace dolium::python

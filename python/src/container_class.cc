@@ -17,7 +17,8 @@
 namespace dolium::python {
 namespace {
 
-constexpr uint64_t kDefaultCacheBytes = OpenOptions().cache_bytes;
+const uint64_t kDefaultCacheBytes = OpenOptions().cache_bytes;
+constexpr const char* kXorbs = "xorbs";
 
 // --- slots: faster than methods, which nanobind finds by the types of their arguments
 // --------
@@ -186,23 +187,28 @@ nb::tuple Reduce(nb::handle self) {
   const auto optional = [](const std::optional<std::string>& text) -> nb::object {
     return text ? nb::object(NameText(*text)) : nb::none();
   };
+  const auto& parameters = arguments.options.parameters;
+  const auto xorbs = parameters.find(kXorbs);
   return nb::make_tuple(
       self.type(),
       nb::make_tuple(NameText(arguments.location), optional(arguments.options.spec),
                      arguments.format.empty() ? nb::object(nb::none())
                                               : nb::object(NameText(arguments.format)),
-                     arguments.options.allow_unfinished, arguments.options.cache_bytes));
+                     arguments.options.allow_unfinished, arguments.options.cache_bytes,
+                     xorbs == parameters.end() ? nb::object(nb::none())
+                                               : nb::object(NameText(xorbs->second))));
 }
 
 void Init(PyContainer* self, nb::handle location, nb::handle sharding,
-          const std::optional<std::string>& format, bool unfinished,
-          uint64_t cache_bytes) {
+          const std::optional<std::string>& format, bool unfinished, uint64_t cache_bytes,
+          nb::handle xorbs) {
   OpenArguments arguments;
   arguments.location = LocationText(location);
   arguments.format = format.value_or("");
   arguments.options.spec = SpecText(sharding);
   arguments.options.allow_unfinished = unfinished;
   arguments.options.cache_bytes = cache_bytes;
+  if (!xorbs.is_none()) arguments.options.parameters[kXorbs] = LocationText(xorbs);
   new (self) PyContainer(std::move(arguments));
 }
 
@@ -221,7 +227,7 @@ void BindContainer(nb::module_& module) {
       "ints for chunks (str is taken as well), else str. Any thread may use it.")
       .def("__init__", Init, nb::arg("location"), nb::arg("sharding") = nb::none(),
            nb::arg("format") = nb::none(), nb::arg("unfinished") = false,
-           nb::arg("cache_bytes") = kDefaultCacheBytes)
+           nb::arg("cache_bytes") = kDefaultCacheBytes, nb::arg("xorbs") = nb::none())
       .def("get", Get, nb::arg("key"), nb::arg("default") = nb::none(),
            "The value of a key, or the default.")
       .def("get_many", &PyContainer::GetMany, nb::arg("keys"),

@@ -19,4 +19,6 @@ NB_MODULE(_core, module) {
   BindPackTuples(module);
   BindPackWriter(module);
   BindPackOrders(module);
+  BindXetHash(module);
+  BindCasStore(module);
 }

@@ -7,16 +7,14 @@ same work done again gives what an undisturbed run gives.
 import os
 import random
 import shutil
-import signal
-import subprocess
 import sys
-import time
 
 import dolium
 import pytest
 
 import program
 import sharded_sets
+from killing import Worker
 from sharded_sets import make_spec
 
 KILLS = 200 if os.environ.get("DOLIUM_LONG") else 20
@@ -41,36 +39,6 @@ dolium.write_sharded(folder, spec, chunks, force=force == "force", memory=300_00
 def make_chunks(seed):
     source = random.Random(seed)
     return {id: source.randbytes(source.randrange(900)) for id in range(CHUNK_COUNT)}
-
-
-class Worker:
-    """A process that does the work to be killed."""
-
-    def __init__(self, command, waits_for_ready=False):
-        self.process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE if waits_for_ready else subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
-        if waits_for_ready:
-            assert self.process.stdout.readline() == b"ready\n", self.process.stderr.read()
-        self.began = time.monotonic()
-
-    def finish(self):
-        """Lets it end, and returns how long that took."""
-        errors = self.process.communicate()[1]
-        assert self.process.returncode == 0, errors.decode(errors="replace")
-        return time.monotonic() - self.began
-
-    def kill_after(self, seconds):
-        """Whether it was killed before it ended."""
-        try:
-            self.process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            self.process.send_signal(signal.SIGKILL)
-        errors = self.process.communicate()[1]
-        assert self.process.returncode in (0, -signal.SIGKILL), errors.decode(errors="replace")
-        return self.process.returncode != 0
 
 
 def writer(folder, seed, force=False):

@@ -14,7 +14,8 @@ import pytest
 
 import program
 import sharded_sets
-from test_kill import KILLS, Worker, moments
+from killing import Worker
+from test_kill import KILLS, moments
 
 SIZE = (150, 130, 90)
 STORAGE = ("--chunk-size", "32,32,32", "--shard-size", "1MiB")

@@ -44,6 +44,7 @@ Result<void> CheckDecodedSize(const CodecStep& step, BytesView stored, uint64_t 
 }
 
 Result<void> DecodeStepInto(const CodecStep& step, BytesView stored, MutableBytes into) {
+  if (step.codec == CodecId::kXetChunks) return step.decoder->DecodeInto(stored, into);
   if (step.codec == CodecId::kLz4Block) return Lz4BlockDecodeInto(stored, into);
   return ZstdDecodeInto(stored, into, step.dictionary.get());
 }
@@ -56,6 +57,10 @@ Result<Bytes> DecodeSized(const CodecStep& step, const Bytes& stored, uint64_t l
 }
 
 Result<ByteVector> EncodeSized(const CodecStep& step, BytesView value) {
+  if (step.codec == CodecId::kXetChunks) {
+    return InvalidArgument(
+        fmt::format("a step of {} is done by its format alone", CodecName(step.codec)));
+  }
   if (step.decoded_size != value.size() || step.dictionary) {
     return InvalidArgument(fmt::format("{} bytes for a {} step of {}{}", value.size(),
                                        CodecName(step.codec), step.decoded_size,
@@ -81,6 +86,8 @@ std::string_view CodecName(CodecId codec) {
       return "lz4";
     case CodecId::kZstd:
       return "zstd";
+    case CodecId::kXetChunks:
+      return "xet";
   }
   return "unknown";
 }
@@ -104,7 +111,8 @@ Result<Bytes> Decode(const CodecChain& chain, const Bytes& stored, uint64_t limi
         break;
       }
       case CodecId::kLz4Block:
-      case CodecId::kZstd: {
+      case CodecId::kZstd:
+      case CodecId::kXetChunks: {
         DOLIUM_TRY(value, DecodeSized(step, value, limit));
         break;
       }
@@ -142,7 +150,8 @@ Result<bool> DecodeInto(const CodecChain& chain, BytesView stored, MutableBytes 
     case CodecId::kGzip:
       return GzipDecodeInto(last, into);
     case CodecId::kLz4Block:
-    case CodecId::kZstd: {
+    case CodecId::kZstd:
+    case CodecId::kXetChunks: {
       if (chain.back().decoded_size != into.size()) return false;
       DOLIUM_TRY_VOID(DecodeStepInto(chain.back(), last, into));
       return true;
@@ -160,7 +169,8 @@ Result<ByteVector> Encode(const CodecChain& chain, BytesView value) {
         encoded = GzipEncode(current);
         break;
       case CodecId::kLz4Block:
-      case CodecId::kZstd: {
+      case CodecId::kZstd:
+      case CodecId::kXetChunks: {
         DOLIUM_TRY(encoded, EncodeSized(step, current));
         break;
       }

@@ -1,5 +1,6 @@
 #include "dolium/codec/codec.h"
 
+#include <memory>
 #include <string>
 
 #include <fmt/format.h>
@@ -81,6 +82,32 @@ TEST(Codec, DecodesWithADictionary) {
   EXPECT_EQ(AsText(*Decode(chain, stored, 1000)), AsText(value));
   EXPECT_FALSE(Decode({{CodecId::kZstd, value.size()}}, stored, 1000));
   EXPECT_EQ(Encode(chain, value).error().code, ErrorCode::kInvalidArgument);
+}
+
+// Turns every byte round.
+class Inverter final : public StepDecoder {
+ public:
+  Result<void> DecodeInto(BytesView stored, MutableBytes into) const override {
+    if (stored.size() != into.size()) return Corrupt("another size");
+    for (size_t i = 0; i < stored.size(); ++i) into[i] = ~stored[i];
+    return {};
+  }
+};
+
+TEST(XetChunks, AreUndoneByWhatTheStepBrings) {
+  CodecStep step{CodecId::kXetChunks, 3};
+  step.decoder = std::make_shared<Inverter>();
+  const CodecChain chain{step};
+  EXPECT_EQ(ToString(chain), "xet");
+  const Bytes stored = Bytes::Copy(AsBytes("\x9e\x9d\x9c"));
+  EXPECT_EQ(AsText(*Decode(chain, stored, 3)), "abc");
+  EXPECT_THAT(Decode(chain, stored, 2).error().message, HasSubstr("more than the limit"));
+  EXPECT_EQ(Decode(chain, stored.Slice(0, 2), 3).error().message, "another size");
+  ByteVector into(3);
+  EXPECT_TRUE(*DecodeInto(chain, stored, into));
+  EXPECT_EQ(AsText(into), "abc");
+  EXPECT_EQ(ClaimedSize(chain, stored), 3U);
+  EXPECT_EQ(Encode(chain, AsBytes("abc")).error().code, ErrorCode::kInvalidArgument);
 }
 
 }  // namespace

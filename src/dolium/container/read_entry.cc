@@ -20,6 +20,9 @@ namespace {
 // memory is taken for them. Below, the read itself finds out and saves a request.
 constexpr uint64_t kUncheckedBytes = uint64_t{16} << 20;
 
+// What ReadInPieces() reads at a time, give or take an extent.
+constexpr uint64_t kPieceBytes = uint64_t{16} << 20;
+
 // One range of an entry, and where its bytes go in the entry's buffer.
 struct Piece {
   const ObjectVersion* object = nullptr;
@@ -321,6 +324,34 @@ Result<EntryData> DecodeStored(const Store& store, const Entry& entry, EntryData
                                           value->size(), *entry.size)));
   }
   return EntryData{*std::move(value), std::move(stored.preceding)};
+}
+
+Result<void> ReadInPieces(const Store& store, const Entry& entry,
+                          const std::function<Result<void>(const Bytes& piece)>& take,
+                          const ReadLimits& limits) {
+  uint64_t size = 0;
+  for (size_t first = 0; first < entry.extents.size();) {
+    Entry part;
+    part.key = entry.key;
+    uint64_t bytes = 0;
+    do {
+      const Extent& extent = entry.extents[first++];
+      const uint64_t decoded =
+          extent.codecs.empty() ? 0 : extent.codecs.back().decoded_size;
+      bytes = CheckedAdd(bytes, std::max(extent.range.length, decoded))
+                  .value_or(~uint64_t{0});
+      part.extents.push_back(extent);
+    } while (first < entry.extents.size() && bytes < kPieceBytes);
+    DOLIUM_TRY(const EntryData data, ReadEntry(store, part, limits));
+    size += data.value.size();
+    DOLIUM_TRY_VOID(take(data.value));
+  }
+  if (entry.size && size != *entry.size) {
+    return EntryError(ObjectOf(store, entry), entry.key,
+                      Corrupt(fmt::format("decodes to {} bytes, the index says {}", size,
+                                          *entry.size)));
+  }
+  return {};
 }
 
 Result<EntryData> ReadEntry(const Store& store, const Entry& entry,

@@ -1,6 +1,7 @@
 // ReadEntry: payloads, the same way for every format.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,13 @@ struct EntryData {
 // Checksums of extents are checked here and below; kCorrupt if they do not agree.
 Result<EntryData> ReadEntry(const Store& store, const Entry& entry,
                             const ReadLimits& limits = {});
+
+// The same value in pieces, one after another, of at most some MiB unless an extent is
+// larger: for entries of many extents that memory need not hold whole. The limits are
+// those of a piece. An error of `take` ends the reading, and is returned as it is.
+Result<void> ReadInPieces(const Store& store, const Entry& entry,
+                          const std::function<Result<void>(const Bytes& piece)>& take,
+                          const ReadLimits& limits = {});
 
 // The same, as stored: nothing is decoded.
 Result<EntryData> ReadStored(const Store& store, const Entry& entry,

@@ -3,6 +3,7 @@
 #include "dolium/formats/files/format.h"
 #include "dolium/formats/neuroglancer/format.h"
 #include "dolium/formats/shardpack/format.h"
+#include "dolium/formats/xet/format.h"
 
 namespace dolium {
 
@@ -10,6 +11,7 @@ Formats BuiltinFormats() {
   static constexpr Format kFormats[] = {
       neuroglancer::kFormat,
       shardpack::kFormat,
+      xet::kFormat,
       files::kFormat,
   };
   return kFormats;

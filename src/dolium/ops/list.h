@@ -1,6 +1,8 @@
 // list and cat: what is in a container, and one piece of it.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "dolium/base/result.h"
@@ -15,5 +17,11 @@ Result<void> List(const Container& container, const ScanVisitor& visitor);
 // One piece, decoded or (raw) as stored. kNotFound if there is no such key.
 Result<EntryData> Cat(const Container& container, std::string_view key, bool raw,
                       const ReadLimits& limits = {});
+
+// The same, decoded, piece by piece where the entry has several extents: memory does not
+// grow with it. Gives the number of bytes.
+Result<uint64_t> CatInPieces(const Container& container, std::string_view key,
+                             const std::function<Result<void>(const Bytes& piece)>& take,
+                             const ReadLimits& limits = {});
 
 }  // namespace dolium

@@ -27,7 +27,15 @@ constexpr size_t kBatchEntries = 256;
 constexpr uint64_t kBatchBytes = uint64_t{8} << 20;
 constexpr size_t kQueuedBatchesPerThread = 2;
 
+// Entries of many extents and more than this are read piece by piece.
+constexpr uint64_t kLargeEntry = uint64_t{64} << 20;
+
 using Batch = std::vector<Entry>;
+
+bool IsLarge(const Entry& entry) {
+  return entry.extents.size() > 1 && entry.preceding_size() == 0 &&
+         std::max(entry.stored_size(), entry.size.value_or(0)) > kLargeEntry;
+}
 
 uint64_t FindingHash(const Finding& finding) {
   const ByteRange range = finding.range.value_or(ByteRange{});
@@ -144,9 +152,11 @@ class Verifier {
         const uint64_t size = CheckedAdd(entry.stored_size(), entry.preceding_size())
                                   .value_or(~uint64_t{0});
         const auto sum = CheckedAdd(bytes, size);
-        if (!batch.empty() && (!sum || *sum > kBatchBytes)) hand_over();
+        const bool alone = IsLarge(entry);
+        if (!batch.empty() && (alone || !sum || *sum > kBatchBytes)) hand_over();
         batch.push_back(entry);
         bytes = CheckedAdd(bytes, size).value_or(~uint64_t{0});
+        if (alone) hand_over();
       } else {
         ++passed_by;
       }
@@ -183,6 +193,10 @@ class Verifier {
 
   void ReadBatch(const Batch& batch) {
     if (options_.stop.stop_requested()) return;
+    if (batch.size() == 1 && IsLarge(batch.front()) && !options_.check_value) {
+      ReadLarge(batch.front());
+      return;
+    }
     const Store& store = container_.store();
     std::vector<Result<EntryData>> read = ReadManyStored(store, batch, options_.limits);
     uint64_t bytes_read = 0;
@@ -209,6 +223,26 @@ class Verifier {
     report_.bytes_read += bytes_read;
     report_.bytes_decoded += bytes_decoded;
     Advance(batch.size(), bytes_read);
+  }
+
+  void ReadLarge(const Entry& entry) {
+    uint64_t bytes_decoded = 0;
+    const auto read = ReadInPieces(
+        container_.store(), entry,
+        [&](const Bytes& piece) -> Result<void> {
+          bytes_decoded += piece.size();
+          if (options_.stop.stop_requested()) return Cancelled();
+          return {};
+        },
+        options_.limits);
+    if (!read && read.error().code == ErrorCode::kCancelled) return;
+    if (!read) ReportEntry(DecodeKind(entry), entry, read.error());
+    const uint64_t bytes_read = read ? entry.stored_size() : 0;
+    const std::lock_guard lock(report_mutex_);
+    ++report_.entries_read;
+    report_.bytes_read += bytes_read;
+    report_.bytes_decoded += bytes_decoded;
+    Advance(1, bytes_read);
   }
 
   void CountScanned(uint64_t entries, uint64_t passed_by) {

@@ -141,6 +141,12 @@ Result<uint64_t> GetVarint(ByteReader& from, std::string_view what) {
 Result<void> CheckEntry(const Entry& entry) {
   for (const Extent& extent : entry.extents) {
     for (const CodecStep& step : extent.codecs) {
+      if (step.decoder) {
+        return Unsupported(
+            fmt::format("\"{}\" is made of chunks of xorbs, which only the shard that "
+                        "lists them can read; use: dolium cat",
+                        entry.key));
+      }
       if (!step.dictionary) continue;
       return Unsupported(fmt::format(
           "\"{}\" is compressed with a dictionary, which its shard alone has; "

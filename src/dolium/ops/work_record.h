@@ -32,8 +32,8 @@ void PutVarint(ByteVector& to, uint64_t value);
 // `what` names the number in the error.
 Result<uint64_t> GetVarint(ByteReader& from, std::string_view what);
 
-// Whether it can be written; kUnsupported if it needs what a record cannot hold, a
-// dictionary.
+// Whether it can be written; kUnsupported if it needs what a record cannot hold: a
+// dictionary, or a decoder of its format.
 Result<void> CheckEntry(const Entry& entry);
 
 // Precondition: CheckEntry().

@@ -1,0 +1,34 @@
+// What the verbs of `dolium cas` share.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cli/context.h"
+#include "dolium/base/result.h"
+#include "dolium/domain/cas/store.h"
+
+namespace dolium::cli {
+
+// --store, or DOLIUM_STORE; kInvalidArgument if there is neither.
+Result<std::string> StorePath(const Context& context);
+Result<std::shared_ptr<cas::Store>> OpenStore(const Context& context);
+
+// The version that the text of a user names.
+Result<cas::Version> FindVersionOf(const cas::Store& store, const std::string& text);
+
+// "90", "90s", "90m", "24h", "7d".
+Result<std::chrono::seconds> ParseDuration(std::string_view text);
+
+// "2026-11-15 12:34:56", in universal time.
+std::string FormatTime(int64_t nanoseconds);
+
+// The members of a version in JSON.
+Json VersionMembers(const cas::Version& version);
+
+// "1 file", "1,234 files".
+std::string CountOf(uint64_t number, std::string_view one, std::string_view many);
+
+}  // namespace dolium::cli

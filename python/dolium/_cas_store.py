@@ -1,0 +1,227 @@
+"""dolium.cas.Store: a folder that keeps each piece of the files put into it once."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import os
+import pathlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _core
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+_MEMORY = 256 << 20
+
+Progress = Callable[[int, int, int], object]
+
+
+class Version(NamedTuple):
+    """What a name stood for at some time, and what storing it added."""
+
+    name: str
+    sequence: int
+    created: int  # nanoseconds since 1970
+    kind: str  # "file", "folder" or "paths"
+    hash: str  # of the file, or of the manifest of a folder
+    files: int
+    bytes: int
+    chunks: int
+    new_chunks: int
+    new_bytes: int
+    stored_bytes: int
+    aligned: bool
+
+    @property
+    def reference(self) -> str:
+        """What get(), open() and others take: `name@3`."""
+        return f"{self.name}@{self.sequence}"
+
+
+class StoreEntry(NamedTuple):
+    """A file, folder or link of a version."""
+
+    path: str
+    type: str  # "file", "folder" or "link"
+    mode: int
+    modified: int  # nanoseconds since 1970
+    size: int
+    hash: str | None
+    target: str | None
+
+
+class Damage(NamedTuple):
+    """Something that verify() found."""
+
+    kind: str  # "xorb", "chunk", "shard", "version", "manifest", "damaged_file", ...
+    object: str  # a file of the store; of a damaged file, the version
+    key: str  # of a damaged file, its path
+    message: str
+
+
+class StoredFile(io.RawIOBase):
+    """A file of a store, open for reading. Every piece that is read is checked.
+
+    Reads of any range fetch only what they need. gc leaves it alone while it is open. Reads at
+    an offset (`pread`) may come from many threads.
+    """
+
+    def __init__(self, file: _core.CasFile) -> None:
+        self._file = file
+        self._position = 0
+
+    @property
+    def size(self) -> int:
+        return self._file.size
+
+    @property
+    def hash(self) -> str:
+        return self._file.hash
+
+    def pread(self, size: int, offset: int) -> bytes:
+        """Up to `size` bytes from `offset` on, wherever the file stands."""
+        if size < 0 or offset < 0:
+            raise ValueError("size and offset are not negative")
+        return self._file.read(offset, size)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        count = self._file.readinto(self._position, buffer)
+        self._position += count
+        return count
+
+    def readall(self) -> bytes:
+        data = self._file.read(self._position, max(0, self.size - self._position))
+        self._position += len(data)
+        return data
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self.size}
+        if whence not in base:
+            raise ValueError(f"whence {whence} is none of 0, 1, 2")
+        if base[whence] + offset < 0:
+            raise ValueError("seek to before the beginning")
+        self._position = base[whence] + offset
+        return self._position
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+class Store:
+    """A local store. Several processes and threads may use one at the same time.
+
+    A version is named as `name`, for the latest, or `name@3`; a file also by its hash.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._store = _core.CasStore(path)
+
+    @classmethod
+    def init(cls, path: str | os.PathLike[str]) -> Store:
+        """Makes an empty store in a folder that is new or empty."""
+        _core.cas_init(path)
+        return cls(path)
+
+    @property
+    def path(self) -> str:
+        return self._store.path
+
+    def __repr__(self) -> str:
+        return f"dolium.cas.Store({self.path!r})"
+
+    def put(
+        self,
+        *paths: str | os.PathLike[str],
+        name: str | None = None,
+        align_entries: bool = False,
+        memory: int = _MEMORY,
+        jobs: int = 0,
+        progress: Progress | None = None,
+    ) -> Version:
+        """Stores files and folders as the next version of a name (of one path, its base name).
+
+        With `align_entries`, pieces of ShardPack and Neuroglancer shards end where their entries
+        end; hashes are then not those of Xet.
+        """
+        if name is None:
+            if len(paths) != 1:
+                raise ValueError("several paths need a name")
+            name = pathlib.PurePath(paths[0]).name
+        return Version(**self._store.put(paths, name, align_entries, memory, jobs, progress))
+
+    def put_bytes(self, data: Buffer, name: str, *, jobs: int = 0) -> Version:
+        """Stores bytes as a file."""
+        return Version(**self._store.put_bytes(data, name, jobs=jobs))
+
+    def get(
+        self,
+        reference: str,
+        output: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        jobs: int = 0,
+        progress: Progress | None = None,
+    ) -> tuple[int, int]:
+        """Restores a version as `output`, checked. Gives the number of files and of bytes."""
+        return self._store.get(reference, output, force, jobs, progress)
+
+    def open(self, reference: str, path: str | None = None) -> StoredFile:
+        """Opens a file, by its version or hash, or one of a folder, by its path there."""
+        return StoredFile(self._store.open(reference, path))
+
+    def read(self, reference: str, path: str | None = None) -> bytes:
+        """All of a file."""
+        with self.open(reference, path) as file:
+            return file.readall()
+
+    def ls(self, reference: str | None = None) -> list[Any]:
+        """All names; or what is in a version, as a list of StoreEntry."""
+        if reference is None:
+            return self._store.names()
+        return [StoreEntry(**entry) for entry in self._store.entries(reference)]
+
+    def log(self, name: str | None = None) -> list[Version]:
+        """The versions of a name, or of all, oldest first."""
+        names = self._store.names() if name is None else [name]
+        versions = [Version(**version) for each in names for version in self._store.log(each)]
+        return sorted(versions, key=lambda version: version.created)
+
+    def stat(self, reference: str | None = None) -> dict[str, Any]:
+        """Sizes and ratios of the store; or what one version is made of and added."""
+        return self._store.stat() if reference is None else self._store.stat_version(reference)
+
+    def rm(self, reference: str) -> int:
+        """Removes a version, or all of a name; how many. gc() frees the space."""
+        return self._store.remove(reference)
+
+    def gc(
+        self,
+        *,
+        grace: float | datetime.timedelta = datetime.timedelta(days=1),
+        dry_run: bool = False,
+    ) -> dict[str, int]:
+        """Removes what no version needs and is older than `grace` (seconds)."""
+        seconds = grace.total_seconds() if isinstance(grace, datetime.timedelta) else grace
+        return self._store.gc(seconds, dry_run)
+
+    def verify(self, *, deep: bool = False, jobs: int = 0) -> list[Damage]:
+        """Everything that is damaged, and the files it damages; with `deep`, reads all."""
+        return [Damage(**finding) for finding in self._store.verify(deep, jobs)]
+
+    def reindex(self) -> int:
+        """Makes the index anew, from the shards; how many those are."""
+        return self._store.reindex()

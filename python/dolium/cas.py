@@ -1,0 +1,111 @@
+"""Content-addressed storage: names of files, chunks and xorbs as Xet makes them, and a store.
+
+    dolium.cas.file_hash("model.safetensors")
+    dolium.cas.chunks(data)
+
+    store = dolium.cas.Store.init("store")
+    version = store.put("train-data")
+    store.get(version.reference, "restored")
+    store.open("train-data", "images/0.png").pread(100, 0)
+
+A hash is text of 64 digits, as it stands in URLs and in the names of files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from . import _core
+from ._cas_store import Damage, Store, StoredFile, StoreEntry, Version
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = [
+    "Chunk",
+    "Damage",
+    "FileHash",
+    "Store",
+    "StoreEntry",
+    "StoredFile",
+    "Version",
+    "Xorb",
+    "chunk_hash",
+    "chunks",
+    "file_hash",
+    "hash_files",
+    "make_xorb",
+    "read_xorb",
+    "xorb_hash",
+]
+
+
+class FileHash(NamedTuple):
+    """What hash_files() gives for a file."""
+
+    hash: str
+    size: int
+    sha256: str | None
+
+
+class Chunk(NamedTuple):
+    """A piece of a file: at most 128 KiB."""
+
+    hash: str
+    size: int
+
+
+class Xorb(NamedTuple):
+    """What read_xorb() finds: the hash, and the chunks in order."""
+
+    hash: str
+    chunks: list[Chunk]
+
+
+def file_hash(path: str | os.PathLike[str], *, jobs: int = 0) -> str:
+    """The hash by which Xet knows a file with these bytes; zeros for an empty file.
+
+    Large files are mapped and read on `jobs` threads (0: one per core). They must not be cut
+    short meanwhile.
+    """
+    return _core.xet_hash_files([path], False, jobs)[0][0]
+
+
+def hash_files(
+    paths: Iterable[str | os.PathLike[str]], *, sha256: bool = False, jobs: int = 0
+) -> list[FileHash]:
+    """The same for many files, and their sizes; with `sha256`, also that."""
+    return [FileHash(*file) for file in _core.xet_hash_files(list(paths), sha256, jobs)]
+
+
+def chunk_hash(data: Buffer) -> str:
+    """The hash of bytes that are one chunk."""
+    return _core.xet_chunk_hash(data)
+
+
+def chunks(data: Buffer, *, jobs: int = 0) -> list[Chunk]:
+    """Cuts `data` as Xet does, and hashes each piece."""
+    return [Chunk(*chunk) for chunk in _core.xet_chunks(data, jobs)]
+
+
+def xorb_hash(chunks: Sequence[tuple[str, int]]) -> str:
+    """The hash of a xorb with these chunks, given as (hash, size)."""
+    return _core.xet_xorb_hash(chunks)
+
+
+def make_xorb(
+    chunks: Sequence[Buffer],
+    *,
+    compression: Literal["auto", "none", "lz4", "bg4-lz4"] = "auto",
+    footer: bool = True,
+) -> tuple[str, bytes]:
+    """Puts chunks, given as bytes, together to a xorb: its hash, and its bytes."""
+    return _core.xet_make_xorb(chunks, compression, footer)
+
+
+def read_xorb(data: Buffer, hash: str | None = None) -> Xorb:
+    """Reads and checks all of a xorb; with `hash`, also that this is its hash."""
+    found, chunks = _core.xet_read_xorb(data, hash)
+    return Xorb(found, [Chunk(*chunk) for chunk in chunks])

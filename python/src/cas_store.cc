@@ -1,0 +1,430 @@
+// The Python classes CasStore and CasFile: a store that keeps each piece once.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "dolium/domain/cas/check.h"
+#include "dolium/domain/cas/collect.h"
+#include "dolium/domain/cas/exchange.h"
+#include "dolium/domain/cas/files.h"
+#include "dolium/domain/cas/put.h"
+#include "dolium/domain/cas/restore.h"
+#include "dolium/domain/cas/statistics.h"
+#include "dolium/domain/cas/store.h"
+#include "dolium/formats/builtin.h"
+#include "dolium/ops/cas_align.h"
+#include "python/src/arguments.h"
+#include "python/src/bindings.h"
+#include "python/src/errors.h"
+#include "python/src/interrupt.h"
+
+namespace dolium::python {
+namespace {
+
+using cas::Version;
+
+nb::dict ToDict(const Version& version) {
+  nb::dict out;
+  out["name"] = NameText(version.name);
+  out["sequence"] = version.sequence;
+  out["created"] = version.created;
+  out["kind"] = std::string(VersionKindName(version.kind));
+  out["hash"] = ToString(version.hash);
+  out["files"] = version.totals.files;
+  out["bytes"] = version.totals.bytes;
+  out["chunks"] = version.totals.chunks;
+  out["new_chunks"] = version.totals.new_chunks;
+  out["new_bytes"] = version.totals.new_bytes;
+  out["stored_bytes"] = version.totals.stored_bytes;
+  out["aligned"] = version.is_aligned;
+  return out;
+}
+
+nb::dict ToDict(const cas::ManifestEntry& entry) {
+  nb::dict out;
+  out["path"] = NameText(entry.path);
+  out["type"] = std::string(EntryTypeName(entry.type));
+  out["mode"] = entry.mode;
+  out["modified"] = entry.modified;
+  out["size"] = entry.size;
+  out["hash"] = entry.type == cas::EntryType::kFile ? nb::cast(ToString(entry.hash))
+                                                    : nb::none();
+  out["target"] =
+      entry.type == cas::EntryType::kLink ? nb::object(NameText(entry.target)) : nb::none();
+  return out;
+}
+
+// Runs `work`, which gives a Result, so that Ctrl-C stops it.
+template <typename T>
+T RunStoppable(const std::stop_source& stop, const std::function<Result<T>()>& work,
+               Absent absent = Absent::kEntry) {
+  std::optional<Result<T>> result;
+  RunInterruptible(stop, [&] { result = work(); });
+  return Must(*std::move(result), absent);
+}
+
+// A file of a store. It stays there as long as this is open, whatever gc does.
+class CasFile {
+ public:
+  CasFile(std::unique_ptr<cas::Lease> lease,
+          std::shared_ptr<const cas::StoredFile> file)
+      : lease_(std::move(lease)), file_(std::move(file)) {}
+
+  uint64_t size() const { return file()->size(); }
+  std::string hash() const { return ToString(file()->hash()); }
+
+  nb::bytes Read(uint64_t offset, uint64_t size) const {
+    const auto file = this->file();
+    size = offset >= file->size() ? 0 : std::min(size, file->size() - offset);
+    ByteVector bytes(size);
+    Must(WithoutGil([&] { return file->Read(offset, bytes); }));
+    return CopyToPython(bytes);
+  }
+
+  uint64_t ReadInto(uint64_t offset, nb::handle buffer) const {
+    const auto file = this->file();
+    Py_buffer lent;
+    if (PyObject_GetBuffer(buffer.ptr(), &lent, PyBUF_CONTIG) != 0) {
+      throw nb::python_error();
+    }
+    const std::unique_ptr<Py_buffer, void (*)(Py_buffer*)> release(&lent,
+                                                                   PyBuffer_Release);
+    uint64_t size = static_cast<uint64_t>(lent.len);
+    size = offset >= file->size() ? 0 : std::min(size, file->size() - offset);
+    Must(WithoutGil([&] {
+      return file->Read(offset, MutableBytes(static_cast<std::byte*>(lent.buf), size));
+    }));
+    return size;
+  }
+
+  void Close() {
+    file_.reset();
+    lease_.reset();
+  }
+
+ private:
+  std::shared_ptr<const cas::StoredFile> file() const {
+    if (!file_) throw nb::value_error("the file is closed");
+    return file_;
+  }
+
+  std::unique_ptr<cas::Lease> lease_;
+  std::shared_ptr<const cas::StoredFile> file_;
+};
+
+class CasStore {
+ public:
+  explicit CasStore(nb::handle path)
+      : path_(LocationText(path)),
+        store_(Must(WithoutGil([&] { return cas::Store::Open(path_); }))) {}
+
+  nb::str path() const { return NameText(path_); }
+
+  nb::dict Put(const nb::sequence& paths, const std::string& name, bool align_entries,
+               uint64_t memory, size_t jobs, nb::object progress) const {
+    std::vector<std::string> texts;
+    for (const nb::handle path : paths) texts.push_back(LocationText(path));
+    const std::stop_source stop;
+    ProgressCall call(std::move(progress), stop);
+    cas::PutOptions options = OptionsOf(name, memory, jobs, stop);
+    options.progress = call.function();
+    if (align_entries) {
+      options.forced_cuts = [](const std::string& path) {
+        return EntryBorders(BuiltinFormats(), path);
+      };
+    }
+    std::optional<Result<Version>> version;
+    RunInterruptible(stop, [&] { version = cas::Put(*store_, texts, options); });
+    call.Check();
+    return ToDict(Must(*std::move(version)));
+  }
+
+  nb::dict PutBytes(nb::handle data, const std::string& name, uint64_t memory,
+                    size_t jobs) const {
+    const LentBytes lent(data);
+    const UniqueFd file(memfd_create("dolium", MFD_CLOEXEC));
+    if (!file) Raise(SystemError(errno, "cannot make a file in memory"));
+    const std::stop_source stop;
+    return ToDict(RunStoppable<Version>(stop, [&]() -> Result<Version> {
+      DOLIUM_TRY_VOID(cas::WriteAll(file.get(), lent.view()));
+      if (lseek(file.get(), 0, SEEK_SET) != 0) return SystemError(errno, "cannot seek");
+      return cas::PutStream(*store_, file.get(), OptionsOf(name, memory, jobs, stop));
+    }));
+  }
+
+  nb::tuple Get(const std::string& reference, nb::handle output, bool force, size_t jobs,
+                nb::object progress) const {
+    const std::string out = LocationText(output);
+    const std::stop_source stop;
+    ProgressCall call(std::move(progress), stop);
+    cas::GetOptions options{.jobs = jobs,
+                            .force = force,
+                            .progress = call.function(),
+                            .stop = stop.get_token()};
+    std::optional<Result<cas::GetReport>> report;
+    RunInterruptible(stop, [&] {
+      report = [&]() -> Result<cas::GetReport> {
+        DOLIUM_TRY(const Version version, Find(reference));
+        return Restore(*store_, version, out, options);
+      }();
+    });
+    call.Check();
+    const cas::GetReport done = Must(*std::move(report), Absent::kEntry);
+    return nb::make_tuple(done.files, done.bytes);
+  }
+
+  std::shared_ptr<CasFile> Open(const std::string& reference,
+                                const std::optional<std::string>& path) const {
+    const std::stop_source stop;
+    return RunStoppable<std::shared_ptr<CasFile>>(
+        stop, [&]() -> Result<std::shared_ptr<CasFile>> {
+          DOLIUM_TRY(auto lease, store_->TakeLease());
+          DOLIUM_TRY(const Version version, Find(reference));
+          xet::Hash hash = version.hash;
+          if (path) {
+            DOLIUM_TRY(hash, FindPath(version, *path, *lease));
+          } else if (version.kind != cas::VersionKind::kFile) {
+            return InvalidArgument(fmt::format(
+                "{} is a folder: a path in it is needed", version.reference()));
+          }
+          DOLIUM_TRY(auto file, store_->OpenFile(hash, *lease));
+          return std::make_shared<CasFile>(std::move(lease), std::move(file));
+        });
+  }
+
+  nb::list Names() const {
+    nb::list out;
+    for (const std::string& name :
+         Must(WithoutGil([&] { return cas::ListNames(store_->layout()); }))) {
+      out.append(NameText(name));
+    }
+    return out;
+  }
+
+  nb::list Entries(const std::string& reference) const {
+    const std::stop_source stop;
+    using Entries = std::vector<cas::ManifestEntry>;
+    const auto entries = RunStoppable<Entries>(stop, [&]() -> Result<Entries> {
+      Entries all;
+      DOLIUM_TRY(const Version version, Find(reference));
+      if (version.kind == cas::VersionKind::kFile) {
+        cas::ManifestEntry entry;
+        entry.path = version.name;
+        entry.mode = version.mode;
+        entry.modified = version.modified;
+        entry.size = version.totals.bytes;
+        entry.hash = version.hash;
+        all.push_back(entry);
+        return all;
+      }
+      DOLIUM_TRY(const auto lease, store_->TakeLease());
+      DOLIUM_TRY_VOID(store_->VisitManifest(
+          version, *lease, [&](cas::ManifestEntry entry) -> Result<void> {
+            all.push_back(std::move(entry));
+            return {};
+          }));
+      return all;
+    });
+    nb::list out;
+    for (const cas::ManifestEntry& entry : entries) out.append(ToDict(entry));
+    return out;
+  }
+
+  nb::list Log(const std::string& name) const {
+    nb::list out;
+    for (const Version& version :
+         Must(WithoutGil([&] { return cas::ListVersions(store_->layout(), name); }))) {
+      out.append(ToDict(version));
+    }
+    return out;
+  }
+
+  nb::dict Stat() const {
+    const std::stop_source stop;
+    const auto counts = RunStoppable<cas::StoreStatistics>(
+        stop, [&] { return cas::CountStore(*store_); });
+    nb::dict out;
+    out["names"] = counts.names;
+    out["versions"] = counts.versions;
+    out["files"] = counts.files;
+    out["bytes"] = counts.bytes;
+    out["chunks"] = counts.chunks;
+    out["raw_bytes"] = counts.raw_bytes;
+    out["xorbs"] = counts.xorbs;
+    out["stored_bytes"] = counts.stored_bytes;
+    out["shards"] = counts.shards;
+    out["shard_bytes"] = counts.shard_bytes;
+    out["index_bytes"] = counts.index_bytes;
+    out["dedup_ratio"] = counts.dedup_ratio();
+    out["compression_ratio"] = counts.compression_ratio();
+    nb::dict histogram;
+    for (size_t i = 0; i < counts.histogram.size(); ++i) {
+      if (counts.histogram[i] > 0) histogram[nb::int_(1 << i)] = counts.histogram[i];
+    }
+    out["histogram"] = histogram;
+    return out;
+  }
+
+  nb::dict StatVersion(const std::string& reference) const {
+    const std::stop_source stop;
+    const auto version = RunStoppable<Version>(stop, [&] { return Find(reference); });
+    const auto counts = RunStoppable<cas::VersionStatistics>(
+        stop, [&] { return cas::CountVersion(*store_, version); });
+    nb::dict out = ToDict(version);
+    out["terms"] = counts.terms;
+    out["xorbs"] = counts.xorbs;
+    out["unique_bytes"] = counts.unique_bytes;
+    return out;
+  }
+
+  size_t Remove(const std::string& reference) const {
+    const std::stop_source stop;
+    return RunStoppable<size_t>(stop, [&]() -> Result<size_t> {
+      DOLIUM_TRY(const auto parsed, cas::ParseReference(reference));
+      if (parsed.name.empty()) return InvalidArgument("a hash cannot be removed");
+      return cas::RemoveVersions(store_->layout(), parsed);
+    });
+  }
+
+  nb::dict Collect(double grace, bool dry_run) const {
+    const std::stop_source stop;
+    cas::CollectOptions options;
+    options.grace = std::chrono::seconds(static_cast<int64_t>(grace));
+    options.dry_run = dry_run;
+    options.stop = stop.get_token();
+    const auto report = RunStoppable<cas::CollectReport>(
+        stop, [&] { return cas::CollectGarbage(*store_, options); });
+    nb::dict out;
+    out["xorbs"] = report.xorbs;
+    out["removed_xorbs"] = report.removed_xorbs;
+    out["removed_bytes"] = report.removed_bytes;
+    out["kept_young"] = report.kept_young;
+    out["shards"] = report.shards;
+    out["removed_shards"] = report.removed_shards;
+    out["rewritten_shards"] = report.rewritten_shards;
+    return out;
+  }
+
+  nb::list Verify(bool deep, size_t jobs) const {
+    const std::stop_source stop;
+    std::vector<Finding> findings;
+    RunStoppable<cas::CheckReport>(stop, [&] {
+      return cas::CheckStore(*store_,
+                             {.deep = deep, .jobs = jobs, .stop = stop.get_token()},
+                             [&](const Finding& finding) { findings.push_back(finding); });
+    });
+    nb::list out;
+    for (const Finding& finding : findings) {
+      nb::dict one;
+      one["kind"] = finding.kind;
+      one["object"] = NameText(finding.object);
+      one["key"] = NameText(finding.key);
+      one["message"] = MessageText(finding.message);
+      out.append(one);
+    }
+    return out;
+  }
+
+  size_t Reindex() const {
+    const std::stop_source stop;
+    return RunStoppable<size_t>(stop, [&]() -> Result<size_t> {
+      DOLIUM_TRY(const auto lease, store_->TakeLease());
+      return cas::MakeIndexAnew(store_->layout(), lease->id());
+    });
+  }
+
+ private:
+  static cas::PutOptions OptionsOf(const std::string& name, uint64_t memory, size_t jobs,
+                                   const std::stop_source& stop) {
+    cas::PutOptions options;
+    options.name = name;
+    options.memory = memory;
+    options.jobs = jobs;
+    options.stop = stop.get_token();
+    return options;
+  }
+
+  Result<Version> Find(const std::string& reference) const {
+    DOLIUM_TRY(const auto parsed, cas::ParseReference(reference));
+    return store_->Find(parsed);
+  }
+
+  // The hash of a file in a folder.
+  Result<xet::Hash> FindPath(const Version& version, const std::string& path,
+                             cas::Lease& lease) const {
+    if (version.kind == cas::VersionKind::kFile) {
+      return InvalidArgument(fmt::format("{} is no folder", version.reference()));
+    }
+    std::optional<xet::Hash> found;
+    DOLIUM_TRY_VOID(store_->VisitManifest(
+        version, lease, [&](const cas::ManifestEntry& entry) -> Result<void> {
+          if (entry.path == path && entry.type == cas::EntryType::kFile) {
+            found = entry.hash;
+          }
+          return {};
+        }));
+    if (!found) {
+      return NotFound(fmt::format("{}: no file {}", version.reference(), path));
+    }
+    return *found;
+  }
+
+  std::string path_;
+  std::shared_ptr<cas::Store> store_;
+};
+
+void InitStore(nb::handle path) {
+  const std::string text = LocationText(path);
+  Must(WithoutGil([&] { return cas::InitStore(text); }));
+}
+
+}  // namespace
+
+void BindCasStore(nb::module_& module) {
+  const uint64_t memory = cas::PutOptions().memory;
+  nb::class_<CasFile>(module, "CasFile")
+      .def_prop_ro("size", &CasFile::size)
+      .def_prop_ro("hash", &CasFile::hash)
+      .def("read", &CasFile::Read, nb::arg("offset"), nb::arg("size"))
+      .def("readinto", &CasFile::ReadInto, nb::arg("offset"), nb::arg("buffer"))
+      .def("close", &CasFile::Close);
+  nb::class_<CasStore>(module, "CasStore")
+      .def(nb::init<nb::handle>(), nb::arg("path"))
+      .def_prop_ro("path", &CasStore::path)
+      .def("put", &CasStore::Put, nb::arg("paths"), nb::arg("name"),
+           nb::arg("align_entries") = false, nb::arg("memory") = memory,
+           nb::arg("jobs") = 0, nb::arg("progress") = nb::none())
+      .def("put_bytes", &CasStore::PutBytes, nb::arg("data"), nb::arg("name"),
+           nb::arg("memory") = memory, nb::arg("jobs") = 0)
+      .def("get", &CasStore::Get, nb::arg("reference"), nb::arg("output"),
+           nb::arg("force") = false, nb::arg("jobs") = 0,
+           nb::arg("progress") = nb::none())
+      .def("open", &CasStore::Open, nb::arg("reference"), nb::arg("path") = nb::none())
+      .def("names", &CasStore::Names)
+      .def("entries", &CasStore::Entries, nb::arg("reference"))
+      .def("log", &CasStore::Log, nb::arg("name"))
+      .def("stat", &CasStore::Stat)
+      .def("stat_version", &CasStore::StatVersion, nb::arg("reference"))
+      .def("remove", &CasStore::Remove, nb::arg("reference"))
+      .def("gc", &CasStore::Collect, nb::arg("grace"), nb::arg("dry_run") = false)
+      .def("verify", &CasStore::Verify, nb::arg("deep") = false, nb::arg("jobs") = 0)
+      .def("reindex", &CasStore::Reindex);
+  module.def("cas_init", &InitStore, nb::arg("path"));
+}
+
+}  // namespace dolium::python

@@ -1,0 +1,154 @@
+// Names of chunks, xorbs and files of Xet, and xorbs as bytes.
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "dolium/formats/xet/file_hash.h"
+#include "dolium/formats/xet/xorb_stream.h"
+#include "dolium/formats/xet/xorb_writer.h"
+#include "python/src/arguments.h"
+#include "python/src/bindings.h"
+#include "python/src/errors.h"
+#include "python/src/interrupt.h"
+
+namespace dolium::python {
+namespace {
+
+using xet::Hash;
+using xet::MerkleNode;
+using xet::Scheme;
+
+using NamedSizes = std::vector<std::pair<std::string, uint64_t>>;
+
+NamedSizes ToPython(const std::vector<MerkleNode>& nodes) {
+  NamedSizes named;
+  named.reserve(nodes.size());
+  for (const MerkleNode& node : nodes) {
+    named.emplace_back(xet::ToString(node.hash), node.size);
+  }
+  return named;
+}
+
+std::vector<MerkleNode> FromPython(const NamedSizes& named) {
+  std::vector<MerkleNode> nodes;
+  nodes.reserve(named.size());
+  for (const auto& [hash, size] : named) {
+    nodes.push_back({Must(xet::ParseHash(hash)), size});
+  }
+  return nodes;
+}
+
+nb::list HashFiles(const nb::sequence& paths, bool sha256, size_t jobs) {
+  std::vector<std::string> names;
+  for (const nb::handle path : paths) names.push_back(LocationText(path));
+  std::stop_source stop;
+  std::vector<Result<xet::HashedFile>> hashed;
+  RunInterruptible(stop, [&] {
+    hashed = xet::HashFiles(
+        names, {.with_sha256 = sha256, .jobs = jobs, .stop = stop.get_token()});
+  });
+  nb::list out;
+  for (const auto& file : hashed) {
+    const xet::HashedFile value = Must(file);
+    nb::object digest = nb::none();
+    if (value.sha256) {
+      const std::string text = xet::ToString(xet::Sha256Field(*value.sha256));
+      digest = nb::str(text.data(), text.size());
+    }
+    out.append(nb::make_tuple(xet::ToString(value.hash), value.size, digest));
+  }
+  return out;
+}
+
+std::string ChunkHash(nb::handle data) {
+  const LentBytes lent(data);
+  return xet::ToString(WithoutGil([&] { return xet::ChunkHash(lent.view()); }));
+}
+
+NamedSizes Chunks(nb::handle data, size_t jobs) {
+  const LentBytes lent(data);
+  std::stop_source stop;
+  std::optional<Result<std::vector<MerkleNode>>> chunks;
+  RunInterruptible(stop, [&] {
+    chunks = xet::ChunkAndHash(lent.view(), {.jobs = jobs, .stop = stop.get_token()});
+  });
+  return ToPython(Must(*std::move(chunks)));
+}
+
+std::string XorbHashOfChunks(const NamedSizes& chunks) {
+  return xet::ToString(xet::MerkleRoot(FromPython(chunks)));
+}
+
+std::optional<Scheme> SchemeNamed(std::string_view name) {
+  if (name == "auto") return std::nullopt;
+  for (const Scheme scheme : {Scheme::kNone, Scheme::kLz4, Scheme::kBg4Lz4}) {
+    if (name == xet::SchemeName(scheme)) return scheme;
+  }
+  throw nb::value_error("compression: expected auto, none, lz4 or bg4-lz4");
+}
+
+nb::tuple MakeXorb(const nb::sequence& chunks, std::string_view compression,
+                   bool footer) {
+  const std::optional<Scheme> scheme = SchemeNamed(compression);
+  xet::SchemeChooser chooser;
+  xet::ChunkCompressor compressor;
+  xet::XorbWriter writer;
+  for (const nb::handle chunk : chunks) {
+    const LentBytes lent(chunk);
+    const BytesView bytes = lent.view();
+    if (bytes.empty() || bytes.size() > xet::kMaxRawChunk) {
+      throw nb::value_error("a chunk has 1 to 131072 bytes");
+    }
+    if (!writer.HasRoom(bytes.size())) throw nb::value_error("too much for one xorb");
+    const nb::gil_scoped_release release;
+    writer.Add(xet::ChunkHash(bytes), bytes.size(),
+               compressor.Encode(bytes, scheme ? *scheme : chooser.Next(bytes)));
+  }
+  if (writer.chunks() == 0) throw nb::value_error("a xorb has at least one chunk");
+  const auto xorb = writer.Finish(footer ? xet::XorbWriter::Footer::kVersion1
+                                         : xet::XorbWriter::Footer::kNone);
+  return nb::make_tuple(xet::ToString(xorb.index.hash), CopyToPython(xorb.object));
+}
+
+nb::tuple ReadXorb(nb::handle data, std::optional<std::string> name) {
+  std::optional<Hash> expected;
+  if (name) expected = Must(xet::ParseHash(*name));
+  const LentBytes lent(data);
+  const xet::XorbIndex index = Must(WithoutGil(
+      [&] { return xet::VerifyXorb(lent.view(), expected ? &*expected : nullptr); }));
+  std::vector<MerkleNode> chunks;
+  for (size_t i = 0; i < index.size(); ++i) {
+    chunks.push_back({index.chunks[i], index.raw_size(i)});
+  }
+  return nb::make_tuple(xet::ToString(index.hash), ToPython(chunks));
+}
+
+}  // namespace
+
+void BindXetHash(nb::module_& module) {
+  module.def("xet_hash_files", HashFiles, nb::arg("paths"), nb::arg("sha256") = false,
+             nb::arg("jobs") = 0, "(hash, size, SHA-256 or None) of each file.");
+  module.def("xet_chunk_hash", ChunkHash, nb::arg("data"),
+             "The hash of bytes that are one chunk.");
+  module.def("xet_chunks", Chunks, nb::arg("data"), nb::arg("jobs") = 0,
+             "(hash, size) of each chunk of `data`.");
+  module.def("xet_xorb_hash", XorbHashOfChunks, nb::arg("chunks"),
+             "The hash of a xorb with these chunks, given as (hash, size).");
+  module.def("xet_make_xorb", MakeXorb, nb::arg("chunks"),
+             nb::arg("compression") = "auto", nb::arg("footer") = true,
+             "(hash, bytes) of a xorb with these chunks, given as bytes.");
+  module.def("xet_read_xorb", ReadXorb, nb::arg("data"), nb::arg("hash") = nb::none(),
+             "(hash, [(hash, size) of each chunk]) of a xorb, all of which is checked.");
+}
+
+}  // namespace dolium::python

@@ -1,0 +1,164 @@
+"""dolium.cas.Store: put, get, open, and the rest."""
+
+import io
+import os
+import random
+import threading
+
+import pytest
+
+import dolium
+from dolium import cas
+
+
+@pytest.fixture
+def store(tmp_path):
+    return cas.Store.init(tmp_path / "store")
+
+
+def write(path, size, seed):
+    data = random.Random(seed).randbytes(size)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return data
+
+
+def test_put_and_get_a_file(store, tmp_path):
+    data = write(tmp_path / "file", 3_000_000, 1)
+    version = store.put(tmp_path / "file")
+    assert (version.name, version.sequence, version.kind) == ("file", 1, "file")
+    assert version.hash == cas.file_hash(tmp_path / "file")
+    assert version.new_bytes == len(data)
+    assert store.get("file", tmp_path / "out") == (1, len(data))
+    assert (tmp_path / "out").read_bytes() == data
+    with pytest.raises(FileExistsError):
+        store.get("file", tmp_path / "out")
+    store.get(version.hash, tmp_path / "out", force=True)
+    assert store.put(tmp_path / "file", name="other").new_bytes == 0
+    assert store.ls() == ["file", "other"]
+
+
+def test_put_and_get_a_folder(store, tmp_path):
+    source = tmp_path / "source"
+    contents = {name: write(source / name, 10_000, i) for i, name in enumerate("abc")}
+    (source / "link").symlink_to("a")
+    (source / "empty").mkdir()
+    told = []
+    version = store.put(source, name="set", progress=lambda *numbers: told.append(numbers))
+    assert version.kind == "folder" and version.files == 3
+    store.get("set@1", tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {*"abc", "link", "empty"}
+    for name, data in contents.items():
+        assert (tmp_path / "out" / name).read_bytes() == data
+        assert os.stat(tmp_path / "out" / name).st_mtime_ns == os.stat(source / name).st_mtime_ns
+        assert store.read("set", name) == data
+    entries = {entry.path: entry for entry in store.ls("set")}
+    assert entries["link"].target == "a"
+    assert entries["a"].size == 10_000
+    with pytest.raises(KeyError):
+        store.open("set", "nothing")
+    with pytest.raises(ValueError, match="is a folder"):
+        store.open("set")
+
+
+def test_open_is_a_file(store):
+    data = random.Random(5).randbytes(2_000_000)
+    store.put_bytes(data, "bytes")
+    with store.open("bytes") as file:
+        assert isinstance(file, io.RawIOBase)
+        assert file.size == len(data)
+        assert file.pread(10, 1_000_000) == data[1_000_000:1_000_010]
+        assert file.seek(-5, os.SEEK_END) == len(data) - 5
+        assert file.read() == data[-5:]
+        assert file.read(10) == b""
+        file.seek(123_456)
+        assert file.read(200_000) == data[123_456:323_456]
+        assert file.tell() == 323_456
+        assert io.BufferedReader(file).read(3) == data[323_456:323_459]
+    with pytest.raises(ValueError):
+        file.pread(1, 0)
+
+
+def test_many_threads_read_one_file(store):
+    data = random.Random(6).randbytes(4_000_000)
+    store.put_bytes(data, "bytes")
+    wrong = []
+    with store.open("bytes") as file:
+
+        def read(seed):
+            source = random.Random(seed)
+            for _ in range(50):
+                offset = source.randrange(len(data))
+                if file.pread(50_000, offset) != data[offset : offset + 50_000]:
+                    wrong.append(offset)
+
+        threads = [threading.Thread(target=read, args=(seed,)) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert wrong == []
+
+
+def test_versions(store):
+    for number in range(3):
+        store.put_bytes(b"version %d" % number, "n")
+    assert [version.sequence for version in store.log("n")] == [1, 2, 3]
+    assert store.read("n@2") == b"version 1"
+    assert store.read("n") == b"version 2"
+    assert store.rm("n@2") == 1
+    assert [version.reference for version in store.log()] == ["n@1", "n@3"]
+    with pytest.raises(KeyError):
+        store.read("n@2")
+
+
+def test_gc_and_stat(store):
+    data = random.Random(7).randbytes(500_000)
+    store.put_bytes(data, "gone")
+    store.put_bytes(data[::-1], "kept")
+    assert store.stat()["raw_bytes"] == 1_000_000
+    assert store.stat("kept")["unique_bytes"] == 500_000
+    store.rm("gone")
+    assert store.gc()["removed_xorbs"] == 0
+    assert store.gc(grace=0, dry_run=True)["removed_xorbs"] == 1
+    assert store.gc(grace=0)["removed_xorbs"] == 1
+    assert store.stat()["raw_bytes"] == 500_000
+    assert store.read("kept") == data[::-1]
+
+
+def test_gc_leaves_open_files_alone(store):
+    data = random.Random(8).randbytes(500_000)
+    store.put_bytes(data, "n")
+    with store.open("n") as file:
+        store.rm("n")
+        assert store.gc(grace=0)["removed_xorbs"] == 0
+        assert file.readall() == data
+    assert store.gc(grace=0)["removed_xorbs"] == 1
+
+
+def test_damage_is_found_and_never_read(store, tmp_path):
+    store.put_bytes(random.Random(9).randbytes(500_000), "n")
+    assert store.verify(deep=True) == []
+    (xorb,) = (tmp_path / "store" / "xorbs").rglob("*.xorb")
+    data = bytearray(xorb.read_bytes())
+    data[1000] ^= 1
+    xorb.write_bytes(data)
+    store = cas.Store(tmp_path / "store")
+    assert store.verify() == []
+    assert [damage.kind for damage in store.verify(deep=True)] == ["chunk", "damaged_file"]
+    with pytest.raises(dolium.CorruptError, match="term 0: xorb [0-9a-f]{64}: chunk 0"):
+        store.read("n")
+
+
+def test_errors(tmp_path):
+    with pytest.raises(FileNotFoundError, match="dolium cas init"):
+        cas.Store(tmp_path / "nothing")
+    cas.Store.init(tmp_path / "store")
+    with pytest.raises(FileExistsError):
+        cas.Store.init(tmp_path / "store")
+    store = cas.Store(tmp_path / "store")
+    with pytest.raises(ValueError):
+        store.put_bytes(b"", "name@3")
+    with pytest.raises(FileNotFoundError):
+        store.put(tmp_path / "nothing")
+    assert store.reindex() == 0

@@ -1,0 +1,81 @@
+// Catalog: what is in a store, by the shards it has.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "dolium/base/bytes.h"
+#include "dolium/base/result.h"
+#include "dolium/domain/cas/index.h"
+#include "dolium/domain/cas/layout.h"
+#include "dolium/formats/xet/mdb_reader.h"
+
+namespace dolium::cas {
+
+// A shard that lies in a memory map.
+struct MappedShard {
+  xet::Hash name;
+  Bytes bytes;
+  xet::ShardView view;
+};
+
+// A file as a shard tells of it.
+struct FoundFile {
+  std::shared_ptr<const MappedShard> shard;
+  xet::FileBlock block;
+};
+
+// A chunk of a xorb, as a shard tells of it: whether the xorb is there is not said.
+struct FoundChunk {
+  xet::Hash xorb;
+  uint32_t chunk = 0;
+};
+
+// Shards are opened when they are asked for, and kept. May be used from many threads.
+class Catalog {
+ public:
+  // Opens the index as well, if it can be opened; without it, files are looked for in
+  // all shards, and chunks are not found.
+  static Result<std::shared_ptr<Catalog>> Open(const Layout& layout);
+
+  const Layout& layout() const { return layout_; }
+  // nullptr if there is none.
+  const std::shared_ptr<Index>& index() const { return index_; }
+
+  // Brings the index to the state of the shards: adds those it lacks, removes those that
+  // are gone.
+  Result<void> Refresh();
+
+  Result<std::optional<FoundFile>> FindFile(const xet::Hash& hash);
+  std::optional<FoundChunk> FindChunk(const xet::Hash& hash);
+
+  // Names of all shards that are there.
+  Result<std::vector<xet::Hash>> ShardNames() const;
+  // nullptr if it is gone. kCorrupt names it.
+  Result<std::shared_ptr<const MappedShard>> Shard(const xet::Hash& name);
+
+  // Forgets a shard that was removed.
+  void Forget(const xet::Hash& name);
+
+  // Without an index.
+  explicit Catalog(Layout layout) : layout_(std::move(layout)) {}
+
+ private:
+  Result<std::optional<FoundFile>> FindIn(const xet::Hash& shard, const xet::Hash& hash);
+
+  const Layout layout_;
+  std::shared_ptr<Index> index_;
+  std::mutex mutex_;
+  std::map<xet::Hash, std::shared_ptr<const MappedShard>> opened_;
+  std::map<uint32_t, xet::Hash> numbers_;
+};
+
+// Puts an index in place that is made from the shards alone, whatever is there. Gives
+// the number of shards it has.
+Result<size_t> MakeIndexAnew(const Layout& layout, std::string_view lease);
+
+}  // namespace dolium::cas

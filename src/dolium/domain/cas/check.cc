@@ -1,0 +1,287 @@
+#include "dolium/domain/cas/check.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "dolium/base/crc32c.h"
+#include "dolium/base/parallel.h"
+#include "dolium/domain/cas/files.h"
+#include "dolium/domain/cas/xorb_seal.h"
+#include "dolium/formats/xet/mdb_check.h"
+#include "dolium/formats/xet/xorb_record.h"
+
+namespace dolium::cas {
+namespace {
+
+constexpr uint64_t kMarkerLimit = 4096;
+
+// What is wrong with the chunks of a xorb.
+struct XorbDamage {
+  bool is_whole = false;  // nothing of it can be read
+  std::map<size_t, std::string> chunks;
+};
+
+class Checker {
+ public:
+  Checker(const Store& store, const CheckOptions& options, const FindingVisitor& visitor)
+      : store_(store), options_(options), layout_(store.layout()), visitor_(visitor) {}
+
+  Result<CheckReport> Run() {
+    DOLIUM_TRY(lease_, store_.TakeLease());
+    CheckMarker();
+    DOLIUM_TRY_VOID(CheckXorbs());
+    DOLIUM_TRY_VOID(CheckShards());
+    DOLIUM_TRY_VOID(CheckVersions());
+    return report_;
+  }
+
+ private:
+  void Tell(std::string kind, std::string object, std::string key, std::string message) {
+    const std::lock_guard hold(mutex_);
+    ++report_.errors;
+    visitor_({.severity = Severity::kError,
+              .kind = std::move(kind),
+              .object = std::move(object),
+              .key = std::move(key),
+              .range = {},
+              .message = std::move(message)});
+  }
+
+  void CheckMarker() {
+    const auto marker = ReadWholeFile(layout_.marker(), kMarkerLimit);
+    if (!marker || AsText(*marker) != MarkerText()) {
+      Tell("marker", layout_.marker(), "", "not the marker of a store of version 1");
+    }
+  }
+
+  Result<void> CheckXorbs() {
+    std::vector<std::string> paths;
+    DOLIUM_TRY(const auto folders, SortedFolder(layout_.xorbs()));
+    for (const std::string& folder : folders) {
+      const std::string path = fmt::format("{}/{}", layout_.xorbs(), folder);
+      DOLIUM_TRY(const auto files, SortedFolder(path));
+      for (const std::string& file : files) {
+        const std::string full = fmt::format("{}/{}", path, file);
+        const auto hash = HashOfFileName(file, ".xorb");
+        if (!hash || layout_.xorb(*hash) != full) {
+          Tell("stray", full, "", "not the name of a xorb");
+        } else {
+          paths.push_back(full);
+        }
+      }
+    }
+    return ParallelFor(
+        paths.size(), options_.jobs,
+        [&](size_t i) {
+          CheckXorb(paths[i],
+                    *HashOfFileName(paths[i].substr(paths[i].size() - 69), ".xorb"));
+          const std::lock_guard hold(mutex_);
+          ++report_.xorbs;
+          if (options_.progress) {
+            options_.progress({.entries = report_.xorbs,
+                               .total_entries = paths.size(),
+                               .bytes = report_.bytes});
+          }
+          return Result<void>();
+        },
+        options_.stop);
+  }
+
+  void CheckXorb(const std::string& path, const xet::Hash& hash) {
+    const auto xorb = OpenXorbFile(path, hash);
+    if (!xorb) {
+      if (xorb.error().code == ErrorCode::kNotFound) return;  // Collected meanwhile.
+      Tell("xorb", path, "", xorb.error().message);
+      const std::lock_guard hold(mutex_);
+      damage_[hash].is_whole = true;
+      return;
+    }
+    if (options_.deep) CheckChunks(*xorb);
+  }
+
+  void CheckChunks(const OpenedXorb& xorb) {
+    const xet::XorbIndex& index = xorb.index;
+    xet::ChunkDecompressor decompressor;
+    ByteVector stored;
+    ByteVector raw;
+    uint32_t checksum = 0;
+    bool is_damaged = false;
+    for (size_t i = 0; i < index.size(); ++i) {
+      const ByteRange range = index.records(i, i + 1);
+      stored.resize(range.length);
+      raw.resize(index.raw_size(i));
+      auto read = ReadAt(xorb.fd.get(), range.offset, stored);
+      checksum = Crc32c(stored, checksum);
+      if (read) read = ReadRecord(stored, decompressor, &index.chunks[i], raw);
+      if (!read) {
+        is_damaged = true;
+        Tell("chunk", xorb.path, fmt::format("chunk {}", i), read.error().message);
+        const std::lock_guard hold(mutex_);
+        damage_[index.hash].chunks.emplace(i, read.error().message);
+      }
+    }
+    // What is wrong with chunks tells more.
+    if (const auto sealed = CheckSeal(xorb, checksum); !sealed && !is_damaged) {
+      Tell("checksum", xorb.path, "", sealed.error().message);
+    }
+    const std::lock_guard hold(mutex_);
+    report_.bytes += index.record_ends.back();
+  }
+
+  Result<void> CheckShards() {
+    DOLIUM_TRY(const auto files, SortedFolder(layout_.shards()));
+    for (const std::string& file : files) {
+      if (options_.stop.stop_requested()) return Cancelled();
+      const std::string path = fmt::format("{}/{}", layout_.shards(), file);
+      const auto hash = HashOfFileName(file, ".mdb");
+      if (!hash) {
+        Tell("stray", path, "", "not the name of a shard");
+        continue;
+      }
+      const auto bytes = MapFile(path);
+      if (!bytes && bytes.error().code == ErrorCode::kNotFound) continue;
+      if (!bytes) return bytes.error();
+      ++report_.shards;
+      if (const xet::Hash found = xet::ChunkHash(*bytes); found != *hash) {
+        Tell("shard", path, "", fmt::format("its bytes give {}", ToString(found)));
+        continue;
+      }
+      const auto view = xet::ShardView::Open(*bytes);
+      const auto checked = view ? CheckShard(*view) : Result<void>(view.error());
+      if (!checked) Tell("shard", path, "", checked.error().message);
+    }
+    return {};
+  }
+
+  // The first thing that is wrong with a file, or nothing.
+  std::string DamageOf(const xet::Hash& hash, std::optional<uint64_t> size) {
+    const auto known = files_.find(hash);
+    if (known != files_.end() && known->second.empty()) return "";
+    std::string damage;
+    const auto file = store_.OpenCovered(hash);
+    if (!file) {
+      damage = file.error().message;
+    } else {
+      damage = ChunkDamage(**file);
+      if (damage.empty()) {
+        if (const auto checked = (*file)->CheckHash(); !checked) {
+          damage = checked.error().message;
+        }
+      }
+      if (damage.empty() && size && *size != (*file)->size()) {
+        damage = fmt::format("file {}: {} bytes, expected {}", ToString(hash),
+                             (*file)->size(), *size);
+      }
+    }
+    files_[hash] = damage;
+    return damage;
+  }
+
+  std::string ChunkDamage(const StoredFile& file) const {
+    for (size_t i = 0; i < file.terms().size(); ++i) {
+      const xet::Term& term = file.terms()[i];
+      const auto found = damage_.find(term.xorb);
+      if (found == damage_.end()) continue;
+      const std::string context = fmt::format(
+          "file {}: term {}: xorb {}", ToString(file.hash()), i, ToString(term.xorb));
+      if (found->second.is_whole) return fmt::format("{}: is damaged", context);
+      const auto chunk = found->second.chunks.lower_bound(term.first);
+      if (chunk != found->second.chunks.end() && chunk->first < term.end) {
+        return fmt::format("{}: chunk {}: {}", context, chunk->first, chunk->second);
+      }
+    }
+    return "";
+  }
+
+  void CheckFile(const std::string& object, const std::string& key, const xet::Hash& hash,
+                 std::optional<uint64_t> size) {
+    ++report_.files;
+    const std::string damage = DamageOf(hash, size);
+    if (damage.empty()) return;
+    ++report_.damaged_files;
+    Tell("damaged_file", object, key, damage);
+  }
+
+  Result<void> CheckVersions() {
+    DOLIUM_TRY(const auto folders, SortedFolder(layout_.names()));
+    for (const std::string& folder : folders) {
+      const std::string path = fmt::format("{}/{}", layout_.names(), folder);
+      const auto name = UnescapeName(folder);
+      if (!name) {
+        Tell("stray", path, "", "not the folder of a name");
+        continue;
+      }
+      DOLIUM_TRY(const auto files, ListVersionFiles(layout_, *name));
+      for (const VersionFile& file : files) {
+        if (options_.stop.stop_requested()) return Cancelled();
+        const auto version = ReadVersionFile(file, *name);
+        if (!version && version.error().code == ErrorCode::kNotFound) continue;
+        ++report_.versions;
+        if (!version) {
+          std::string message = version.error().message;
+          if (message.starts_with(file.path + ": ")) {
+            message.erase(0, file.path.size() + 2);
+          }
+          Tell("version", file.path, "", std::move(message));
+          continue;
+        }
+        CheckVersion(*version);
+      }
+    }
+    return {};
+  }
+
+  void CheckVersion(const Version& version) {
+    if (version.kind == VersionKind::kFile) {
+      CheckFile(version.reference(), "", version.hash, version.totals.bytes);
+      return;
+    }
+    const std::string damage = DamageOf(version.hash, std::nullopt);
+    if (!damage.empty()) {
+      Tell("manifest", version.reference(), "", damage);
+      ++report_.damaged_files;
+      return;
+    }
+    const auto manifest = store_.OpenCovered(version.hash);
+    const auto read = !manifest
+                          ? Result<void>(manifest.error())
+                          : ReadManifest(**manifest, options_.stop,
+                                         [&](const ManifestEntry& entry) -> Result<void> {
+                                           if (entry.type == EntryType::kFile) {
+                                             CheckFile(version.reference(), entry.path,
+                                                       entry.hash, entry.size);
+                                           }
+                                           return {};
+                                         });
+    if (!read) {
+      Tell("manifest", version.reference(), "", read.error().message);
+      ++report_.damaged_files;
+    }
+  }
+
+  const Store& store_;
+  const CheckOptions& options_;
+  const Layout& layout_;
+  const FindingVisitor& visitor_;
+  std::unique_ptr<Lease> lease_;
+  std::mutex mutex_;
+  std::map<xet::Hash, XorbDamage> damage_;
+  std::unordered_map<xet::Hash, std::string, xet::HashOfHash> files_;
+  CheckReport report_;
+};
+
+}  // namespace
+
+Result<CheckReport> CheckStore(const Store& store, const CheckOptions& options,
+                               const FindingVisitor& visitor) {
+  return Checker(store, options, visitor).Run();
+}
+
+}  // namespace dolium::cas

@@ -1,0 +1,275 @@
+#include "dolium/domain/cas/chunk_pipeline.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dolium/domain/cas/files.h"
+#include "dolium/formats/xet/gear_scan.h"
+
+namespace dolium::cas {
+namespace {
+
+constexpr uint64_t kBlock = uint64_t{4} << 20;
+// Files up to this size are one piece of work.
+constexpr uint64_t kSmallFile = uint64_t{2} << 20;
+constexpr size_t kMostPieces = 512;
+// In front of a block: the chunk that the block before it leaves unfinished.
+constexpr size_t kHeadroom = xet::kMaxChunk;
+
+Result<size_t> ReadUpTo(int fd, MutableBytes into) {
+  size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got =
+        RetryOnSignal([&] { return read(fd, into.data() + done, into.size() - done); });
+    if (got < 0) return SystemError(errno, "cannot read");
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return done;
+}
+
+}  // namespace
+
+struct ChunkPipeline::File {
+  explicit File(ChunkInput from) : input(std::move(from)), selector(input.cuts) {}
+
+  ChunkInput input;
+  bool is_stream = false;
+  uint64_t begun = 0;                                    // bytes whose blocks are begun
+  std::array<std::byte, xet::kGearWindow> last_bytes{};  // of a stream, so far
+  xet::CutSelector selector;
+};
+
+struct ChunkPipeline::Piece {
+  std::shared_ptr<File> file;
+  std::shared_ptr<ChunkBlock> block;
+  uint64_t offset = 0;  // in the file
+  size_t size = 0;      // bytes behind the headroom
+  size_t rest = 0;      // of them, not cut yet, or before them: `carried`
+  size_t carried = 0;
+  bool is_last = false;
+  bool is_whole = false;
+  std::vector<uint32_t> marks;
+  std::vector<HashedChunk> chunks;
+  std::optional<Error> error;
+  std::atomic<bool> is_done{false};  // with the work that was submitted last
+
+  // Where byte 0 of the piece lies.
+  std::byte* data() const { return block->buffer.data() + (is_whole ? 0 : kHeadroom); }
+};
+
+ChunkPipeline::~ChunkPipeline() {
+  while (true) {
+    const uint64_t seen = budget_.state();
+    if (running_->load() == 0) return;
+    budget_.WaitForChange(seen);
+  }
+}
+
+void ChunkPipeline::Submit(const std::shared_ptr<Piece>& piece,
+                           std::function<Result<void>(Piece&)> work) {
+  piece->is_done.store(false);
+  running_->fetch_add(1);
+  // Told even if the pool drops the work. The pipeline may be gone at the end of this.
+  std::shared_ptr<void> end(nullptr,
+                            [piece, running = running_, budget = &budget_](void*) {
+                              piece->is_done.store(true);
+                              running->fetch_sub(1);
+                              budget->Notify();
+                            });
+  pool_.Submit([piece, work = std::move(work), end = std::move(end)]() -> Result<void> {
+    auto done = work(*piece);
+    if (!done) piece->error = std::move(done).error();
+    return {};
+  });
+}
+
+void ChunkPipeline::SubmitWhole(const std::shared_ptr<Piece>& piece) {
+  Submit(piece, [](Piece& own) -> Result<void> {
+    const ChunkInput& input = own.file->input;
+    DOLIUM_TRY(const UniqueFd fd, OpenForReading(input.path));
+    // What a file has more than was seen is left for the next put.
+    DOLIUM_TRY(
+        own.size,
+        ReadUpTo(fd.get(), MutableBytes(own.data(), input.size)).Within(input.label));
+    const BytesView bytes(own.data(), own.size);
+    xet::Chunker chunker(input.cuts);
+    std::vector<uint64_t> cuts;
+    chunker.Write(bytes, cuts);
+    chunker.Finish(cuts);
+    uint64_t begin = 0;
+    for (const uint64_t cut : cuts) {
+      const BytesView raw = bytes.subspan(begin, cut - begin);
+      own.chunks.push_back({xet::ChunkHash(raw), raw});
+      begin = cut;
+    }
+    return {};
+  });
+}
+
+void ChunkPipeline::SubmitScan(const std::shared_ptr<Piece>& piece) {
+  Submit(piece, [](Piece& own) -> Result<void> {
+    const File& file = *own.file;
+    const size_t window = own.offset == 0 ? 0 : xet::kGearWindow;
+    if (!file.is_stream) {
+      const auto read = ReadAt(file.input.fd.get(), own.offset - window,
+                               MutableBytes(own.data() - window, own.size + window));
+      if (!read) {
+        if (read.error().code != ErrorCode::kCorrupt) {
+          return Error(read.error()).Within(file.input.label);
+        }
+        return Conflict(
+            fmt::format("{}: became shorter while it was read, it had {} bytes",
+                        file.input.label, file.input.size));
+      }
+    }
+    xet::GearScanner scanner;
+    scanner.Scan(BytesView(own.data() - window, window), own.marks);
+    own.marks.clear();
+    scanner.Scan(BytesView(own.data(), own.size), own.marks);
+    return {};
+  });
+}
+
+void ChunkPipeline::SubmitHash(const std::shared_ptr<Piece>& piece) {
+  Submit(piece, [](Piece& own) -> Result<void> {
+    for (HashedChunk& chunk : own.chunks) chunk.hash = xet::ChunkHash(chunk.raw);
+    return {};
+  });
+}
+
+// Makes the cuts of a block, in the order of the file.
+void ChunkPipeline::Select(Piece& piece) {
+  File& file = *piece.file;
+  if (before_) {
+    piece.carried = before_->rest;
+    std::memcpy(piece.data() - piece.carried,
+                before_->data() + before_->size - piece.carried, piece.carried);
+    before_.reset();
+  }
+  std::vector<uint64_t> cuts;
+  file.selector.Advance(piece.offset, piece.marks, piece.offset + piece.size, cuts);
+  if (piece.is_last) file.selector.Finish(cuts);
+  uint64_t begin = piece.offset - piece.carried;
+  for (const uint64_t cut : cuts) {
+    const std::byte* const at = piece.data() + (begin - piece.offset);
+    piece.chunks.push_back({{}, BytesView(at, cut - begin)});
+    begin = cut;
+  }
+  piece.rest = static_cast<size_t>(piece.offset + piece.size - begin);
+  piece.marks = {};
+}
+
+// Begins blocks of the open file while there is room.
+Result<void> ChunkPipeline::AddPieces(const std::shared_ptr<File>& file) {
+  while (open_ && (pieces_.empty() || budget_.HasRoom())) {
+    auto piece = std::make_shared<Piece>();
+    piece->file = file;
+    piece->offset = file->begun;
+    piece->block =
+        std::make_shared<ChunkBlock>(ChunkBlock{budget_.Take(kHeadroom + kBlock)});
+    if (file->is_stream) {
+      std::byte* const data = piece->data();
+      std::memcpy(data - xet::kGearWindow, file->last_bytes.data(), xet::kGearWindow);
+      DOLIUM_TRY(piece->size, ReadUpTo(file->input.fd.get(), MutableBytes(data, kBlock))
+                                  .Within(file->input.label));
+      piece->is_last = piece->size < kBlock;
+      if (!piece->is_last) {
+        std::memcpy(file->last_bytes.data(), data + kBlock - xet::kGearWindow,
+                    xet::kGearWindow);
+      }
+    } else {
+      piece->size = static_cast<size_t>(std::min(kBlock, file->input.size - file->begun));
+      piece->is_last = file->begun + piece->size == file->input.size;
+    }
+    file->begun += piece->size;
+    if (piece->is_last) open_.reset();
+    pieces_.push_back(piece);
+    SubmitScan(piece);
+  }
+  return {};
+}
+
+// Begins work while there is room; whether any was begun.
+Result<bool> ChunkPipeline::Fill(const NextInput& next) {
+  bool any = false;
+  while ((open_ || has_more_) && pieces_.size() < kMostPieces &&
+         (pieces_.empty() || budget_.HasRoom())) {
+    any = true;
+    if (open_) {
+      DOLIUM_TRY_VOID(AddPieces(open_));
+      continue;
+    }
+    DOLIUM_TRY(auto input, next());
+    if (!input) {
+      has_more_ = false;
+      break;
+    }
+    auto file = std::make_shared<File>(*std::move(input));
+    file->is_stream = file->input.path.empty();
+    if (!file->is_stream && file->input.size <= kSmallFile) {
+      auto piece = std::make_shared<Piece>();
+      piece->file = file;
+      piece->is_last = piece->is_whole = true;
+      piece->block =
+          std::make_shared<ChunkBlock>(ChunkBlock{budget_.Take(file->input.size)});
+      pieces_.push_back(piece);
+      SubmitWhole(piece);
+      continue;
+    }
+    if (!file->is_stream) {
+      DOLIUM_TRY(file->input.fd, OpenForReading(file->input.path));
+      posix_fadvise(file->input.fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+    }
+    open_ = std::move(file);
+  }
+  return any;
+}
+
+// Does what can be done in order now; whether anything could.
+Result<bool> ChunkPipeline::Step(ChunkConsumer& consumer) {
+  bool any = false;
+  while (selected_ < pieces_.size()) {
+    const std::shared_ptr<Piece>& piece = pieces_[selected_];
+    if (!piece->is_whole) {
+      if (!piece->is_done.load()) break;
+      if (piece->error) return *piece->error;
+      Select(*piece);
+      if (!piece->is_last) before_ = piece;
+      SubmitHash(piece);
+    }
+    ++selected_;
+    any = true;
+  }
+  while (!pieces_.empty() && selected_ > 0 && pieces_.front()->is_done.load()) {
+    const std::shared_ptr<Piece> piece = std::move(pieces_.front());
+    pieces_.pop_front();
+    --selected_;
+    if (piece->error) return *std::move(piece->error);
+    DOLIUM_TRY_VOID(consumer.TakeChunks(piece->chunks, piece->block));
+    if (piece->is_last) DOLIUM_TRY_VOID(consumer.EndFile(piece->file->input));
+    any = true;
+  }
+  return any;
+}
+
+Result<void> ChunkPipeline::Run(const NextInput& next, ChunkConsumer& consumer) {
+  has_more_ = true;
+  while (true) {
+    if (stop_.stop_requested()) return Cancelled();
+    const uint64_t seen = budget_.state();
+    DOLIUM_TRY(bool any, Fill(next));
+    DOLIUM_TRY(const bool stepped, Step(consumer));
+    DOLIUM_TRY(const bool polled, consumer.Poll());
+    if (pieces_.empty() && !open_ && !has_more_) return {};
+    if (!any && !stepped && !polled) budget_.WaitForChange(seen);
+  }
+}
+
+}  // namespace dolium::cas

@@ -1,0 +1,101 @@
+// ChunkPipeline: reads files, cuts them into chunks and hashes those, on many threads and
+// in bounded memory, and hands the chunks over in order.
+//
+// Small files are taken whole, one piece of work each. Large ones and streams are read in
+// blocks: marks are found in each block by itself, cuts are made from them in order (the
+// cheap part), and the chunks of a block are hashed together. Neither shows in the cuts.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "dolium/base/bytes.h"
+#include "dolium/base/result.h"
+#include "dolium/base/worker_pool.h"
+#include "dolium/bytes/unique_fd.h"
+#include "dolium/domain/cas/memory_budget.h"
+#include "dolium/formats/xet/chunker.h"
+#include "dolium/formats/xet/hash.h"
+
+namespace dolium::cas {
+
+// A file to be read.
+struct ChunkInput {
+  std::string label;                // for messages
+  std::string path;                 // opened when its turn has come; empty: `fd`
+  UniqueFd fd = {};                 // a stream
+  uint64_t size = 0;                // as far as known; not of streams
+  std::vector<uint64_t> cuts = {};  // forced, ascending
+};
+
+// Bytes that chunks lie in.
+struct ChunkBlock {
+  MemoryBudget::Lent buffer;
+};
+
+struct HashedChunk {
+  xet::Hash hash;
+  BytesView raw;
+};
+
+// Takes what comes out, on the thread that calls Run().
+class ChunkConsumer {
+ public:
+  virtual ~ChunkConsumer() = default;
+  // Chunks of the current file, which lie in `block`.
+  virtual Result<void> TakeChunks(std::span<const HashedChunk> chunks,
+                                  std::shared_ptr<const ChunkBlock> block) = 0;
+  // The current file has ended; the next one begins.
+  virtual Result<void> EndFile(const ChunkInput& input) = 0;
+  // Work that became possible meanwhile. Whether there was any.
+  virtual Result<bool> Poll() = 0;
+};
+
+// One thread calls Run().
+class ChunkPipeline {
+ public:
+  // `pool` and `budget` may be used by others too, and must outlive this.
+  ChunkPipeline(WorkerPool& pool, MemoryBudget& budget, std::stop_token stop)
+      : pool_(pool), budget_(budget), stop_(std::move(stop)) {}
+  ~ChunkPipeline();
+
+  // Gives the next file, or nullopt.
+  using NextInput = std::function<Result<std::optional<ChunkInput>>()>;
+  Result<void> Run(const NextInput& next, ChunkConsumer& consumer);
+
+ private:
+  struct File;
+  struct Piece;
+
+  Result<bool> Fill(const NextInput& next);
+  Result<void> AddPieces(const std::shared_ptr<File>& file);
+  void SubmitWhole(const std::shared_ptr<Piece>& piece);
+  void SubmitScan(const std::shared_ptr<Piece>& piece);
+  void SubmitHash(const std::shared_ptr<Piece>& piece);
+  void Submit(const std::shared_ptr<Piece>& piece,
+              std::function<Result<void>(Piece&)> work);
+  void Select(Piece& piece);
+  Result<bool> Step(ChunkConsumer& consumer);
+
+  WorkerPool& pool_;
+  MemoryBudget& budget_;
+  const std::stop_token stop_;
+  std::deque<std::shared_ptr<Piece>> pieces_;
+  size_t selected_ = 0;         // pieces_ before this have their cuts
+  std::shared_ptr<File> open_;  // has blocks that are not begun
+  bool has_more_ = true;
+  std::shared_ptr<Piece> before_;  // the block whose end is not cut yet
+  // Work that was submitted and has not ended; told by the work itself, maybe late.
+  std::shared_ptr<std::atomic<size_t>> running_ =
+      std::make_shared<std::atomic<size_t>>(0);
+};
+
+}  // namespace dolium::cas

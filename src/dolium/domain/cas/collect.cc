@@ -1,0 +1,399 @@
+#include "dolium/domain/cas/collect.h"
+
+#include <sys/stat.h>
+
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "dolium/bytes/file_identity.h"
+#include "dolium/domain/cas/files.h"
+#include "dolium/domain/cas/seen_files.h"
+#include "dolium/formats/xet/mdb_sets.h"
+#include "dolium/formats/xet/mdb_writer.h"
+
+namespace dolium::cas {
+namespace {
+
+using HashSet = std::unordered_set<xet::Hash, xet::HashOfHash>;
+
+// Shards below this size are joined when there are several.
+constexpr uint64_t kSmallShard = uint64_t{8} << 20;
+constexpr size_t kManySmallShards = 8;
+constexpr uint64_t kJoinedAtOnce = uint64_t{64} << 20;
+
+class Collection {
+ public:
+  Collection(const Store& store, const CollectOptions& options)
+      : store_(store), options_(options), layout_(store.layout()) {}
+
+  Result<CollectReport> Run() {
+    DOLIUM_TRY(lease_, store_.TakeLease());
+    // The long part, beside everything else.
+    DOLIUM_TRY_VOID(MarkVersions());
+    if (options_.stop.stop_requested()) return Cancelled();
+    // The short part: what came meanwhile, then the sweep. Nobody can begin to rely on
+    // anything while this is held.
+    DOLIUM_TRY(const StoreLock lock, StoreLock::Exclusive(layout_));
+    DOLIUM_TRY(pins_, ReadPins(layout_, !options_.dry_run));
+    DOLIUM_TRY_VOID(MarkVersions());
+    const HashSet required = files_;
+    DOLIUM_TRY_VOID(MarkPins());
+    DOLIUM_TRY_VOID(MarkXorbs());
+    DOLIUM_TRY(const bool has_lost_versions, HasLostVersions());
+    for (const xet::Hash& hash : required) {
+      if (found_.contains(hash) || has_lost_versions) continue;
+      return Refuse(NotFound(fmt::format(
+          "file {}: a version has it, and no shard tells of it", ToString(hash))));
+    }
+    oldest_kept_ =
+        NowNanoseconds() -
+        std::chrono::duration_cast<std::chrono::nanoseconds>(options_.grace).count();
+    DOLIUM_TRY_VOID(ChooseXorbs());
+    // Shards first: a shard never tells of xorbs that are gone.
+    DOLIUM_TRY_VOID(SweepShards());
+    DOLIUM_TRY_VOID(SweepXorbs());
+    DOLIUM_TRY_VOID(SweepNames());
+    return report_;
+  }
+
+ private:
+  void MarkFile(const xet::Hash& hash) {
+    if (!hash.is_zero()) files_.insert(hash);
+  }
+
+  Result<void> MarkTree(const xet::Hash& hash) {
+    if (!trees_.insert(hash).second) return {};
+    MarkFile(hash);
+    DOLIUM_TRY(const auto manifest, store_.OpenCovered(hash));
+    return ReadManifest(*manifest, options_.stop,
+                        [&](const ManifestEntry& entry) -> Result<void> {
+                          if (entry.type == EntryType::kFile) MarkFile(entry.hash);
+                          return {};
+                        });
+  }
+
+  Result<void> MarkVersions() {
+    DOLIUM_TRY(const auto names, ListNames(layout_));
+    for (const std::string& name : names) {
+      DOLIUM_TRY(const auto files, ListVersionFiles(layout_, name));
+      for (const VersionFile& file : files) {
+        if (!versions_.insert(file.path).second) continue;
+        const auto version = ReadVersionFile(file, name);
+        if (!version && version.error().code == ErrorCode::kNotFound) continue;
+        if (!version) return Refuse(version.error());
+        if (version->kind == VersionKind::kFile) {
+          MarkFile(version->hash);
+          continue;
+        }
+        const auto marked = MarkTree(version->hash);
+        if (!marked) {
+          // Removed while it was read.
+          DOLIUM_TRY(const auto status, StatusOf(file.path));
+          if (!status) continue;
+          return Refuse(marked.error().Within(version->reference()));
+        }
+        if (options_.progress) options_.progress({.entries = versions_.size()});
+      }
+    }
+    return {};
+  }
+
+  // Whether a version that was marked is gone by now: what it needed may be, too, by
+  // another gc.
+  Result<bool> HasLostVersions() const {
+    for (const std::string& path : versions_) {
+      DOLIUM_TRY(const auto status, StatusOf(path));
+      if (!status) return true;
+    }
+    return false;
+  }
+
+  static Error Refuse(const Error& error) {
+    if (error.code == ErrorCode::kCancelled) return error;
+    return {error.code,
+            fmt::format("{}; nothing is removed while it is not known what that needs: "
+                        "`dolium cas verify` tells what is damaged, `dolium cas rm` "
+                        "gives it up",
+                        error.message)};
+  }
+
+  Result<void> MarkPins() {
+    // What is not whole cannot be kept whole: whoever reads it sees that himself.
+    for (const xet::Hash& hash : pins_.noted[Pin::kTree]) {
+      [[maybe_unused]] const auto marked = MarkTree(hash);
+    }
+    for (const xet::Hash& hash : pins_.noted[Pin::kFile]) MarkFile(hash);
+    const auto& pinned = pins_.noted[Pin::kXorb];
+    xorbs_.insert(pinned.begin(), pinned.end());
+    return {};
+  }
+
+  Result<bool> IsThere(const xet::Hash& xorb) {
+    const auto known = there_.find(xorb);
+    if (known != there_.end()) return known->second;
+    DOLIUM_TRY(const auto status, StatusOf(layout_.xorb(xorb)));
+    return there_[xorb] = status.has_value();
+  }
+
+  // Marks the xorbs of all that shards tell of files that are needed: two writers may
+  // have stored one file in two ways.
+  Result<void> MarkXorbs() {
+    DOLIUM_TRY(const auto names, store_.catalog()->ShardNames());
+    for (const xet::Hash& name : names) {
+      const auto shard = store_.catalog()->Shard(name);
+      if (!shard && shard.error().code != ErrorCode::kCorrupt) return shard.error();
+      if (!shard || !*shard) continue;
+      xet::ShardVisitor visitor;
+      visitor.file = [&](const xet::FileBlock& file) -> Result<void> {
+        if (!files_.contains(file.hash())) return {};
+        found_.insert(file.hash());
+        DOLIUM_TRY(const bool is_complete, IsComplete(file));
+        if (is_complete) complete_.insert(file.hash());
+        for (size_t i = 0; i < file.size(); ++i) xorbs_.insert(file.term(i).xorb);
+        return {};
+      };
+      const auto scanned = (*shard)->view.Scan(visitor);
+      if (!scanned && scanned.error().code != ErrorCode::kCorrupt) return scanned.error();
+    }
+    return {};
+  }
+
+  Result<bool> IsComplete(const xet::FileBlock& file) {
+    for (size_t i = 0; i < file.size(); ++i) {
+      DOLIUM_TRY(const bool is_there, IsThere(file.term(i).xorb));
+      if (!is_there || dead_.contains(file.term(i).xorb)) return false;
+    }
+    return true;
+  }
+
+  Result<bool> IsYoung(const std::string& path) const {
+    DOLIUM_TRY(const auto status, StatusOf(path));
+    return !status || ModifiedNanoseconds(*status) > oldest_kept_;
+  }
+
+  Result<void> ChooseXorbs() {
+    DOLIUM_TRY(const auto folders, SortedFolder(layout_.xorbs()));
+    for (const std::string& folder : folders) {
+      const std::string path = fmt::format("{}/{}", layout_.xorbs(), folder);
+      DOLIUM_TRY(const auto files, SortedFolder(path));
+      for (const std::string& file : files) {
+        const auto hash = HashOfFileName(file, ".xorb");
+        if (!hash) continue;
+        ++report_.xorbs;
+        if (xorbs_.contains(*hash)) continue;
+        const std::string full = fmt::format("{}/{}", path, file);
+        DOLIUM_TRY(const bool is_young, IsYoung(full));
+        if (is_young) {
+          ++report_.kept_young;
+          continue;
+        }
+        DOLIUM_TRY(const auto status, StatusOf(full));
+        ++report_.removed_xorbs;
+        report_.removed_bytes += static_cast<uint64_t>(status->st_size);
+        dead_.insert(*hash);
+        dead_paths_.push_back(full);
+      }
+    }
+    return {};
+  }
+
+  Result<void> SweepXorbs() {
+    if (options_.dry_run) return {};
+    for (const std::string& path : dead_paths_) {
+      DOLIUM_TRY([[maybe_unused]] const bool was_there, RemoveFile(path));
+    }
+    return {};
+  }
+
+  // What stays of a shard.
+  struct Remains {
+    std::vector<xet::FileInfo> files;
+    std::vector<xet::XorbInfo> xorbs;
+    size_t lost = 0;
+  };
+
+  // Of a needed file, what cannot be read stays only if there is nothing better.
+  Result<bool> IsFileNeeded(const xet::FileBlock& file, bool is_young) {
+    const bool is_needed = files_.contains(file.hash());
+    if (is_needed && !complete_.contains(file.hash())) return true;
+    if (!is_needed && !is_young) return false;
+    return IsComplete(file);
+  }
+
+  Result<Remains> RemainsOf(const MappedShard& shard, bool is_young) {
+    Remains remains;
+    xet::ShardVisitor visitor;
+    visitor.file = [&](const xet::FileBlock& file) -> Result<void> {
+      DOLIUM_TRY(const bool is_needed, IsFileNeeded(file, is_young));
+      if (!is_needed) {
+        ++remains.lost;
+        return {};
+      }
+      xet::FileInfo& info = remains.files.emplace_back();
+      info.hash = file.hash();
+      info.is_verified = file.has_verification();
+      info.sha256 = file.sha256();
+      for (size_t i = 0; i < file.size(); ++i) {
+        info.terms.push_back(file.term(i));
+        if (info.is_verified) info.verification.push_back(file.verification(i));
+      }
+      return {};
+    };
+    visitor.xorb = [&](const xet::XorbBlock& xorb) -> Result<void> {
+      DOLIUM_TRY(const bool is_there, IsThere(xorb.hash()));
+      if (!is_there || dead_.contains(xorb.hash())) {
+        ++remains.lost;
+        return {};
+      }
+      xet::XorbInfo& info = remains.xorbs.emplace_back();
+      info.hash = xorb.hash();
+      info.stored_bytes = xorb.stored_bytes();
+      for (size_t i = 0; i < xorb.size(); ++i) info.chunks.push_back(xorb.chunk(i));
+      return {};
+    };
+    DOLIUM_TRY_VOID(shard.view.Scan(visitor).Within(layout_.shard(shard.name)));
+    return remains;
+  }
+
+  Result<xet::Hash> WriteShard(BytesView bytes) {
+    const xet::Hash name = xet::ChunkHash(bytes);
+    DOLIUM_TRY(NewFile file, NewFile::Create(layout_, lease_->id()));
+    DOLIUM_TRY_VOID(file.Append(bytes));
+    DOLIUM_TRY_VOID(file.Publish(layout_.shard(name)));
+    DOLIUM_TRY(const auto shard, store_.catalog()->Shard(name));
+    if (const auto& index = store_.catalog()->index(); shard && index) {
+      [[maybe_unused]] const auto added = index->Add(name, shard->view);
+    }
+    return name;
+  }
+
+  Result<void> RemoveShard(const std::shared_ptr<const MappedShard>& shard) {
+    if (const auto& index = store_.catalog()->index()) {
+      [[maybe_unused]] const auto removed = index->Remove(shard->name, &shard->view);
+    }
+    DOLIUM_TRY([[maybe_unused]] const bool was_there,
+               RemoveFile(layout_.shard(shard->name)));
+    store_.catalog()->Forget(shard->name);
+    return {};
+  }
+
+  Result<void> SweepShards() {
+    DOLIUM_TRY(const auto names, store_.catalog()->ShardNames());
+    std::vector<std::shared_ptr<const MappedShard>> small;
+    report_.shards = names.size();
+    for (const xet::Hash& name : names) {
+      if (pins_.Has(Pin::kShard, name)) continue;
+      auto shard = store_.catalog()->Shard(name);
+      // Left for verify to tell of; what it alone knew is lost already.
+      if (!shard && shard.error().code == ErrorCode::kCorrupt) continue;
+      if (!shard) return std::move(shard).error();
+      if (!*shard) continue;
+      DOLIUM_TRY(const bool is_young, IsYoung(layout_.shard(name)));
+      const auto remains = RemainsOf(**shard, is_young);
+      if (!remains && remains.error().code == ErrorCode::kCorrupt) continue;
+      if (!remains) return remains.error();
+      if (remains->lost == 0) {
+        if ((*shard)->bytes.size() < kSmallShard) small.push_back(*shard);
+        continue;
+      }
+      if (remains->files.empty() && remains->xorbs.empty()) {
+        ++report_.removed_shards;
+      } else {
+        ++report_.rewritten_shards;
+        if (options_.dry_run) continue;
+        DOLIUM_TRY(const ByteVector bytes,
+                   xet::WriteShard(remains->files, remains->xorbs, {}));
+        DOLIUM_TRY([[maybe_unused]] const auto written, WriteShard(bytes));
+      }
+      if (!options_.dry_run) DOLIUM_TRY_VOID(RemoveShard(*shard));
+    }
+    if (small.size() < kManySmallShards || options_.dry_run) return {};
+    std::vector<std::shared_ptr<const MappedShard>> group;
+    uint64_t bytes = 0;
+    for (const auto& shard : small) {
+      group.push_back(shard);
+      bytes += shard->bytes.size();
+      if (bytes < kJoinedAtOnce && shard != small.back()) continue;
+      if (group.size() > 1) DOLIUM_TRY_VOID(JoinShards(group));
+      group.clear();
+      bytes = 0;
+    }
+    return {};
+  }
+
+  // Many puts make many small shards, which cost every reader a look.
+  Result<void> JoinShards(const std::vector<std::shared_ptr<const MappedShard>>& shards) {
+    std::vector<xet::ShardView> views;
+    for (const auto& shard : shards) views.push_back(shard->view);
+    std::vector<ByteVector> joined;
+    const auto united = xet::UniteShards(views, {}, [&]() -> Result<xet::ByteSink> {
+      joined.emplace_back();
+      return xet::ByteSink([&joined, at = joined.size() - 1](BytesView bytes) {
+        Append(joined[at], bytes);
+        return Result<void>();
+      });
+    });
+    // Shards that others made may not fit together; they stay as they are.
+    if (!united) return {};
+    HashSet written;
+    for (const ByteVector& bytes : joined) {
+      DOLIUM_TRY(const xet::Hash name, WriteShard(bytes));
+      written.insert(name);
+    }
+    for (const auto& shard : shards) {
+      if (!written.contains(shard->name)) DOLIUM_TRY_VOID(RemoveShard(shard));
+    }
+    report_.rewritten_shards += shards.size();
+    return {};
+  }
+
+  // Names without versions, and what was remembered for them.
+  Result<void> SweepNames() const {
+    if (options_.dry_run) return {};
+    DOLIUM_TRY(const auto folders, SortedFolder(layout_.names()));
+    for (const std::string& folder : folders) {
+      const std::string path = fmt::format("{}/{}", layout_.names(), folder);
+      DOLIUM_TRY(const bool is_young, IsYoung(path));
+      if (!is_young) rmdir(path.c_str());  // Refused unless it is empty.
+    }
+    DOLIUM_TRY(const auto seen, SortedFolder(layout_.seen()));
+    for (const std::string& file : seen) {
+      const std::string name = file.substr(0, file.find(kSeenAligned));
+      DOLIUM_TRY(const auto status,
+                 StatusOf(fmt::format("{}/{}", layout_.names(), name)));
+      if (status) continue;
+      DOLIUM_TRY([[maybe_unused]] const bool was_there,
+                 RemoveFile(fmt::format("{}/{}", layout_.seen(), file)));
+    }
+    return {};
+  }
+
+  const Store& store_;
+  const CollectOptions& options_;
+  const Layout& layout_;
+  std::unique_ptr<Lease> lease_;
+  LivePins pins_;
+  int64_t oldest_kept_ = 0;
+  std::set<std::string> versions_;
+  HashSet trees_;
+  HashSet files_;     // that are needed
+  HashSet found_;     // of them, those that a shard tells of
+  HashSet complete_;  // and that can be read by one
+  HashSet xorbs_;
+  HashSet dead_;
+  std::unordered_map<xet::Hash, bool, xet::HashOfHash> there_;
+  std::vector<std::string> dead_paths_;
+  CollectReport report_;
+};
+
+}  // namespace
+
+Result<CollectReport> CollectGarbage(const Store& store, const CollectOptions& options) {
+  return Collection(store, options).Run();
+}
+
+}  // namespace dolium::cas

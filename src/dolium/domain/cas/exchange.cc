@@ -1,0 +1,269 @@
+#include "dolium/domain/cas/exchange.h"
+
+#include <fcntl.h>
+
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "dolium/base/crc32c.h"
+#include "dolium/bytes/file_store.h"
+#include "dolium/bytes/folder.h"
+#include "dolium/domain/cas/files.h"
+#include "dolium/domain/cas/put.h"
+#include "dolium/domain/cas/xorb_seal.h"
+#include "dolium/formats/xet/mdb_check.h"
+#include "dolium/formats/xet/mdb_writer.h"
+#include "dolium/formats/xet/merkle.h"
+#include "dolium/formats/xet/xorb_stream.h"
+
+namespace dolium::cas {
+namespace {
+
+constexpr size_t kCopyPiece = size_t{1} << 20;
+
+xet::XorbInfo InfoOf(const xet::XorbIndex& index) {
+  xet::XorbInfo info;
+  info.hash = index.hash;
+  info.stored_bytes = index.record_ends.back();
+  for (size_t i = 0; i < index.size(); ++i) {
+    info.chunks.push_back({index.chunks[i], static_cast<uint32_t>(index.raw_offset(i)),
+                           static_cast<uint32_t>(index.raw_size(i)), 0});
+  }
+  return info;
+}
+
+// A file as a shard tells of it, with verification made from the xorbs.
+Result<xet::FileInfo> InfoOf(const Store& store, const StoredFile& file) {
+  DOLIUM_TRY_VOID(file.CheckHash());
+  xet::FileInfo info;
+  info.hash = file.hash();
+  info.is_verified = true;
+  info.terms = file.terms();
+  for (const xet::Term& term : info.terms) {
+    DOLIUM_TRY(const auto xorb, store.xorbs()->Get(term.xorb));
+    info.verification.push_back(xet::TermHash(
+        std::span(xorb->index.chunks).subspan(term.first, term.end - term.first)));
+  }
+  return info;
+}
+
+Result<std::set<xet::Hash>> FilesOf(const Store& store, const ExportOptions& options,
+                                    Lease& lease) {
+  std::vector<Version> versions;
+  for (const Reference& reference : options.references) {
+    DOLIUM_TRY(auto version, store.Find(reference));
+    versions.push_back(std::move(version));
+  }
+  if (options.references.empty()) {
+    DOLIUM_TRY(const auto names, ListNames(store.layout()));
+    for (const std::string& name : names) {
+      DOLIUM_TRY(auto all, ListVersions(store.layout(), name));
+      versions.insert(versions.end(), all.begin(), all.end());
+    }
+  }
+  std::set<xet::Hash> files;
+  for (const Version& version : versions) {
+    files.insert(version.hash);
+    if (version.kind == VersionKind::kFile) {
+      DOLIUM_TRY([[maybe_unused]] const auto noted, store.OpenFile(version.hash, lease));
+      continue;
+    }
+    DOLIUM_TRY_VOID(store.VisitManifest(version, lease,
+                                        [&](const ManifestEntry& entry) -> Result<void> {
+                                          if (entry.type == EntryType::kFile)
+                                            files.insert(entry.hash);
+                                          return {};
+                                        }));
+  }
+  return files;
+}
+
+Result<void> CopyXorb(const OpenedXorb& xorb, FileStore& target,
+                      const std::string& path) {
+  DOLIUM_TRY(const auto there, target.Stat(path));
+  if (there) return {};
+  DOLIUM_TRY(const auto writer, target.Begin(path));
+  const uint64_t size =
+      xorb.index.record_ends.back() + xet::XorbFooterBytes(xorb.index.size());
+  ByteVector piece;
+  for (uint64_t offset = 0; offset < size; offset += piece.size()) {
+    piece.resize(std::min<uint64_t>(kCopyPiece, size - offset));
+    DOLIUM_TRY_VOID(ReadAt(xorb.fd.get(), offset, piece).Within(xorb.path));
+    DOLIUM_TRY_VOID(writer->Append(piece));
+  }
+  DOLIUM_TRY([[maybe_unused]] const auto made, writer->Commit(Precondition::None()));
+  return {};
+}
+
+// Where a folder of others has a xorb; empty if it has not.
+Result<std::string> FindXorb(const std::string& folder, const xet::Hash& hash) {
+  const std::string text = ToString(hash);
+  for (const std::string& path :
+       {fmt::format("{}/{}.xorb", folder, text), fmt::format("{}/{}", folder, text),
+        fmt::format("{}/default.{}", folder, text),
+        fmt::format("{}/{}/{}.xorb", folder, text.substr(0, 2), text)}) {
+    DOLIUM_TRY(const auto status, StatusOf(path));
+    if (status) return path;
+  }
+  return "";
+}
+
+// Brings a xorb into the store, after a check of all of it, and notes it.
+Result<bool> TakeXorb(const Store& store, Lease& lease, const xet::Hash& hash,
+                      const ImportOptions& options) {
+  const Layout& layout = store.layout();
+  {
+    DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout));
+    DOLIUM_TRY(const auto there, StatusOf(layout.xorb(hash)));
+    if (there) {
+      DOLIUM_TRY_VOID(lease.Note(Pin::kXorb, hash));
+      return false;
+    }
+  }
+  std::string path;
+  if (!options.xorbs.empty()) {
+    DOLIUM_TRY(path, FindXorb(options.xorbs, hash));
+  }
+  if (path.empty()) {
+    return NotFound(fmt::format("xorb {}: is not in the store{}", ToString(hash),
+                                options.xorbs.empty()
+                                    ? "; --xorbs names a folder that has it"
+                                    : fmt::format(", nor in {}", options.xorbs)));
+  }
+  DOLIUM_TRY(const Bytes object, MapFile(path));
+  DOLIUM_TRY(const xet::XorbIndex index, VerifyXorb(object, &hash).Within(path));
+  DOLIUM_TRY(NewFile file, NewFile::Create(layout, lease.id()));
+  DOLIUM_TRY_VOID(file.Append(object.view().first(index.record_ends.back())));
+  ByteVector footer;
+  AppendXorbFooter(index, footer);
+  SealFooter(footer, Crc32c(object.view().first(index.record_ends.back())));
+  DOLIUM_TRY_VOID(file.Append(footer));
+  DOLIUM_TRY_VOID(file.Sync());
+  DOLIUM_TRY_VOID(MakeFolderAt(layout.xorb_folder(hash)));
+  {
+    DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout));
+    DOLIUM_TRY_VOID(lease.Note(Pin::kXorb, hash));
+    DOLIUM_TRY_VOID(file.Rename(layout.xorb(hash)));
+  }
+  DOLIUM_TRY_VOID(SyncFolderAt(layout.xorb_folder(hash)));
+  return true;
+}
+
+}  // namespace
+
+Result<ExchangeReport> ExportShard(const Store& store, const std::string& path,
+                                   const ExportOptions& options) {
+  DOLIUM_TRY(const auto lease, store.TakeLease());
+  DOLIUM_TRY(const auto hashes, FilesOf(store, options, *lease));
+  DOLIUM_TRY(const auto target, FileStore::Open());
+  ExchangeReport report;
+  std::vector<xet::FileInfo> files;
+  std::map<xet::Hash, xet::XorbInfo> xorbs;
+  for (const xet::Hash& hash : hashes) {
+    if (options.stop.stop_requested()) return Cancelled();
+    if (hash.is_zero()) continue;
+    DOLIUM_TRY(const auto file, store.OpenCovered(hash));
+    DOLIUM_TRY(auto info, InfoOf(store, *file));
+    for (const xet::Term& term : info.terms) {
+      if (xorbs.contains(term.xorb)) continue;
+      DOLIUM_TRY(const auto xorb, store.xorbs()->Get(term.xorb));
+      xorbs.emplace(term.xorb, InfoOf(xorb->index));
+      if (options.xorbs.empty()) continue;
+      const std::string copy =
+          fmt::format("{}/{}.xorb", options.xorbs, ToString(term.xorb));
+      DOLIUM_TRY_VOID(CopyXorb(*xorb, *target, copy));
+      ++report.copied_xorbs;
+    }
+    report.bytes += file->size();
+    files.push_back(std::move(info));
+  }
+  report.files = files.size();
+  report.xorbs = xorbs.size();
+  std::vector<xet::XorbInfo> infos;
+  for (auto& [hash, info] : xorbs) infos.push_back(std::move(info));
+  DOLIUM_TRY(const ByteVector bytes,
+             xet::WriteShard(std::move(files), std::move(infos), {}));
+  DOLIUM_TRY([[maybe_unused]] const auto made,
+             target->Put(path, bytes,
+                         options.force ? Precondition::None() : Precondition::Absent()));
+  return report;
+}
+
+Result<Version> ImportShard(const Store& store, const std::string& path,
+                            const ImportOptions& options, ExchangeReport& report) {
+  DOLIUM_TRY_VOID(CheckName(options.name));
+  DOLIUM_TRY(const auto lease, store.TakeLease());
+  DOLIUM_TRY(const Bytes bytes, MapFile(path));
+  DOLIUM_TRY(const auto view, xet::ShardView::Open(bytes).Within(path));
+  if (!view.key().is_zero()) {
+    return Unsupported(fmt::format("{}: its hashes are keyed", path));
+  }
+  DOLIUM_TRY_VOID(CheckShard(view).Within(path));
+  const auto shard =
+      std::make_shared<const MappedShard>(MappedShard{xet::Hash(), bytes, view});
+
+  // Xorbs first.
+  std::set<xet::Hash> wanted;
+  std::vector<xet::FileBlock> blocks;
+  xet::ShardVisitor visitor;
+  visitor.file = [&](const xet::FileBlock& block) -> Result<void> {
+    for (size_t i = 0; i < block.size(); ++i) wanted.insert(block.term(i).xorb);
+    blocks.push_back(block);
+    return {};
+  };
+  DOLIUM_TRY_VOID(view.Scan(visitor).Within(path));
+  std::vector<xet::XorbInfo> xorbs;
+  for (const xet::Hash& hash : wanted) {
+    if (options.stop.stop_requested()) return Cancelled();
+    DOLIUM_TRY(const bool was_copied,
+               TakeXorb(store, *lease, hash, options).Within(path));
+    DOLIUM_TRY(const auto xorb, store.xorbs()->Get(hash));
+    xorbs.push_back(InfoOf(xorb->index));
+    ++report.xorbs;
+    if (was_copied) ++report.copied_xorbs;
+  }
+  std::vector<xet::FileInfo> files;
+  Version version;
+  version.name = options.name;
+  version.kind = VersionKind::kPaths;
+  std::string manifest;
+  for (const xet::FileBlock& block : blocks) {
+    DOLIUM_TRY(const auto file,
+               StoredFile::Open(block.hash(), FoundFile{shard, block}, store.xorbs()));
+    DOLIUM_TRY(auto info, InfoOf(store, *file).Within(path));
+    info.sha256 = block.sha256();
+    files.push_back(std::move(info));
+    ManifestEntry entry;
+    entry.path = ToString(block.hash());
+    entry.mode = 0644;
+    entry.modified = NowNanoseconds();
+    entry.size = file->size();
+    entry.hash = block.hash();
+    manifest += FormatEntry(entry);
+    ++report.files;
+    report.bytes += file->size();
+  }
+  DOLIUM_TRY(const ByteVector written,
+             xet::WriteShard(std::move(files), std::move(xorbs), {}));
+  const xet::Hash name = xet::ChunkHash(written);
+  DOLIUM_TRY(NewFile file, NewFile::Create(store.layout(), lease->id()));
+  DOLIUM_TRY_VOID(file.Append(written));
+  {
+    DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(store.layout()));
+    DOLIUM_TRY_VOID(lease->Note(Pin::kShard, name));
+    DOLIUM_TRY_VOID(file.Publish(store.layout().shard(name)));
+  }
+  // The index learns of the shard by the put that follows.
+  DOLIUM_TRY(NewFile list, NewFile::Create(store.layout(), lease->id()));
+  DOLIUM_TRY_VOID(list.Append(AsBytes(manifest)));
+  version.totals.files = report.files;
+  version.totals.bytes = report.bytes;
+  PutOptions put;
+  put.name = options.name;
+  put.stop = options.stop;
+  return PutManifest(store, *lease, list.path(), std::move(version), put);
+}
+
+}  // namespace dolium::cas

@@ -1,0 +1,43 @@
+// Shards in and out of a store, to move files between stores and other Xet programs.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/domain/cas/store.h"
+
+namespace dolium::cas {
+
+struct ExchangeReport {
+  uint64_t files = 0;
+  uint64_t xorbs = 0;
+  uint64_t copied_xorbs = 0;
+  uint64_t bytes = 0;  // of files
+};
+
+struct ExportOptions {
+  std::vector<Reference> references = {};  // none: all versions
+  std::string xorbs = {};                  // a folder to copy xorbs to; empty: none
+  bool force = false;                      // replace the shard
+  std::stop_token stop = {};
+};
+// Writes a shard with the files that `references` name (and the manifests of folders) and
+// the xorbs they need.
+Result<ExchangeReport> ExportShard(const Store& store, const std::string& path,
+                                   const ExportOptions& options);
+
+struct ImportOptions {
+  std::string name = {};   // of the version that holds the files
+  std::string xorbs = {};  // a folder with xorbs that the store lacks; empty: none
+  std::stop_token stop = {};
+};
+// Takes the files of a shard. Everything is checked: xorbs against their names, chunks
+// against their hashes, files against theirs. kNotFound if a xorb is in neither place.
+// The version is a folder in which each file is called by its hash.
+Result<Version> ImportShard(const Store& store, const std::string& path,
+                            const ImportOptions& options, ExchangeReport& report);
+
+}  // namespace dolium::cas

@@ -1,0 +1,84 @@
+// Files of a store: read whole, mapped, listed, and written so that they appear whole.
+//
+// The functions may be called from many threads. Errors name the path.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dolium/base/bytes.h"
+#include "dolium/base/result.h"
+#include "dolium/bytes/unique_fd.h"
+#include "dolium/domain/cas/layout.h"
+
+namespace dolium::cas {
+
+// A file in tmp/ that gets its name when it is complete. Destroyed before, it leaves
+// nothing; of a killed process, gc removes what it left, by the lease in its name. One
+// thread at a time.
+class NewFile {
+ public:
+  static Result<NewFile> Create(const Layout& layout, std::string_view lease);
+  NewFile(NewFile&& other) noexcept
+      : path_(std::exchange(other.path_, {})), fd_(std::move(other.fd_)) {}
+  NewFile& operator=(NewFile&&) = delete;
+  ~NewFile();
+
+  Result<void> Append(BytesView bytes);
+  // Makes the bytes durable.
+  Result<void> Sync();
+  // Sync(), then the name, durably; what has it is replaced.
+  Result<void> Publish(const std::string& path);
+  // The name alone, after Sync(): the folder is not synced.
+  Result<void> Rename(const std::string& path);
+
+  int fd() const { return fd_.get(); }
+  const std::string& path() const { return path_; }
+
+ private:
+  NewFile(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+
+  std::string path_;  // empty once it has its name
+  UniqueFd fd_;
+};
+
+// kNotFound if it is not there; kCorrupt if it is larger than `limit`.
+Result<ByteVector> ReadWholeFile(const std::string& path, uint64_t limit);
+
+// The file as a memory map; kNotFound if it is not there. Files of stores are never
+// changed in place.
+Result<Bytes> MapFile(const std::string& path);
+
+Result<UniqueFd> OpenForReading(const std::string& path);
+
+// Fills `into` from `offset` on; kCorrupt if the file ends before.
+Result<void> ReadAt(int fd, uint64_t offset, MutableBytes into);
+Result<void> WriteAll(int fd, BytesView bytes);
+Result<void> WriteAt(int fd, uint64_t offset, BytesView bytes);
+
+// Visits the names in a folder but "." and "..", in any order. One that is not there has
+// none.
+Result<void> ListFolder(const std::string& path,
+                        const std::function<void(std::string_view)>& visit);
+// The same, sorted.
+Result<std::vector<std::string>> SortedFolder(const std::string& path);
+
+// Makes one folder whose parent is there, durably; one that is there is fine.
+Result<void> MakeFolderAt(const std::string& path);
+Result<void> SyncFolderAt(const std::string& path);
+
+// nullopt if nothing is there.
+Result<std::optional<struct stat>> StatusOf(const std::string& path);
+
+// Not there is fine; whether it was.
+Result<bool> RemoveFile(const std::string& path);
+
+// Nanoseconds since 1970.
+int64_t NowNanoseconds();
+
+}  // namespace dolium::cas

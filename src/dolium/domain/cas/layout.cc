@@ -1,0 +1,166 @@
+#include "dolium/domain/cas/layout.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "dolium/bytes/folder.h"
+#include "dolium/domain/cas/files.h"
+
+namespace dolium::cas {
+namespace {
+
+// Leaves room for the three digits of escapes within the 255 bytes of a file name.
+constexpr size_t kLongestFolder = 240;
+constexpr uint64_t kMarkerLimit = 4096;
+
+bool IsPlain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         c == '.' || c == '_' || c == '-';
+}
+
+std::optional<uint64_t> ParseSequence(std::string_view text) {
+  uint64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+}  // namespace
+
+std::string Layout::xorb_folder(const xet::Hash& hash) const {
+  return fmt::format("{}/xorbs/{}", root_, ToString(hash).substr(0, 2));
+}
+std::string Layout::xorb(const xet::Hash& hash) const {
+  const std::string text = ToString(hash);
+  return fmt::format("{}/xorbs/{}/{}.xorb", root_, text.substr(0, 2), text);
+}
+std::string Layout::shard(const xet::Hash& hash) const {
+  return fmt::format("{}/shards/{}.mdb", root_, ToString(hash));
+}
+std::string Layout::name_folder(std::string_view name) const {
+  return fmt::format("{}/names/{}", root_, EscapeName(name));
+}
+
+std::string_view MarkerText() { return "{\"format\":\"dolium-cas\",\"version\":1}\n"; }
+
+Result<void> InitStore(const std::string& path) {
+  const Layout layout(path);
+  DOLIUM_TRY(const UniqueFd folder, MakeFolder(AT_FDCWD, path, true).Within(path));
+  bool is_empty = true;
+  DOLIUM_TRY_VOID(ListFolder(path, [&](std::string_view) { is_empty = false; }));
+  if (!is_empty) {
+    return Exists(fmt::format("{}: is not empty; a store is made in a new folder", path));
+  }
+  for (const std::string& part : {layout.xorbs(), layout.shards(), layout.names(),
+                                  layout.temporaries(), layout.leases()}) {
+    DOLIUM_TRY_VOID(MakeFolderAt(part));
+  }
+  const UniqueFd lock(open(layout.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!lock) return SystemError(errno, "cannot make").Within(layout.lock());
+  // Last: what has no marker is no store.
+  DOLIUM_TRY(NewFile marker, NewFile::Create(layout, "init"));
+  DOLIUM_TRY_VOID(marker.Append(AsBytes(MarkerText())));
+  return marker.Publish(layout.marker());
+}
+
+Result<Layout> OpenLayout(const std::string& path) {
+  Layout layout(path);
+  auto marker = ReadWholeFile(layout.marker(), kMarkerLimit);
+  if (!marker) {
+    if (marker.error().code != ErrorCode::kNotFound) return std::move(marker).error();
+    return NotFound(fmt::format("{}: no store is there; to make one: dolium cas init {}",
+                                path, path));
+  }
+  const std::string_view text = AsText(*marker);
+  if (text == MarkerText()) return layout;
+  if (text.starts_with("{\"format\":\"dolium-cas\",\"version\":")) {
+    return Unsupported(fmt::format("{}: a store of another version than 1, or damaged",
+                                   layout.marker()));
+  }
+  return Corrupt(fmt::format("{}: not the marker of a store", layout.marker()));
+}
+
+std::optional<xet::Hash> HashOfFileName(std::string_view file_name,
+                                        std::string_view end) {
+  if (file_name.size() != 64 + end.size() || !file_name.ends_with(end)) {
+    return std::nullopt;
+  }
+  const auto hash = xet::ParseHash(file_name.substr(0, 64));
+  if (!hash || ToString(*hash) != file_name.substr(0, 64)) return std::nullopt;
+  return *hash;
+}
+
+std::string EscapeName(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (IsPlain(c) && !(c == '.' && out.empty())) {
+      out += c;
+    } else {
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return out;
+}
+
+std::optional<std::string> UnescapeName(std::string_view folder) {
+  std::string out;
+  for (size_t i = 0; i < folder.size(); ++i) {
+    if (folder[i] != '%') {
+      out += folder[i];
+      continue;
+    }
+    unsigned value = 0;
+    if (i + 2 >= folder.size()) return std::nullopt;
+    const auto [end, error] =
+        std::from_chars(folder.data() + i + 1, folder.data() + i + 3, value, 16);
+    if (error != std::errc() || end != folder.data() + i + 3) return std::nullopt;
+    out += static_cast<char>(value);
+    i += 2;
+  }
+  if (EscapeName(out) != folder) return std::nullopt;
+  return out;
+}
+
+Result<void> CheckName(std::string_view name) {
+  if (name.empty()) return InvalidArgument("a name is empty");
+  if (EscapeName(name).size() > kLongestFolder) {
+    return InvalidArgument(fmt::format("name \"{}\" is too long", name));
+  }
+  const size_t at = name.rfind('@');
+  if (at != std::string_view::npos && ParseSequence(name.substr(at + 1))) {
+    return InvalidArgument(
+        fmt::format("name \"{}\" ends like the number of a version", name));
+  }
+  if (xet::ParseHash(name)) {
+    return InvalidArgument(fmt::format("name \"{}\" reads like a hash", name));
+  }
+  return {};
+}
+
+Result<Reference> ParseReference(std::string_view text) {
+  Reference reference;
+  if (const auto hash = xet::ParseHash(text)) {
+    reference.hash = *hash;
+    return reference;
+  }
+  const size_t at = text.rfind('@');
+  if (at != std::string_view::npos) {
+    if (const auto sequence = ParseSequence(text.substr(at + 1))) {
+      reference.sequence = sequence;
+      text = text.substr(0, at);
+    }
+  }
+  DOLIUM_TRY_VOID(CheckName(text));
+  reference.name = text;
+  return reference;
+}
+
+}  // namespace dolium::cas

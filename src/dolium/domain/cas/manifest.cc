@@ -1,0 +1,155 @@
+#include "dolium/domain/cas/manifest.h"
+
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "dolium/container/json.h"
+
+namespace dolium::cas {
+namespace {
+
+constexpr size_t kLongestLine = size_t{1} << 20;
+constexpr uint32_t kModeBits = 07777;
+
+void PutText(nlohmann::ordered_json& json, const std::string& name,
+             const std::string& text) {
+  json[name] = text;
+  try {
+    [[maybe_unused]] const std::string line = json[name].dump();
+  } catch (const nlohmann::json::exception&) {
+    json.erase(name);
+    std::string hex;
+    for (const char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+    json[name + "_hex"] = hex;
+  }
+}
+
+std::optional<std::string> FromHex(std::string_view hex) {
+  std::string text;
+  if (hex.size() % 2 != 0) return std::nullopt;
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    unsigned value = 0;
+    const auto [end, error] =
+        std::from_chars(hex.data() + i, hex.data() + i + 2, value, 16);
+    if (error != std::errc() || end != hex.data() + i + 2) return std::nullopt;
+    text += static_cast<char>(value);
+  }
+  return text;
+}
+
+Result<std::string> GetText(const nlohmann::json& json, const std::string& name) {
+  if (json.contains(name)) return json.at(name).get<std::string>();
+  auto text = FromHex(json.at(name + "_hex").get<std::string>());
+  if (!text) return Corrupt(fmt::format("\"{}_hex\" is not hex", name));
+  return *std::move(text);
+}
+
+// Whether a path stays within the folder, whatever is in it.
+bool IsSafe(std::string_view path) {
+  if (path == ".") return true;
+  if (path.empty() || path.find('\0') != std::string_view::npos) return false;
+  while (true) {
+    const size_t slash = path.find('/');
+    const std::string_view part = path.substr(0, slash);
+    if (part.empty() || part == "." || part == "..") return false;
+    if (slash == std::string_view::npos) return true;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+Result<ManifestEntry> FromJson(const nlohmann::json& json) {
+  ManifestEntry entry;
+  DOLIUM_TRY(entry.path, GetText(json, "path"));
+  if (!IsSafe(entry.path)) {
+    return Corrupt(fmt::format("path \"{}\" leads out of the folder", entry.path));
+  }
+  const auto type = json.at("type").get<std::string>();
+  entry.modified = json.at("modified").get<int64_t>();
+  if (type == "link") {
+    entry.type = EntryType::kLink;
+    DOLIUM_TRY(entry.target, GetText(json, "target"));
+    return entry;
+  }
+  entry.mode = json.at("mode").get<uint32_t>() & kModeBits;
+  if (type == "folder") {
+    entry.type = EntryType::kFolder;
+  } else if (type == "file") {
+    entry.size = json.at("size").get<uint64_t>();
+    DOLIUM_TRY(entry.hash, xet::ParseHash(json.at("hash").get<std::string>()));
+  } else {
+    return Corrupt(fmt::format("an entry of type \"{}\"", type));
+  }
+  return entry;
+}
+
+}  // namespace
+
+std::string_view EntryTypeName(EntryType type) {
+  switch (type) {
+    case EntryType::kFile:
+      return "file";
+    case EntryType::kFolder:
+      return "folder";
+    case EntryType::kLink:
+      return "link";
+  }
+  return "";
+}
+
+std::string FormatEntry(const ManifestEntry& entry) {
+  nlohmann::ordered_json json;
+  PutText(json, "path", entry.path);
+  json["type"] = EntryTypeName(entry.type);
+  if (entry.type != EntryType::kLink) json["mode"] = entry.mode;
+  json["modified"] = entry.modified;
+  if (entry.type == EntryType::kFile) {
+    json["size"] = entry.size;
+    json["hash"] = ToString(entry.hash);
+  }
+  if (entry.type == EntryType::kLink) PutText(json, "target", entry.target);
+  return json.dump() + "\n";
+}
+
+Result<ManifestEntry> ParseEntry(std::string_view line) {
+  auto json = ParseJson(line);
+  if (!json) return Corrupt(json.error().message);
+  try {
+    auto entry = FromJson(*json);
+    if (!entry && entry.error().code != ErrorCode::kCorrupt) {
+      return Corrupt(entry.error().message);
+    }
+    return entry;
+  } catch (const nlohmann::json::exception& error) {
+    return Corrupt(fmt::format("no entry: {}", error.what()));
+  }
+}
+
+Result<void> ManifestReader::Write(BytesView piece) {
+  std::string_view text = AsText(piece);
+  while (true) {
+    const size_t end = text.find('\n');
+    if (pending_.size() + std::min(end, text.size()) > kLongestLine) {
+      return Corrupt(fmt::format("manifest: line {} is too long", lines_ + 1));
+    }
+    if (end == std::string_view::npos) {
+      pending_ += text;
+      return {};
+    }
+    pending_ += text.substr(0, end);
+    text.remove_prefix(end + 1);
+    ++lines_;
+    DOLIUM_TRY(auto entry,
+               ParseEntry(pending_).Within(fmt::format("manifest: line {}", lines_)));
+    pending_.clear();
+    DOLIUM_TRY_VOID(visit_(std::move(entry)));
+  }
+}
+
+Result<void> ManifestReader::Finish() const {
+  if (pending_.empty()) return {};
+  return Corrupt(fmt::format("manifest: ends within line {}", lines_ + 1));
+}
+
+}  // namespace dolium::cas

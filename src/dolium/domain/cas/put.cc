@@ -1,0 +1,265 @@
+#include "dolium/domain/cas/put.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <deque>
+
+#include <fmt/format.h>
+
+#include "dolium/base/parallel.h"
+#include "dolium/base/worker_pool.h"
+#include "dolium/domain/cas/chunk_pipeline.h"
+#include "dolium/domain/cas/put_session.h"
+#include "dolium/domain/cas/seen_files.h"
+#include "dolium/domain/cas/tree_walk.h"
+
+namespace dolium::cas {
+namespace {
+
+constexpr size_t kManifestBuffer = size_t{1} << 20;
+constexpr uint32_t kStreamMode = 0644;
+
+// What one put has at hand. Members end in the reverse order: first the session and the
+// pipeline, then the threads that work for them.
+class Work {
+ public:
+  static Result<std::unique_ptr<Work>> Begin(const Store& store, Lease& lease,
+                                             const PutOptions& options) {
+    DOLIUM_TRY_VOID(CheckName(options.name));
+    DOLIUM_TRY_VOID(store.catalog()->Refresh());
+    return std::unique_ptr<Work>(new Work(store, options, lease));
+  }
+
+  Result<Version> PutFile(ChunkInput input, Version version);
+  Result<Version> PutManifest(ChunkInput input, Version version);
+  Result<Version> PutTree(TreeWalk walk, Version version);
+
+ private:
+  Work(const Store& store, const PutOptions& options, Lease& lease)
+      : store_(store),
+        options_(options),
+        lease_(lease),
+        budget_(options.memory),
+        pool_(ThreadCount(options.jobs, SIZE_MAX)),
+        session_(store.catalog(), store.xorbs(), lease, pool_, budget_),
+        pipeline_(pool_, budget_, options.stop) {
+    session_.set_advanced([this] { Tell(); });
+  }
+
+  Result<xet::Hash> PutOne(ChunkInput input);
+  Result<Version> Conclude(Version version, const PutTotals& totals);
+  struct Waiting;
+  Result<bool> TakeSeen(Waiting& waiting, SeenFiles& seen);
+  Result<void> WriteManifest(bool all);
+  void Tell();
+
+  const Store& store_;
+  const PutOptions& options_;
+  Lease& lease_;
+  MemoryBudget budget_;
+  WorkerPool pool_;
+  PutSession session_;
+  ChunkPipeline pipeline_;
+  Progress progress_;
+
+  // Entries in order; files wait here until they have their hashes.
+  struct Waiting {
+    ManifestEntry entry;
+    std::string source;
+    struct stat status{};
+    bool is_complete = false;
+  };
+  std::deque<Waiting> waiting_;
+  size_t next_file_ = 0;  // in waiting_, the first that is not complete, or before it
+  std::optional<NewFile> manifest_;
+  std::string lines_;
+};
+
+void Work::Tell() {
+  if (!options_.progress) return;
+  progress_.entries = session_.totals().files;
+  progress_.bytes = session_.totals().bytes;
+  options_.progress(progress_);
+}
+
+Result<xet::Hash> Work::PutOne(ChunkInput input) {
+  xet::Hash hash;
+  session_.set_file_ended([&](const StoredName& name) -> Result<void> {
+    hash = name.hash;
+    return {};
+  });
+  bool is_given = false;
+  DOLIUM_TRY_VOID(pipeline_.Run(
+      [&]() -> Result<std::optional<ChunkInput>> {
+        if (std::exchange(is_given, true)) return std::nullopt;
+        return std::move(input);
+      },
+      session_));
+  return hash;
+}
+
+Result<Version> Work::Conclude(Version version, const PutTotals& totals) {
+  version.totals = totals;
+  // A manifest is stored, but it is no file that was put.
+  version.totals.new_chunks = session_.totals().new_chunks;
+  version.totals.new_bytes = session_.totals().new_bytes;
+  DOLIUM_TRY_VOID(session_.Finish());
+  version.totals.stored_bytes = session_.totals().stored_bytes;
+  if (options_.stop.stop_requested()) return Cancelled();
+  DOLIUM_TRY_VOID(AddVersion(store_.layout(), lease_.id(), version));
+  return version;
+}
+
+Result<Version> Work::PutFile(ChunkInput input, Version version) {
+  progress_.total_bytes = input.size;
+  progress_.total_entries = 1;
+  version.kind = VersionKind::kFile;
+  DOLIUM_TRY(version.hash, PutOne(std::move(input)));
+  return Conclude(std::move(version), session_.totals());
+}
+
+Result<Version> Work::PutManifest(ChunkInput input, Version version) {
+  DOLIUM_TRY(version.hash, PutOne(std::move(input)));
+  const PutTotals totals = version.totals;
+  return Conclude(std::move(version), totals);
+}
+
+// Writes the lines of entries that are complete.
+Result<void> Work::WriteManifest(bool all) {
+  while (!waiting_.empty() && waiting_.front().is_complete) {
+    lines_ += FormatEntry(waiting_.front().entry);
+    waiting_.pop_front();
+    if (next_file_ > 0) --next_file_;
+  }
+  if (lines_.size() < kManifestBuffer && !all) return {};
+  DOLIUM_TRY_VOID(manifest_->Append(AsBytes(lines_)));
+  lines_.clear();
+  return {};
+}
+
+// Whether a file has the hash that it had when it was last put.
+Result<bool> Work::TakeSeen(Waiting& waiting, SeenFiles& seen) {
+  const auto hash = seen.Find(waiting.source, waiting.status);
+  if (!hash) return false;
+  DOLIUM_TRY(const bool is_taken, session_.TakeKnown({*hash, waiting.entry.size}));
+  if (!is_taken) return false;
+  waiting.entry.hash = *hash;
+  waiting.is_complete = true;
+  seen.Add(waiting.source, waiting.status, *hash);
+  Tell();
+  return true;
+}
+
+Result<Version> Work::PutTree(TreeWalk walk, Version version) {
+  DOLIUM_TRY(NewFile file, NewFile::Create(store_.layout(), lease_.id()));
+  manifest_.emplace(std::move(file));
+  version.kind = walk.is_folder() ? VersionKind::kFolder : VersionKind::kPaths;
+  SeenFiles seen = SeenFiles::Load(store_.layout(), version.name, version.is_aligned);
+  session_.set_file_ended([&](const StoredName& name) -> Result<void> {
+    while (waiting_[next_file_].is_complete) ++next_file_;
+    Waiting& entry = waiting_[next_file_];
+    entry.entry.hash = name.hash;
+    entry.entry.size = name.size;
+    entry.is_complete = true;
+    // Read while it changed, it is read again.
+    struct stat now{};
+    if (lstat(entry.source.c_str(), &now) == 0 &&
+        now.st_ctim.tv_sec == entry.status.st_ctim.tv_sec &&
+        now.st_ctim.tv_nsec == entry.status.st_ctim.tv_nsec) {
+      seen.Add(entry.source, entry.status, name.hash);
+    }
+    return WriteManifest(false);
+  });
+  DOLIUM_TRY_VOID(pipeline_.Run(
+      [&]() -> Result<std::optional<ChunkInput>> {
+        while (true) {
+          DOLIUM_TRY(auto found, walk.Next());
+          if (!found) return std::nullopt;
+          const bool is_file = found->entry.type == EntryType::kFile;
+          waiting_.push_back(
+              {std::move(found->entry), found->source, found->status, !is_file});
+          if (!is_file) continue;
+          if (!options_.reread) {
+            DOLIUM_TRY(const bool is_seen, TakeSeen(waiting_.back(), seen));
+            if (is_seen) continue;
+          }
+          ChunkInput input{.label = found->source, .path = found->source};
+          input.size = waiting_.back().entry.size;
+          if (options_.forced_cuts) {
+            DOLIUM_TRY(input.cuts, options_.forced_cuts(found->source));
+          }
+          return input;
+        }
+      },
+      session_));
+  DOLIUM_TRY_VOID(WriteManifest(true));
+  [[maybe_unused]] const auto saved = seen.Save(store_.layout(), lease_.id());
+  const PutTotals totals = session_.totals();
+  ChunkInput input{.label = "manifest", .path = ""};
+  input.fd = UniqueFd(dup(manifest_->fd()));
+  if (!input.fd || lseek(input.fd.get(), 0, SEEK_SET) != 0) {
+    return SystemError(errno, "cannot read").Within(manifest_->path());
+  }
+  DOLIUM_TRY(version.hash, PutOne(std::move(input)));
+  return Conclude(std::move(version), totals);
+}
+
+Version NewVersion(const PutOptions& options) {
+  Version version;
+  version.name = options.name;
+  version.is_aligned = static_cast<bool>(options.forced_cuts);
+  return version;
+}
+
+}  // namespace
+
+Result<Version> Put(const Store& store, const std::vector<std::string>& paths,
+                    const PutOptions& options) {
+  if (paths.empty()) return InvalidArgument("nothing to put");
+  DOLIUM_TRY(TreeWalk walk,
+             TreeWalk::Begin(paths, store.layout().root(), options.skipped));
+  DOLIUM_TRY(const auto lease, store.TakeLease());
+  DOLIUM_TRY(const auto work, Work::Begin(store, *lease, options));
+  if (walk.is_folder() || paths.size() > 1) {
+    return work->PutTree(std::move(walk), NewVersion(options));
+  }
+  DOLIUM_TRY(const auto found, walk.Next());
+  if (!found) {
+    return Unsupported(fmt::format("{}: neither a file nor a folder", paths[0]));
+  }
+  Version version = NewVersion(options);
+  version.mode = found->entry.mode;
+  version.modified = found->entry.modified;
+  ChunkInput input{.label = paths[0], .path = paths[0]};
+  input.size = found->entry.size;
+  if (options.forced_cuts) {
+    DOLIUM_TRY(input.cuts, options.forced_cuts(paths[0]));
+  }
+  return work->PutFile(std::move(input), std::move(version));
+}
+
+Result<Version> PutStream(const Store& store, int fd, const PutOptions& options) {
+  DOLIUM_TRY(const auto lease, store.TakeLease());
+  DOLIUM_TRY(const auto work, Work::Begin(store, *lease, options));
+  ChunkInput input{.label = "standard input", .path = ""};
+  input.fd = UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!input.fd) return SystemError(errno, "cannot read standard input");
+  Version version = NewVersion(options);
+  version.mode = kStreamMode;
+  version.modified = NowNanoseconds();
+  return work->PutFile(std::move(input), std::move(version));
+}
+
+Result<Version> PutManifest(const Store& store, Lease& lease, const std::string& path,
+                            Version version, const PutOptions& options) {
+  DOLIUM_TRY(const auto work, Work::Begin(store, lease, options));
+  DOLIUM_TRY(const auto status, StatusOf(path));
+  if (!status) return NotFound(fmt::format("{}: is gone", path));
+  ChunkInput input{.label = path, .path = path};
+  input.size = static_cast<uint64_t>(status->st_size);
+  return work->PutManifest(std::move(input), std::move(version));
+}
+
+}  // namespace dolium::cas

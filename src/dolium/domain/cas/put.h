@@ -1,0 +1,45 @@
+// Putting files and folders into a store.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/container/progress.h"
+#include "dolium/domain/cas/store.h"
+
+namespace dolium::cas {
+
+struct PutOptions {
+  std::string name;
+  size_t jobs = 0;                        // threads; 0: one per core
+  uint64_t memory = uint64_t{256} << 20;  // bytes of files on their way at once
+  bool reread = false;  // read files of folders that have not changed since the last put
+  // Where chunks of a file end besides. Files cut so have other hashes than Xet gives
+  // them. May be empty.
+  std::function<Result<std::vector<uint64_t>>(const std::string& path)> forced_cuts = {};
+  // Told of what is passed over, and why.
+  std::function<void(const std::string& path, std::string_view reason)> skipped = {};
+  ProgressFunction progress = {};
+  std::stop_token stop = {};
+};
+
+// Puts one file, one folder, or several of both, as the next version of the name. When it
+// returns, all is durable. Stopped or failed, no version is made; done again, what was
+// stored is not stored again.
+Result<Version> Put(const Store& store, const std::vector<std::string>& paths,
+                    const PutOptions& options);
+
+// The same for a stream, up to its end. Does not close it.
+Result<Version> PutStream(const Store& store, int fd, const PutOptions& options);
+
+// Stores the file at `path` as the manifest of a version, whose files the lease covers.
+Result<Version> PutManifest(const Store& store, Lease& lease, const std::string& path,
+                            Version version, const PutOptions& options);
+
+}  // namespace dolium::cas

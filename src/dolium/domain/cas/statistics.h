@@ -1,0 +1,69 @@
+// Numbers about a store, and what changed between two versions.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/domain/cas/store.h"
+
+namespace dolium::cas {
+
+struct StoreStatistics {
+  uint64_t names = 0;
+  uint64_t versions = 0;
+  uint64_t files = 0;         // of all versions
+  uint64_t bytes = 0;         // of them: what would be there without a store
+  uint64_t xorbs = 0;         // that shards tell of
+  uint64_t chunks = 0;        // of them
+  uint64_t raw_bytes = 0;     // of them
+  uint64_t stored_bytes = 0;  // of the files that hold xorbs
+  uint64_t shards = 0;
+  uint64_t shard_bytes = 0;
+  uint64_t index_bytes = 0;
+  // Chunks by size: [i] counts those of at least 2^i bytes and less than twice that.
+  std::array<uint64_t, 18> histogram{};
+
+  // How many bytes of versions each raw, and each stored byte holds.
+  double dedup_ratio() const {
+    return raw_bytes == 0 ? 1
+                          : static_cast<double>(bytes) / static_cast<double>(raw_bytes);
+  }
+  double compression_ratio() const {
+    return stored_bytes == 0
+               ? 1
+               : static_cast<double>(raw_bytes) / static_cast<double>(stored_bytes);
+  }
+};
+Result<StoreStatistics> CountStore(const Store& store);
+
+// What one version is made of.
+struct VersionStatistics {
+  uint64_t terms = 0;
+  uint64_t xorbs = 0;
+  uint64_t unique_bytes = 0;  // each chunk once
+};
+Result<VersionStatistics> CountVersion(const Store& store, const Version& version);
+
+struct VersionDifference {
+  enum class Kind : uint8_t { kRemoved, kAdded, kChanged };
+  Kind kind = Kind::kChanged;
+  std::string path;
+  std::string reason;  // of a change: "content", "mode", "time", "type", "target"
+};
+struct VersionDifferences {
+  uint64_t equal = 0;
+  uint64_t removed = 0;
+  uint64_t added = 0;
+  uint64_t changed = 0;
+  bool is_equal() const { return removed + added + changed == 0; }
+};
+// Compares what two versions hold, in order of paths. A file is compared by its hash.
+Result<VersionDifferences> DiffVersions(
+    const Store& store, const Version& first, const Version& second,
+    const std::function<void(const VersionDifference&)>& visit);
+
+}  // namespace dolium::cas

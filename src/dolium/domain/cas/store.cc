@@ -1,0 +1,78 @@
+#include "dolium/domain/cas/store.h"
+
+#include <fmt/format.h>
+
+#include "dolium/domain/cas/files.h"
+
+namespace dolium::cas {
+namespace {
+
+// How often a shard may be replaced while one looks for a file.
+constexpr int kAttempts = 5;
+
+}  // namespace
+
+Store::Store(std::shared_ptr<Catalog> catalog)
+    : catalog_(std::move(catalog)),
+      xorbs_(std::make_shared<XorbCache>(catalog_->layout())) {}
+
+Result<std::shared_ptr<Store>> Store::Open(const std::string& path) {
+  DOLIUM_TRY(const Layout layout, OpenLayout(path));
+  DOLIUM_TRY(auto catalog, Catalog::Open(layout));
+  return std::shared_ptr<Store>(new Store(std::move(catalog)));
+}
+
+Result<std::shared_ptr<const StoredFile>> Store::OpenFile(const xet::Hash& hash,
+                                                          Lease& lease, Pin pin) const {
+  if (hash.is_zero()) return OpenCovered(hash);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    DOLIUM_TRY(const auto found, catalog_->FindFile(hash));
+    if (!found) break;
+    DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout()));
+    DOLIUM_TRY(const auto status, StatusOf(layout().shard(found->shard->name)));
+    if (!status) {
+      catalog_->Forget(found->shard->name);
+      continue;
+    }
+    DOLIUM_TRY_VOID(lease.Note(pin, hash));
+    return StoredFile::Open(hash, found, xorbs_);
+  }
+  return NotFound(fmt::format("file {}: is not in the store", ToString(hash)));
+}
+
+Result<std::shared_ptr<const StoredFile>> Store::OpenCovered(
+    const xet::Hash& hash) const {
+  if (hash.is_zero()) return StoredFile::Open(hash, std::nullopt, xorbs_);
+  DOLIUM_TRY(const auto found, catalog_->FindFile(hash));
+  return StoredFile::Open(hash, found, xorbs_);
+}
+
+Result<Version> Store::Find(const Reference& reference) const {
+  if (!reference.name.empty()) return FindVersion(layout(), reference);
+  Version version;
+  version.name = ToString(reference.hash);
+  version.hash = reference.hash;
+  version.mode = 0644;
+  DOLIUM_TRY(const auto file, OpenCovered(reference.hash));
+  version.totals.files = 1;
+  version.totals.bytes = file->size();
+  return version;
+}
+
+Result<void> ReadManifest(const StoredFile& manifest, std::stop_token stop,
+                          const ManifestReader::Visitor& visit) {
+  ManifestReader reader(visit);
+  DOLIUM_TRY_VOID(manifest.CheckHash());
+  DOLIUM_TRY_VOID(manifest.ReadAll(1, std::move(stop),
+                                   [&](BytesView piece) { return reader.Write(piece); }));
+  return reader.Finish();
+}
+
+Result<void> Store::VisitManifest(const Version& version, Lease& lease,
+                                  const ManifestReader::Visitor& visit) const {
+  DOLIUM_TRY(const auto manifest,
+             OpenFile(version.hash, lease, Pin::kTree).Within(version.reference()));
+  return ReadManifest(*manifest, {}, visit).Within(version.reference());
+}
+
+}  // namespace dolium::cas

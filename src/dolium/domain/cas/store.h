@@ -1,0 +1,58 @@
+// Store: a folder that keeps each piece of the files put into it once.
+//
+// Several processes may use one at the same time. See layout.h for what is on disk, and
+// put.h, restore.h, collect.h, check.h and statistics.h for what can be done with it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "dolium/base/result.h"
+#include "dolium/domain/cas/catalog.h"
+#include "dolium/domain/cas/layout.h"
+#include "dolium/domain/cas/lease.h"
+#include "dolium/domain/cas/manifest.h"
+#include "dolium/domain/cas/stored_file.h"
+#include "dolium/domain/cas/version.h"
+#include "dolium/domain/cas/xorb_cache.h"
+
+namespace dolium::cas {
+
+// Methods may be called from many threads.
+class Store {
+ public:
+  // kNotFound if there is none at `path`.
+  static Result<std::shared_ptr<Store>> Open(const std::string& path);
+
+  const Layout& layout() const { return catalog_->layout(); }
+  const std::shared_ptr<Catalog>& catalog() const { return catalog_; }
+  const std::shared_ptr<XorbCache>& xorbs() const { return xorbs_; }
+
+  Result<std::unique_ptr<Lease>> TakeLease() const { return Lease::Take(layout()); }
+
+  // Opens a file and notes in the lease that it is needed: with kFile it alone, with
+  // kTree also what it lists as a manifest. kNotFound if there is no such file.
+  Result<std::shared_ptr<const StoredFile>> OpenFile(const xet::Hash& hash, Lease& lease,
+                                                     Pin pin = Pin::kFile) const;
+  // The same for a file that a lease covers already.
+  Result<std::shared_ptr<const StoredFile>> OpenCovered(const xet::Hash& hash) const;
+
+  // What a reference stands for: a version, or a file by its hash.
+  Result<Version> Find(const Reference& reference) const;
+
+  // Visits what a folder had in it, in order. Precondition: the version is no file.
+  Result<void> VisitManifest(const Version& version, Lease& lease,
+                             const ManifestReader::Visitor& visit) const;
+
+ private:
+  explicit Store(std::shared_ptr<Catalog> catalog);
+
+  const std::shared_ptr<Catalog> catalog_;
+  const std::shared_ptr<XorbCache> xorbs_;
+};
+
+// Visits the entries of a manifest that is open.
+Result<void> ReadManifest(const StoredFile& manifest, std::stop_token stop,
+                          const ManifestReader::Visitor& visit);
+
+}  // namespace dolium::cas

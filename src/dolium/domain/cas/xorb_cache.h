@@ -1,0 +1,49 @@
+// XorbCache: xorbs of a store, open for reading.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "dolium/base/result.h"
+#include "dolium/bytes/unique_fd.h"
+#include "dolium/domain/cas/layout.h"
+#include "dolium/formats/xet/xorb_footer.h"
+
+namespace dolium::cas {
+
+// A file and its index, which belong together even if another file gets the name. The
+// hashes of the index give the name of the xorb.
+struct OpenedXorb {
+  std::string path;
+  UniqueFd fd;
+  xet::XorbIndex index;
+};
+
+// Keeps those that were used last, up to a number of them and a size of their indexes.
+// May be used from many threads.
+class XorbCache {
+ public:
+  explicit XorbCache(Layout layout) : layout_(std::move(layout)) {}
+
+  // kNotFound if it is not there; kCorrupt if its footer does not give its name. Errors
+  // name the xorb.
+  Result<std::shared_ptr<const OpenedXorb>> Get(const xet::Hash& hash);
+
+ private:
+  using Order = std::list<std::shared_ptr<const OpenedXorb>>;
+
+  const Layout layout_;
+  std::mutex mutex_;
+  Order order_;  // used last first
+  std::map<xet::Hash, Order::iterator> known_;
+  size_t chunks_ = 0;
+};
+
+// Reads the footer of a xorb. As Get(), but `path` may be anywhere.
+Result<OpenedXorb> OpenXorbFile(const std::string& path, const xet::Hash& name);
+
+}  // namespace dolium::cas

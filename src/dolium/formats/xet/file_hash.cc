@@ -1,0 +1,164 @@
+#include "dolium/formats/xet/file_hash.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <thread>
+
+#include "dolium/base/parallel.h"
+#include "dolium/bytes/unique_fd.h"
+
+namespace dolium::xet {
+
+namespace {
+
+// From here on a map costs less than copies, and threads are worth their while.
+constexpr uint64_t kLarge = uint64_t{4} << 20;
+// What a stream is read by: it stays in the cache until it is hashed.
+constexpr size_t kReadBytes = size_t{256} << 10;
+// Small files that one thread takes at a time.
+constexpr size_t kFilesTask = 16;
+
+struct OpenFile {
+  UniqueFd fd;
+  uint64_t mappable = 0;  // bytes; 0 unless it is a regular file
+};
+
+Result<OpenFile> Open(const std::string& path) {
+  if (path.find('\0') != std::string::npos) return InvalidArgument("a NUL in the path");
+  OpenFile file{.fd = UniqueFd(RetryOnSignal(
+                    [&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC); }))};
+  if (!file.fd) return SystemError(errno, "cannot open");
+  struct stat status{};
+  if (fstat(file.fd.get(), &status) != 0) return SystemError(errno, "cannot look up");
+  if (S_ISREG(status.st_mode)) file.mappable = static_cast<uint64_t>(status.st_size);
+  return file;
+}
+
+// nullptr where the file system has no maps.
+std::shared_ptr<const std::byte> Map(const OpenFile& file) {
+  const auto size = static_cast<size_t>(file.mappable);
+  void* const at = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.fd.get(), 0);
+  if (at == MAP_FAILED) return nullptr;
+  const std::shared_ptr<void> owner(at, [size](void* map) { munmap(map, size); });
+  return {owner, static_cast<const std::byte*>(at)};
+}
+
+Result<HashedFile> HashMapped(BytesView bytes, const HashFileOptions& options) {
+  const size_t size = bytes.size();
+  HashedFile hashed{.size = size};
+  std::jthread beside;
+  if (options.with_sha256) {
+    beside = std::jthread([&] {
+      Sha256 sha256;
+      for (size_t from = 0; from < size && !options.stop.stop_requested();
+           from += kLarge) {
+        sha256.Update(bytes.subspan(from, std::min<size_t>(kLarge, size - from)));
+      }
+      hashed.sha256 = sha256.Finish();
+    });
+  }
+  const auto chunks = ChunkAndHash(bytes, {.jobs = options.jobs, .stop = options.stop});
+  if (beside.joinable()) beside.join();
+  if (!chunks) return chunks.error();
+  hashed.hash = FileHash(*chunks, options.salt);
+  return hashed;
+}
+
+Result<HashedFile> HashByReading(const OpenFile& file, const HashFileOptions& options,
+                                 MutableBytes buffer) {
+  FileHasher hasher(options.with_sha256);
+  for (;;) {
+    if (options.stop.stop_requested()) return Cancelled();
+    const ssize_t got =
+        RetryOnSignal([&] { return read(file.fd.get(), buffer.data(), buffer.size()); });
+    if (got < 0) return SystemError(errno, "cannot read");
+    if (got == 0) return hasher.Finish(options.salt);
+    hasher.Write(buffer.first(static_cast<size_t>(got)));
+  }
+}
+
+Result<HashedFile> HashOpen(const OpenFile& file, const HashFileOptions& options) {
+  if (file.mappable >= kLarge) {
+    if (const auto map = Map(file)) {
+      return HashMapped({map.get(), static_cast<size_t>(file.mappable)}, options);
+    }
+  }
+  Buffer buffer(kReadBytes);
+  return HashByReading(file, options, buffer.view());
+}
+
+}  // namespace
+
+FileHasher::FileHasher(bool with_sha256) : chunk_(kDataKey) {
+  if (with_sha256) sha256_.emplace();
+}
+
+void FileHasher::EndChunk(uint64_t cut) {
+  chunks_.Add(chunk_.Finish(), cut - start_);
+  chunk_ = KeyedHasher(kDataKey);
+  start_ = cut;
+}
+
+void FileHasher::Write(BytesView piece) {
+  if (sha256_) sha256_->Update(piece);
+  cuts_.clear();
+  chunker_.Write(piece, cuts_);
+  for (const uint64_t cut : cuts_) {
+    const auto length = static_cast<size_t>(cut - position_);
+    chunk_.Update(piece.first(length));
+    piece = piece.subspan(length);
+    position_ = cut;
+    EndChunk(cut);
+  }
+  chunk_.Update(piece);
+  position_ += piece.size();
+}
+
+HashedFile FileHasher::Finish(const Hash& salt) {
+  if (position_ > start_) EndChunk(position_);
+  HashedFile hashed{.hash = FileHash(chunks_, salt), .size = position_};
+  if (sha256_) hashed.sha256 = sha256_->Finish();
+  return hashed;
+}
+
+Result<HashedFile> HashFile(const std::string& path, const HashFileOptions& options) {
+  auto file = Open(path);
+  if (!file) return std::move(file).error().Within(path);
+  return HashOpen(*file, options).Within(path);
+}
+
+std::vector<Result<HashedFile>> HashFiles(std::span<const std::string> paths,
+                                          const HashFileOptions& options) {
+  std::vector<Result<HashedFile>> hashed(paths.size(), Cancelled());
+  std::vector<char> is_large(paths.size());
+  const auto hash_small = [&](size_t task) -> Result<void> {
+    Buffer buffer(kReadBytes);
+    const size_t end = std::min(paths.size(), (task + 1) * kFilesTask);
+    for (size_t i = task * kFilesTask; i < end; ++i) {
+      if (options.stop.stop_requested()) return Cancelled();
+      auto file = Open(paths[i]);
+      if (file && file->mappable >= kLarge) {
+        is_large[i] = 1;
+        continue;
+      }
+      hashed[i] = (file ? HashByReading(*file, options, buffer.view())
+                        : Result<HashedFile>(std::move(file).error()))
+                      .Within(paths[i]);
+    }
+    return {};
+  };
+  const auto done = ParallelFor((paths.size() + kFilesTask - 1) / kFilesTask,
+                                options.jobs, hash_small, options.stop);
+  for (size_t i = 0; done && i < paths.size(); ++i) {
+    if (is_large[i] != 0) hashed[i] = HashFile(paths[i], options);
+  }
+  return hashed;
+}
+
+}  // namespace dolium::xet

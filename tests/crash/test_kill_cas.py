@@ -1,0 +1,261 @@
+"""kill -9 while a store is written, collected or indexed: nothing that was reported as stored is
+lost, and nothing stays that gc does not clean.
+
+20 kills for each kind of work; 300 with DOLIUM_LONG=1.
+"""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+
+import pytest
+
+import program
+from killing import Worker
+
+KILLS = 300 if os.environ.get("DOLIUM_LONG") else 20
+
+
+def moments(duration, seed):
+    source = random.Random(seed)
+    return [source.uniform(0, duration * 1.1) for _ in range(KILLS)]
+
+
+def cas(store, verb, *arguments, status=0):
+    return program.run("cas", verb, "--store", store, *arguments, status=status)
+
+
+def cas_worker(store, verb, *arguments):
+    command = [program.PROGRAM, "cas", verb, "--store", str(store), *map(str, arguments)]
+    return Worker(command)
+
+
+def new_store(path):
+    program.run("cas", "init", path)
+    return path
+
+
+def make_folder(path, seed, megabytes=24):
+    """A few files, of which one is large."""
+    source = random.Random(seed)
+    path.mkdir(parents=True)
+    (path / "large").write_bytes(source.randbytes(megabytes << 20))
+    for number in range(50):
+        (path / f"small{number}").write_bytes(source.randbytes(source.randrange(100_000)))
+    return path
+
+
+def contents(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def restored(store, name, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    cas(store, "get", "--no-summary", name, "-o", folder)
+    found = contents(folder)
+    shutil.rmtree(folder)
+    return found
+
+
+def names(store):
+    return cas(store, "ls").decode().split()
+
+
+def stored_files(store):
+    """The truth of a store: xorbs and shards, by name."""
+    folders = (store / "xorbs", store / "shards")
+    return sorted(path.name for folder in folders for path in folder.rglob("*") if path.is_file())
+
+
+def leftovers(store):
+    return [path for part in ("tmp", "leases") for path in (store / part).iterdir()]
+
+
+def test_put(tmp_path):
+    store = new_store(tmp_path / "store")
+    source = make_folder(tmp_path / "source", seed=1)
+    whole = contents(source)
+    clean = new_store(tmp_path / "clean")
+    duration = cas_worker(clean, "put", "--name", "n", source).finish()
+    killed = reported = 0
+    for number, delay in enumerate(moments(duration, seed=2)):
+        name = f"n{number}"
+        was_killed = cas_worker(store, "put", "--name", name, source).kill_after(delay)
+        killed += was_killed
+        if not was_killed:
+            reported += 1
+            assert name in names(store)
+        for present in names(store)[-1:]:
+            assert restored(store, present, tmp_path / "out") == whole
+        if number % 5 == 4:  # From the beginning, so that there is something to store.
+            cas(store, "verify", "--deep")
+            for present in names(store):
+                cas(store, "rm", present)
+            cas(store, "gc", "--grace", "0s")
+            assert stored_files(store) == []
+            assert leftovers(store) == []
+    assert killed >= KILLS // 3
+    # Done again after all that, the store has what an undisturbed one has, and no more.
+    cas(store, "put", "--name", "n", source)
+    cas(store, "gc", "--grace", "0s")
+    assert restored(store, "n", tmp_path / "out") == whole
+    cas(store, "verify", "--deep")
+    for path in (store / "names").glob("n?*"):
+        shutil.rmtree(path)
+    cas(store, "gc", "--grace", "0s")
+    assert leftovers(store) == []
+    assert restored(store, "n", tmp_path / "out") == whole
+
+
+def test_put_again_stores_nothing_twice(tmp_path):
+    store = new_store(tmp_path / "store")
+    source = tmp_path / "file"
+    pieces = random.Random(3)
+    source.write_bytes(b"".join(pieces.randbytes(50 << 20) for _ in range(8)))
+    worker = cas_worker(store, "put", source)
+    while not list((store / "shards").glob("*.mdb")) and worker.process.poll() is None:
+        pass
+    assert worker.kill_after(0)
+    assert names(store) == []
+    kept = sum(path.stat().st_size for path in (store / "xorbs").rglob("*.xorb"))
+    assert kept > 200 << 20
+    line = json.loads(cas(store, "put", "--json", source))
+    assert line["new_bytes"] <= (400 << 20) - (kept - (64 << 20))
+    cas(store, "verify", "--deep")
+
+
+def test_gc(tmp_path):
+    store = new_store(tmp_path / "store")
+    keep = make_folder(tmp_path / "keep", seed=4, megabytes=4)
+    whole = contents(keep)
+    cas(store, "put", "--name", "keep", keep)
+
+    def make_garbage(seed):
+        for number in range(6):
+            path = tmp_path / "garbage"
+            path.write_bytes(random.Random(seed * 10 + number).randbytes(300_000))
+            cas(store, "put", "--name", "garbage", path)
+        # Half of what a shard tells of is needed yet.
+        cas(store, "put", "--name", "half", keep / "large", path)
+        cas(store, "rm", "--all", "garbage")
+        cas(store, "rm", "--all", "half")
+
+    make_garbage(0)
+    duration = cas_worker(store, "gc", "--grace", "0s").finish()
+    killed = 0
+    for number, delay in enumerate(moments(duration, seed=5)):
+        make_garbage(number + 1)
+        killed += cas_worker(store, "gc", "--grace", "0s").kill_after(delay)
+        cas(store, "verify", "--deep")
+        assert restored(store, "keep", tmp_path / "out") == whole
+    assert killed >= KILLS // 4
+    cas(store, "gc", "--grace", "0s")
+    assert leftovers(store) == []
+    alone = new_store(tmp_path / "alone")
+    cas(alone, "put", "--name", "keep", keep)
+    xorbs = lambda where: sorted(path.name for path in (where / "xorbs").rglob("*.xorb"))
+    assert xorbs(store) == xorbs(alone)
+
+
+def test_reindex(tmp_path):
+    store = new_store(tmp_path / "store")
+    source = make_folder(tmp_path / "source", seed=6, megabytes=4)
+    for number in range(20):
+        path = tmp_path / "more"
+        path.write_bytes(random.Random(100 + number).randbytes(500_000))
+        cas(store, "put", "--name", f"more{number}", path)
+    cas(store, "put", "--name", "n", source)
+    duration = cas_worker(store, "reindex").finish()
+    killed = 0
+    for delay in moments(duration, seed=7):
+        killed += cas_worker(store, "reindex").kill_after(delay)
+        line = json.loads(cas(store, "put", "--json", "--name", "again", source))
+        assert line["new_bytes"] == 0
+    assert killed >= KILLS // 4
+    assert restored(store, "again", tmp_path / "out") == contents(source)
+    cas(store, "gc", "--grace", "0s")
+    assert leftovers(store) == []
+
+
+def test_two_writers_and_a_gc_at_once(tmp_path):
+    store = new_store(tmp_path / "store")
+    sources = [make_folder(tmp_path / f"source{number}", seed=8, megabytes=6) for number in (0, 1)]
+    (sources[1] / "own").write_bytes(random.Random(9).randbytes(3 << 20))
+    rounds = 60 if os.environ.get("DOLIUM_LONG") else 6
+    for number in range(rounds):
+        writers = [
+            cas_worker(store, "put", "--name", f"w{index}", source)
+            for index, source in enumerate(sources)
+        ]
+        collectors = 0
+        while any(writer.process.poll() is None for writer in writers):
+            cas(store, "gc", "--grace", "0s")
+            collectors += 1
+        for writer in writers:
+            writer.finish()
+        assert collectors > 0
+        for index, source in enumerate(sources):
+            assert restored(store, f"w{index}", tmp_path / "out") == contents(source)
+        cas(store, "verify", "--deep")
+        for index in (0, 1):
+            if (number + index) % 3:
+                cas(store, "rm", "--all", f"w{index}")
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 40 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(folder)], capture_output=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_full_disk(tmp_path, small_disk):
+    store = new_store(small_disk / "store")
+    small = make_folder(tmp_path / "small", seed=10, megabytes=8)
+    large = make_folder(tmp_path / "large", seed=11, megabytes=64)
+    cas(store, "put", "--name", "small", small)
+    for _ in range(3):
+        command = [program.PROGRAM, "cas", "put", "--store", store, "--name", "large", large]
+        failed = subprocess.run([*map(str, command)], capture_output=True)
+        assert failed.returncode == 3
+        assert b"No space left" in failed.stderr
+        assert names(store) == ["small"]
+        assert restored(store, "small", tmp_path / "out") == contents(small)
+    cas(store, "verify", "--deep")
+    cas(store, "gc", "--grace", "0s")
+    assert leftovers(store) == []
+    cas(store, "put", "--name", "again", small)
+    assert restored(store, "again", tmp_path / "out") == contents(small)
+
+
+def test_files_that_may_not_grow(tmp_path):
+    """The other way to run out of room: every write beyond a size fails."""
+    store = new_store(tmp_path / "store")
+    small = make_folder(tmp_path / "small", seed=12, megabytes=1)
+    large = make_folder(tmp_path / "large", seed=13, megabytes=40)
+    cas(store, "put", "--name", "small", small)
+    script = 'trap "" XFSZ; ulimit -f 16384; exec "$@"'
+    command = [program.PROGRAM, "cas", "put", "--store", store, "--name", "large", large]
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", *map(str, command)], capture_output=True
+    )
+    assert done.returncode == 3, done.stderr
+    assert b"File too large" in done.stderr
+    assert names(store) == ["small"]
+    cas(store, "verify", "--deep")
+    cas(store, "gc", "--grace", "0s")
+    assert restored(store, "small", tmp_path / "out") == contents(small)
+    assert leftovers(store) == []
