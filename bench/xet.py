@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Xet: chunking and hashing, against hf_xet.
+"""Xet: chunking and hashing against hf_xet, the store against restic and borg.
 
     ./dev bench xet [--quick] [--where DIR] [--only WORD] [--repeat N]
 
@@ -15,6 +15,7 @@ import shutil
 import statistics
 import subprocess
 
+import cas_jobs
 import measure
 import report
 
@@ -115,6 +116,7 @@ def main():
     try:
         kernels(bench)
         hashing(bench, where)
+        cas_jobs.measure_store(bench, where)
     finally:
         shutil.rmtree(where, ignore_errors=True)
     bench.save("xet", "Xet", machine, ("hf-xet",))

@@ -122,8 +122,8 @@ Result<std::shared_ptr<const ShardContainer::Open>> ShardContainer::OpenShard(
     DOLIUM_TRY(const WholeObject whole, store().ReadWhole(object, kMaxObject));
     bytes = whole.bytes;
   }
-  DOLIUM_TRY(ShardView view, ShardView::Open(bytes).Within(place.Describe()));
-  auto shard = std::make_shared<const Open>(Open{std::move(bytes), std::move(view)});
+  DOLIUM_TRY(const ShardView view, ShardView::Open(bytes).Within(place.Describe()));
+  auto shard = std::make_shared<const Open>(Open{std::move(bytes), view});
   const std::scoped_lock lock(mutex_);
   if (open_.size() >= kMaxOpen) open_.clear();
   open_[place.path] = shard;

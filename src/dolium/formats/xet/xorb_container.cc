@@ -23,6 +23,7 @@ Entry EntryOf(const std::shared_ptr<const XorbObject>& xorb, size_t chunk) {
 // How many chunks have which scheme: "lz4 12, none 3".
 Result<std::string> SchemesOf(const Store& store, const XorbObject& xorb) {
   std::vector<ByteRange> headers;
+  headers.reserve(xorb.index.size());
   for (size_t i = 0; i < xorb.index.size(); ++i) {
     headers.push_back({xorb.index.records(i, i + 1).offset, kChunkHeaderSize});
   }
