@@ -62,10 +62,10 @@ nb::dict ToDict(const cas::ManifestEntry& entry) {
   out["mode"] = entry.mode;
   out["modified"] = entry.modified;
   out["size"] = entry.size;
-  out["hash"] = entry.type == cas::EntryType::kFile ? nb::cast(ToString(entry.hash))
-                                                    : nb::none();
-  out["target"] =
-      entry.type == cas::EntryType::kLink ? nb::object(NameText(entry.target)) : nb::none();
+  out["hash"] =
+      entry.type == cas::EntryType::kFile ? nb::cast(ToString(entry.hash)) : nb::none();
+  out["target"] = entry.type == cas::EntryType::kLink ? nb::object(NameText(entry.target))
+                                                      : nb::none();
   return out;
 }
 
@@ -81,8 +81,7 @@ T RunStoppable(const std::stop_source& stop, const std::function<Result<T>()>& w
 // A file of a store. It stays there as long as this is open, whatever gc does.
 class CasFile {
  public:
-  CasFile(std::unique_ptr<cas::Lease> lease,
-          std::shared_ptr<const cas::StoredFile> file)
+  CasFile(std::unique_ptr<cas::Lease> lease, std::shared_ptr<const cas::StoredFile> file)
       : lease_(std::move(lease)), file_(std::move(file)) {}
 
   uint64_t size() const { return file()->size(); }
@@ -199,8 +198,8 @@ class CasStore {
           if (path) {
             DOLIUM_TRY(hash, FindPath(version, *path, *lease));
           } else if (version.kind != cas::VersionKind::kFile) {
-            return InvalidArgument(fmt::format(
-                "{} is a folder: a path in it is needed", version.reference()));
+            return InvalidArgument(fmt::format("{} is a folder: a path in it is needed",
+                                               version.reference()));
           }
           DOLIUM_TRY(auto file, store_->OpenFile(hash, *lease));
           return std::make_shared<CasFile>(std::move(lease), std::move(file));
@@ -324,9 +323,9 @@ class CasStore {
     const std::stop_source stop;
     std::vector<Finding> findings;
     RunStoppable<cas::CheckReport>(stop, [&] {
-      return cas::CheckStore(*store_,
-                             {.deep = deep, .jobs = jobs, .stop = stop.get_token()},
-                             [&](const Finding& finding) { findings.push_back(finding); });
+      return cas::CheckStore(
+          *store_, {.deep = deep, .jobs = jobs, .stop = stop.get_token()},
+          [&](const Finding& finding) { findings.push_back(finding); });
     });
     nb::list out;
     for (const Finding& finding : findings) {

@@ -140,11 +140,8 @@ std::optional<FoundChunk> Catalog::FindChunk(const xet::Hash& hash) {
     if (!row) return std::nullopt;
     const std::lock_guard hold(mutex_);
     const auto known = numbers_.find(row->shard);
-    if (known != numbers_.end()) {
-      name = known->second;
-    } else if ((name = view->ShardName(row->shard))) {
-      numbers_[row->shard] = *name;
-    }
+    name = known != numbers_.end() ? known->second : view->ShardName(row->shard);
+    if (name) numbers_[row->shard] = *name;
   }
   if (!name) return std::nullopt;
   const auto shard = Shard(*name);

@@ -15,10 +15,13 @@
 namespace dolium::cas {
 namespace {
 
-constexpr uint64_t kBlock = uint64_t{4} << 20;
+// Small enough that what one step leaves in the cache is there for the next.
+constexpr uint64_t kBlock = uint64_t{2} << 20;
 // Files up to this size are one piece of work.
-constexpr uint64_t kSmallFile = uint64_t{2} << 20;
+constexpr uint64_t kSmallFile = kBlock;
 constexpr size_t kMostPieces = 512;
+// Large pieces for each thread: more of them only push each other out of the cache.
+constexpr uint64_t kBytesPerThread = 6 * kBlock;
 // In front of a block: the chunk that the block before it leaves unfinished.
 constexpr size_t kHeadroom = xet::kMaxChunk;
 
@@ -166,9 +169,14 @@ void ChunkPipeline::Select(Piece& piece) {
   piece.marks = {};
 }
 
+bool ChunkPipeline::HasRoom() const {
+  return pieces_.empty() || (pieces_.size() < kMostPieces && budget_.HasRoom() &&
+                             waiting_bytes_ < threads_ * kBytesPerThread);
+}
+
 // Begins blocks of the open file while there is room.
 Result<void> ChunkPipeline::AddPieces(const std::shared_ptr<File>& file) {
-  while (open_ && (pieces_.empty() || budget_.HasRoom())) {
+  while (open_ && HasRoom()) {
     auto piece = std::make_shared<Piece>();
     piece->file = file;
     piece->offset = file->begun;
@@ -190,6 +198,7 @@ Result<void> ChunkPipeline::AddPieces(const std::shared_ptr<File>& file) {
     }
     file->begun += piece->size;
     if (piece->is_last) open_.reset();
+    waiting_bytes_ += piece->block->buffer.capacity();
     pieces_.push_back(piece);
     SubmitScan(piece);
   }
@@ -199,8 +208,7 @@ Result<void> ChunkPipeline::AddPieces(const std::shared_ptr<File>& file) {
 // Begins work while there is room; whether any was begun.
 Result<bool> ChunkPipeline::Fill(const NextInput& next) {
   bool any = false;
-  while ((open_ || has_more_) && pieces_.size() < kMostPieces &&
-         (pieces_.empty() || budget_.HasRoom())) {
+  while ((open_ || has_more_) && HasRoom()) {
     any = true;
     if (open_) {
       DOLIUM_TRY_VOID(AddPieces(open_));
@@ -219,6 +227,7 @@ Result<bool> ChunkPipeline::Fill(const NextInput& next) {
       piece->is_last = piece->is_whole = true;
       piece->block =
           std::make_shared<ChunkBlock>(ChunkBlock{budget_.Take(file->input.size)});
+      waiting_bytes_ += piece->block->buffer.capacity();
       pieces_.push_back(piece);
       SubmitWhole(piece);
       continue;
@@ -250,6 +259,7 @@ Result<bool> ChunkPipeline::Step(ChunkConsumer& consumer) {
   while (!pieces_.empty() && selected_ > 0 && pieces_.front()->is_done.load()) {
     const std::shared_ptr<Piece> piece = std::move(pieces_.front());
     pieces_.pop_front();
+    waiting_bytes_ -= piece->block->buffer.capacity();
     --selected_;
     if (piece->error) return *std::move(piece->error);
     DOLIUM_TRY_VOID(consumer.TakeChunks(piece->chunks, piece->block));

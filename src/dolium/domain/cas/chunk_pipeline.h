@@ -62,9 +62,11 @@ class ChunkConsumer {
 // One thread calls Run().
 class ChunkPipeline {
  public:
-  // `pool` and `budget` may be used by others too, and must outlive this.
-  ChunkPipeline(WorkerPool& pool, MemoryBudget& budget, std::stop_token stop)
-      : pool_(pool), budget_(budget), stop_(std::move(stop)) {}
+  // `pool`, of `threads` threads, and `budget` may be used by others too, and must
+  // outlive this.
+  ChunkPipeline(WorkerPool& pool, size_t threads, MemoryBudget& budget,
+                std::stop_token stop)
+      : pool_(pool), threads_(threads), budget_(budget), stop_(std::move(stop)) {}
   ~ChunkPipeline();
 
   // Gives the next file, or nullopt.
@@ -75,6 +77,7 @@ class ChunkPipeline {
   struct File;
   struct Piece;
 
+  bool HasRoom() const;
   Result<bool> Fill(const NextInput& next);
   Result<void> AddPieces(const std::shared_ptr<File>& file);
   void SubmitWhole(const std::shared_ptr<Piece>& piece);
@@ -86,9 +89,11 @@ class ChunkPipeline {
   Result<bool> Step(ChunkConsumer& consumer);
 
   WorkerPool& pool_;
+  const size_t threads_;
   MemoryBudget& budget_;
   const std::stop_token stop_;
   std::deque<std::shared_ptr<Piece>> pieces_;
+  uint64_t waiting_bytes_ = 0;  // of pieces_
   size_t selected_ = 0;         // pieces_ before this have their cuts
   std::shared_ptr<File> open_;  // has blocks that are not begun
   bool has_more_ = true;

@@ -328,6 +328,7 @@ class Collection {
   // Many puts make many small shards, which cost every reader a look.
   Result<void> JoinShards(const std::vector<std::shared_ptr<const MappedShard>>& shards) {
     std::vector<xet::ShardView> views;
+    views.reserve(shards.size());
     for (const auto& shard : shards) views.push_back(shard->view);
     std::vector<ByteVector> joined;
     const auto united = xet::UniteShards(views, {}, [&]() -> Result<xet::ByteSink> {

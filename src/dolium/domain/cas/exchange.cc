@@ -182,6 +182,7 @@ Result<ExchangeReport> ExportShard(const Store& store, const std::string& path,
   report.files = files.size();
   report.xorbs = xorbs.size();
   std::vector<xet::XorbInfo> infos;
+  infos.reserve(xorbs.size());
   for (auto& [hash, info] : xorbs) infos.push_back(std::move(info));
   DOLIUM_TRY(const ByteVector bytes,
              xet::WriteShard(std::move(files), std::move(infos), {}));

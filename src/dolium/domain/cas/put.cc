@@ -42,9 +42,10 @@ class Work {
         options_(options),
         lease_(lease),
         budget_(options.memory),
-        pool_(ThreadCount(options.jobs, SIZE_MAX)),
+        threads_(ThreadCount(options.jobs, SIZE_MAX)),
+        pool_(threads_),
         session_(store.catalog(), store.xorbs(), lease, pool_, budget_),
-        pipeline_(pool_, budget_, options.stop) {
+        pipeline_(pool_, threads_, budget_, options.stop) {
     session_.set_advanced([this] { Tell(); });
   }
 
@@ -59,6 +60,7 @@ class Work {
   const PutOptions& options_;
   Lease& lease_;
   MemoryBudget budget_;
+  const size_t threads_;
   WorkerPool pool_;
   PutSession session_;
   ChunkPipeline pipeline_;

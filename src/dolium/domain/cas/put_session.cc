@@ -12,7 +12,8 @@
 namespace dolium::cas {
 namespace {
 
-constexpr uint64_t kBatchRaw = uint64_t{1} << 20;
+constexpr uint64_t kBatchRaw = uint64_t{2} << 20;
+constexpr uint64_t kLargeBlock = uint64_t{1} << 20;
 constexpr size_t kBatchBlocks = 16;
 constexpr size_t kSchemeRun = 32;
 constexpr size_t kXorbsPerSessionShard = 4;
@@ -136,7 +137,7 @@ Result<void> PutSession::TakeChunks(std::span<const HashedChunk> chunks,
   }
   if (advanced_) advanced_();
   // Blocks of large files are let go as they end, whatever is new in them.
-  if (batch_ && block->buffer.capacity() > kBatchRaw) FlushBatch();
+  if (batch_ && block->buffer.capacity() > kLargeBlock) FlushBatch();
   if (IsShardFull()) return Flush();
   return {};
 }

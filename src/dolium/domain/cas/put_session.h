@@ -72,12 +72,14 @@ class PutSession : public ChunkConsumer {
  private:
   // Of a file: a run of chunks of a xorb of this session, or of one that was there.
   struct OpenTerm {
+    OpenTerm() : chunks(xet::kVerificationKey) {}
+
     std::optional<size_t> own;  // number in xorbs_
     xet::Hash other;
     uint32_t first = 0;
     uint32_t end = 0;
     uint64_t raw = 0;
-    xet::KeyedHasher chunks{xet::kVerificationKey};
+    xet::KeyedHasher chunks;
   };
   struct ClosedTerm {
     std::optional<size_t> own;

@@ -8,6 +8,7 @@
 
 #include <sys/stat.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,7 +47,7 @@ class SeenFiles {
     std::array<uint64_t, 5> state{};
     xet::Hash hash;
   };
-  static constexpr size_t kRowSize = 2 * xet::Hash::kSize + 5 * 8;
+  static constexpr size_t kRowSize = 2 * xet::Hash::kSize + 5 * sizeof(uint64_t);
 
   std::string path_;
   int64_t begun_ = 0;

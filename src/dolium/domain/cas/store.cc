@@ -59,12 +59,12 @@ Result<Version> Store::Find(const Reference& reference) const {
   return version;
 }
 
-Result<void> ReadManifest(const StoredFile& manifest, std::stop_token stop,
+Result<void> ReadManifest(const StoredFile& manifest, const std::stop_token& stop,
                           const ManifestReader::Visitor& visit) {
   ManifestReader reader(visit);
   DOLIUM_TRY_VOID(manifest.CheckHash());
-  DOLIUM_TRY_VOID(manifest.ReadAll(1, std::move(stop),
-                                   [&](BytesView piece) { return reader.Write(piece); }));
+  DOLIUM_TRY_VOID(
+      manifest.ReadAll(1, stop, [&](BytesView piece) { return reader.Write(piece); }));
   return reader.Finish();
 }
 

@@ -52,7 +52,7 @@ class Store {
 };
 
 // Visits the entries of a manifest that is open.
-Result<void> ReadManifest(const StoredFile& manifest, std::stop_token stop,
+Result<void> ReadManifest(const StoredFile& manifest, const std::stop_token& stop,
                           const ManifestReader::Visitor& visit);
 
 }  // namespace dolium::cas

@@ -152,7 +152,7 @@ Result<void> StoredFile::CheckHash() const {
 }
 
 Result<void> StoredFile::ReadAll(
-    size_t jobs, std::stop_token stop,
+    size_t jobs, const std::stop_token& stop,
     const std::function<Result<void>(BytesView)>& take) const {
   const uint64_t pieces = (size() + kPiece - 1) / kPiece;
   const size_t threads = ThreadCount(jobs, static_cast<size_t>(pieces));

@@ -42,7 +42,7 @@ class StoredFile {
 
   // Reads all of it in order, `jobs` threads ahead of `take`, which gets pieces of some
   // MiB.
-  Result<void> ReadAll(size_t jobs, std::stop_token stop,
+  Result<void> ReadAll(size_t jobs, const std::stop_token& stop,
                        const std::function<Result<void>(BytesView)>& take) const;
 
  private:

@@ -65,7 +65,7 @@ Result<TreeWalk> TreeWalk::Begin(const std::vector<std::string>& paths,
 }
 
 Result<std::optional<TreeWalk::Found>> TreeWalk::Take(std::string source,
-                                                      std::string path,
+                                                      const std::string& path,
                                                       bool follow_link) {
   struct stat status{};
   const int looked =

@@ -47,7 +47,7 @@ class TreeWalk {
     std::vector<std::string> names;
     size_t next = 0;
   };
-  Result<std::optional<Found>> Take(std::string source, std::string path,
+  Result<std::optional<Found>> Take(std::string source, const std::string& path,
                                     bool follow_link);
 
   Skipped skipped_;

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kMostFiles = 128;
 constexpr size_t kMostChunks = size_t{1} << 20;  // 40 bytes each
 // What is read at first: the footer of most xorbs.
-constexpr uint64_t kUsualFooter = 64 * 1024;
+constexpr uint64_t kUsualFooter = 65536;
 
 Result<xet::XorbIndex> ReadFooter(int fd, const xet::Hash& name) {
   struct stat status{};
