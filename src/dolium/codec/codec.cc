@@ -7,6 +7,7 @@
 
 #include "dolium/codec/gzip.h"
 #include "dolium/codec/lz4_block.h"
+#include "dolium/codec/lz4_frame.h"
 #include "dolium/codec/zstd.h"
 
 namespace dolium {
@@ -45,6 +46,7 @@ Result<void> CheckDecodedSize(const CodecStep& step, BytesView stored, uint64_t 
 
 Result<void> DecodeStepInto(const CodecStep& step, BytesView stored, MutableBytes into) {
   if (step.codec == CodecId::kLz4Block) return Lz4BlockDecodeInto(stored, into);
+  if (step.codec == CodecId::kLz4Frame) return Lz4FrameDecodeInto(stored, into);
   return ZstdDecodeInto(stored, into, step.dictionary.get());
 }
 
@@ -55,6 +57,16 @@ Result<Bytes> DecodeSized(const CodecStep& step, const Bytes& stored, uint64_t l
   return std::move(buffer).Share();
 }
 
+Result<Bytes> SliceOf(const CodecStep& step, const Bytes& value) {
+  if (step.slice_offset > value.size() ||
+      step.decoded_size > value.size() - step.slice_offset) {
+    return Corrupt(fmt::format("{} bytes at {} end past the {} that hold them",
+                               step.decoded_size, step.slice_offset, value.size()));
+  }
+  return value.Slice(static_cast<size_t>(step.slice_offset),
+                     static_cast<size_t>(step.decoded_size));
+}
+
 Result<ByteVector> EncodeSized(const CodecStep& step, BytesView value) {
   if (step.decoded_size != value.size() || step.dictionary) {
     return InvalidArgument(fmt::format("{} bytes for a {} step of {}{}", value.size(),
@@ -62,6 +74,7 @@ Result<ByteVector> EncodeSized(const CodecStep& step, BytesView value) {
                                        step.dictionary ? " with a dictionary" : ""));
   }
   if (step.codec == CodecId::kZstd) return ZstdEncode(value);
+  if (step.codec == CodecId::kLz4Frame) return Lz4FrameEncode(value);
   if (value.size() > kLz4BlockLimit) {
     return InvalidArgument(fmt::format("{} bytes, {} are possible in an lz4 block",
                                        value.size(), kLz4BlockLimit));
@@ -81,6 +94,10 @@ std::string_view CodecName(CodecId codec) {
       return "lz4";
     case CodecId::kZstd:
       return "zstd";
+    case CodecId::kLz4Frame:
+      return "lz4-frame";
+    case CodecId::kSlice:
+      return "slice";
   }
   return "unknown";
 }
@@ -104,8 +121,13 @@ Result<Bytes> Decode(const CodecChain& chain, const Bytes& stored, uint64_t limi
         break;
       }
       case CodecId::kLz4Block:
-      case CodecId::kZstd: {
+      case CodecId::kZstd:
+      case CodecId::kLz4Frame: {
         DOLIUM_TRY(value, DecodeSized(step, value, limit));
+        break;
+      }
+      case CodecId::kSlice: {
+        DOLIUM_TRY(value, SliceOf(step, value));
         break;
       }
     }
@@ -119,6 +141,10 @@ Result<Bytes> Decode(const CodecChain& chain, const Bytes& stored, uint64_t limi
 
 std::optional<uint64_t> ClaimedSize(const CodecChain& chain, BytesView stored) {
   if (chain.empty()) return stored.size();
+  if (chain.back().codec == CodecId::kSlice && chain.size() == 1) {
+    if (!SliceOf(chain[0], Bytes(nullptr, stored))) return std::nullopt;
+    return chain[0].decoded_size;
+  }
   if (chain.back().codec != CodecId::kGzip) {
     if (chain.size() == 1 && !CheckDecodedSize(chain[0], stored, UINT64_MAX)) {
       return std::nullopt;
@@ -141,8 +167,15 @@ Result<bool> DecodeInto(const CodecChain& chain, BytesView stored, MutableBytes 
   switch (chain.back().codec) {
     case CodecId::kGzip:
       return GzipDecodeInto(last, into);
+    case CodecId::kSlice: {
+      DOLIUM_TRY(const Bytes slice, SliceOf(chain.back(), last));
+      if (slice.size() != into.size()) return false;
+      std::ranges::copy(slice.view(), into.begin());
+      return true;
+    }
     case CodecId::kLz4Block:
-    case CodecId::kZstd: {
+    case CodecId::kZstd:
+    case CodecId::kLz4Frame: {
       if (chain.back().decoded_size != into.size()) return false;
       DOLIUM_TRY_VOID(DecodeStepInto(chain.back(), last, into));
       return true;
@@ -159,8 +192,11 @@ Result<ByteVector> Encode(const CodecChain& chain, BytesView value) {
       case CodecId::kGzip:
         encoded = GzipEncode(current);
         break;
+      case CodecId::kSlice:
+        return InvalidArgument("a part of something larger cannot be encoded alone");
       case CodecId::kLz4Block:
-      case CodecId::kZstd: {
+      case CodecId::kZstd:
+      case CodecId::kLz4Frame: {
         DOLIUM_TRY(encoded, EncodeSized(step, current));
         break;
       }

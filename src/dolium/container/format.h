@@ -20,6 +20,8 @@ struct OpenOptions {
   std::optional<std::string> spec;  // text of a file that describes the set (--sharding)
   bool allow_unfinished = false;    // read a set whose writing has not ended
   uint64_t cache_bytes = uint64_t{256} << 20;  // index blocks kept in memory
+  // "coordinates", "salvage": the format's own. Others do not look at them.
+  std::map<std::string, std::string> parameters = {};
 };
 
 struct CreateOptions {

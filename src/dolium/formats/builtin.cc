@@ -1,5 +1,6 @@
 #include "dolium/formats/builtin.h"
 
+#include "dolium/formats/dvid/format.h"
 #include "dolium/formats/files/format.h"
 #include "dolium/formats/neuroglancer/format.h"
 #include "dolium/formats/shardpack/format.h"
@@ -10,6 +11,7 @@ Formats BuiltinFormats() {
   static constexpr Format kFormats[] = {
       neuroglancer::kFormat,
       shardpack::kFormat,
+      dvid::kFormat,
       files::kFormat,
   };
   return kFormats;
