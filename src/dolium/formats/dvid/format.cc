@@ -28,6 +28,8 @@ Result<int> Probe(const Location& location) {
     DOLIUM_TRY(const bool is_shard, LooksLikeShard(location));
     return is_shard ? kHasMagic : 0;
   }
+  // Over plain HTTP this is no request.
+  if (!location.store->List(location.path, [](auto, bool) { return false; })) return 0;
   const auto scales = ListScales(location);
   if (!scales || scales->empty()) return 0;  // No listing, no bid.
   // A file of another kind is a scale of one shard to ListScales.

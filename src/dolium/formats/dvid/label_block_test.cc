@@ -33,7 +33,8 @@ ByteVector Head(const std::vector<uint64_t>& labels) {
 // Five labels of three bits in sub-block 0, the others are solid.
 ByteVector StraddlingBlock() {
   ByteVector block = Head({5, 9, 12, 20, 33});
-  for (const int count : {5, 1, 1, 1, 1, 1, 1, 1}) Put<uint16_t>(block, static_cast<uint16_t>(count));
+  for (const int count : {5, 1, 1, 1, 1, 1, 1, 1})
+    Put<uint16_t>(block, static_cast<uint16_t>(count));
   for (const uint32_t entry : {0, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0}) {
     Put<uint32_t>(block, entry);
   }
@@ -75,7 +76,8 @@ TEST(LabelBlock, DecodesIndexesThatStraddleBytes) {
 
 TEST(LabelBlock, DecodesPalettesAndEmptySubBlocks) {
   ByteVector block = Head({100, 200, 300});
-  for (const int count : {1, 0, 1, 1, 1, 1, 1, 2}) Put<uint16_t>(block, static_cast<uint16_t>(count));
+  for (const int count : {1, 0, 1, 1, 1, 1, 1, 2})
+    Put<uint16_t>(block, static_cast<uint16_t>(count));
   for (const uint32_t entry : {1, 1, 1, 1, 1, 1, 2, 0}) Put<uint32_t>(block, entry);
   for (int row = 0; row < 64; ++row) Put<uint8_t>(block, 0x0F);
   const auto voxels = Decoded(block);

@@ -13,6 +13,8 @@ namespace dolium::dvid {
 namespace {
 
 constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 30;
+// What is read of an object that is not local, to salvage it.
+constexpr uint64_t kMaxSalvageBytes = uint64_t{4} << 30;
 // Read of a far message at first; more than the metadata of a batch take.
 constexpr uint64_t kHeadBytes = 1024;
 // At the begin of an IPC file: its magic, padded.
@@ -62,8 +64,15 @@ Result<void> Shard::OpenObject() {
   size_ = info->size;
   object_ = std::make_shared<const ObjectVersion>(
       ObjectVersion{location_.path, info->generation});
-  if (size_ > 0 && size_ <= options_.map_limit && IsLocal(location_)) {
+  const uint64_t map_limit = options_.salvage ? UINT64_MAX : options_.map_limit;
+  if (size_ > 0 && size_ <= map_limit && IsLocal(location_)) {
     DOLIUM_TRY(map_, static_cast<const FileStore&>(*location_.store).Map(location_.path));
+    size_ = map_.size();
+  } else if (options_.salvage) {
+    // It looks at every few bytes.
+    DOLIUM_TRY(const WholeObject whole,
+               location_.store->ReadWhole(location_.path, kMaxSalvageBytes));
+    map_ = whole.bytes;
     size_ = map_.size();
   }
   return {};

@@ -206,7 +206,8 @@ TEST_F(ShardTest, FindsAnIndexThatLies) {
 
 TEST_F(ShardTest, RejectsWhatIsNoShard) {
   PutObject("0_0_0.arrow", "no");
-  EXPECT_EQ(OpenError("0_0_0.arrow"), "memory://test/0_0_0.arrow: 2 bytes are no Arrow data");
+  EXPECT_EQ(OpenError("0_0_0.arrow"),
+            "memory://test/0_0_0.arrow: 2 bytes are no Arrow data");
   PutObject("0_0_0.arrow", std::string(100, 'x'));
   EXPECT_THAT(OpenError("0_0_0.arrow"), HasSubstr("neither an Arrow stream nor"));
   PutObject("0_0_0.arrow", std::string(100, '\0'));
@@ -223,9 +224,9 @@ TEST_F(ShardTest, SurvivesDamagedMetadata) {
   RemoveObject("0_0_0.csv");
   const ByteVector good = ReadObject("0_0_0.arrow");
   for (size_t i = 0; i < 688 + 544 + 100; ++i) {
-    for (const int value : {0x00, 0x7f, 0xff}) {
+    for (const int flipped : {0x80, 0xff}) {
       ByteVector bad = good;
-      bad[i] = static_cast<std::byte>(value);
+      bad[i] ^= static_cast<std::byte>(flipped);
       PutObject("0_0_0.arrow", bad);
       const auto shard = Shard::Open(At("0_0_0.arrow"));
       if (!shard || (*shard)->size() == 0) continue;
