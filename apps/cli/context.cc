@@ -74,6 +74,10 @@ Result<std::unique_ptr<Container>> Context::Open(const std::string& location,
   OpenOptions options;
   DOLIUM_TRY(options.spec, ReadSpec("sharding"));
   options.allow_unfinished = allow_unfinished;
+  if (const auto word = arguments.Get("coordinates")) {
+    options.parameters["coordinates"] = *word;
+  }
+  if (arguments.Has("salvage")) options.parameters["salvage"] = "yes";
   DOLIUM_TRY(const Location parsed, ParseLocation(location));
   return OpenContainer(formats, parsed, arguments.Get("format").value_or(""), options);
 }

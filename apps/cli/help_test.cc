@@ -83,7 +83,8 @@ TEST(BashCompletion, KnowsVerbsOptionsAndFormats) {
   }
   EXPECT_THAT(
       script,
-      HasSubstr("-f|--format) COMPREPLY=($(compgen -W 'neuroglancer shardpack files'"));
+      HasSubstr(
+          "-f|--format) COMPREPLY=($(compgen -W 'neuroglancer shardpack dvid files'"));
 }
 
 }  // namespace

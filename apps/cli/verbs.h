@@ -83,6 +83,8 @@ inline constexpr size_t kAny = 1'000'000;
 ExitStatus RunCat(Context& context);
 ExitStatus RunCompletion(Context& context);
 ExitStatus RunConvert(Context& context);
+ExitStatus RunConvertToVolume(Context& context);
+ExitStatus RunConvertToDvid(Context& context);
 ExitStatus RunFormats(Context& context);
 ExitStatus RunHelp(Context& context);
 ExitStatus RunInfo(Context& context);

@@ -12,6 +12,8 @@ Neuroglancer volumes are arrays: see Volume, and dolium.volume for bulk work on 
     v = dolium.Volume.open("https://host/seg")
     v[100:200, 50:80, 7]
 
+Exports of DVID are read as volumes too; dolium.dvid has their shards and blocks.
+
 Locations are paths or URLs (file, http, https, precomputed, gs). Keys of sharded sets are ints,
 those of plain folders are file names. Calls let go of the GIL while they read, write or decode,
 and may come from many threads.
@@ -21,7 +23,7 @@ from __future__ import annotations
 
 import os
 
-from . import volume
+from . import dvid, volume
 from ._arrays import decode_chunk, downsample_array, encode_chunk
 from ._core import (
     ConflictError,
@@ -77,6 +79,7 @@ __all__ = [
     "convert",
     "decode_chunk",
     "downsample_array",
+    "dvid",
     "encode_chunk",
     "open",
     "plan_convert",

@@ -128,3 +128,14 @@ record_offset() {
 import json, sys
 print(json.load(sys.stdin)["offset"])'
 }
+
+# make_export FOLDER [OPTION...]: an export of DVID of 2 scales, 3 x 2 x 1 blocks at the
+# finer: labels are x // 20 + 100 * (y // 30) + 1; 130 x 70 x 40 voxels.
+make_export() {
+  local folder=$1
+  shift
+  make_array "$folder.npy" 130 70 40 uint64 'x // 20 + 100 * (y // 30) + 1'
+  dolium volume ingest --no-summary --resolution 8,8,8 --scales 2 --factor 2,2,2 \
+    "$folder.npy" "$folder.volume"
+  dolium convert --no-summary --to dvid --shard-side 128 "$@" "$folder.volume" "$folder"
+}
