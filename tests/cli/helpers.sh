@@ -99,7 +99,9 @@ END
 # without_sizes COMMAND...: runs it; what was stored, which depends on the compressor,
 # reads SIZE.
 without_sizes() {
-  "$@" | sed -E 's/(objects?), [0-9.]+ k?B/\1, SIZE/; s/("(value|stored)_bytes"):[0-9]+/\1:SIZE/g'
+  "$@" | sed -E 's/(objects?|shards?), [0-9.]+ k?B/\1, SIZE/; s/("(value|stored)_bytes"):[0-9]+/\1:SIZE/g
+    s/read \([0-9.]+ k?B\)/read (SIZE)/'
+  return "${PIPESTATUS[0]}"
 }
 
 # make_samples FOLDER COUNT: a directory s0000, s0001, ... for each sample, with text.txt, of

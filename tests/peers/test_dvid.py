@@ -248,7 +248,7 @@ def test_an_index_made_afterwards_is_read_too(tmp_path):
 @needs_fixtures
 @pytest.mark.parametrize(
     ("name", "words", "saved"),
-    [("bad-rerun", "had an export already", 3), ("bad-noncubic", "not cubes", 8)],
+    [("bad-rerun", "had an export already", 3), ("bad-noncubic", "not cubes", 9)],
 )
 def test_damage_by_dvid_is_explained_and_salvaged(tmp_path, name, words, saved):
     done = run("verify", FIXTURES / name)

@@ -196,11 +196,11 @@ Result<void> DvidContainer::ScanObject(std::string_view object,
     if (!visitor.damage || entry.error().code != ErrorCode::kCorrupt) {
       return entry.error();
     }
-    if (!visitor.damage(ErrorFinding("row", (*shard)->Describe(),
-                                     scale->prefix + ToString((*shard)->key(i)),
-                                     (*shard)->MessageOf(i), entry.error()))) {
-      return {};
-    }
+    Finding finding =
+        ErrorFinding("row", (*shard)->Describe(), ToString((*shard)->key(i)),
+                     (*shard)->MessageOf(i), entry.error());
+    finding.key.insert(0, scale->prefix);
+    if (!visitor.damage(finding)) return {};
   }
   return {};
 }

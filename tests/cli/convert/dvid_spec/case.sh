@@ -11,10 +11,12 @@ cat > spec.json <<'SPEC'
   "chunk_sizes": [[64, 64, 64]], "encoding": "compressed_segmentation",
   "compressed_segmentation_block_size": [8, 8, 8]}]}
 SPEC
-dolium convert --to precomputed --spec spec.json e v
+without_sizes dolium convert --to precomputed --spec spec.json e v
 dolium volume info v
 dolium volume cutout --no-summary --box 126:128,68:70,38:39 v -o a.raw
 numbers a.raw uint64
-dolium convert --to precomputed --spec spec.json --downsample 1 --supervoxels e w
+without_sizes dolium convert --to precomputed --spec spec.json --downsample 1 --supervoxels e w
 dolium volume info --json w | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["scales"]))'
 status dolium convert --to precomputed --labels --supervoxels e x
+status dolium convert --to dvid --hash identity e x
+status dolium convert --to files --supervoxels e x
