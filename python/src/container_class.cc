@@ -17,7 +17,7 @@
 namespace dolium::python {
 namespace {
 
-constexpr uint64_t kDefaultCacheBytes = OpenOptions().cache_bytes;
+const uint64_t kDefaultCacheBytes = OpenOptions().cache_bytes;
 
 // --- slots: faster than methods, which nanobind finds by the types of their arguments
 // --------

@@ -193,10 +193,9 @@ void DecodeBlock(nb::handle data, nb::handle array, nb::handle labels) {
 uint64_t WriteShard(nb::handle location, nb::handle rows, const std::string& layout,
                     const std::string& csv, size_t rows_per_batch) {
   const Location place = Must(ParseLocation(LocationText(location)));
-  const dvid::ShardWriterOptions options{
-      .layout = LayoutNamed(layout),
-      .csv = CsvFormNamed(csv),
-      .rows_per_batch = rows_per_batch};
+  const dvid::ShardWriterOptions options{.layout = LayoutNamed(layout),
+                                         .csv = CsvFormNamed(csv),
+                                         .rows_per_batch = rows_per_batch};
   const auto writer = Must(dvid::ShardWriter::Begin(place, options));
   for (const nb::handle row : rows) {
     const auto [key, labels, supervoxels, stored, size] =
@@ -296,9 +295,10 @@ void BindDvid(nb::module_& module) {
   module.def("decode_dvid_block", DecodeBlock, nb::arg("data"), nb::arg("array"),
              nb::arg("labels").none(),
              "Fills an array of four dimensions in Fortran order, of one channel.");
-  module.def("write_dvid_shard", WriteShard, nb::arg("location"), nb::arg("rows"),
-             nb::arg("layout"), nb::arg("csv"), nb::arg("rows_per_batch"),
-             "Writes rows of key, labels, supervoxels, block and size; returns the bytes.");
+  module.def(
+      "write_dvid_shard", WriteShard, nb::arg("location"), nb::arg("rows"),
+      nb::arg("layout"), nb::arg("csv"), nb::arg("rows_per_batch"),
+      "Writes rows of key, labels, supervoxels, block and size; returns the bytes.");
   module.def("write_dvid_export", WriteExport, nb::arg("source"), nb::arg("target"),
              nb::arg("scales"), nb::arg("layout"), nb::arg("csv"), nb::arg("shard_side"),
              nb::arg("exported"), nb::arg("force"), nb::arg("memory"), nb::arg("jobs"),

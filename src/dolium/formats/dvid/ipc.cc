@@ -7,7 +7,7 @@
 
 #include "dolium/base/checked_math.h"
 #include "dolium/base/endian.h"
-#include "dolium/formats/dvid/ipc_tables.h"
+#include "dolium/formats/dvid/ipc_tables_internal.h"
 
 namespace dolium::dvid {
 namespace {

@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #define DOLIUM_AVX2 __attribute__((target("avx2")))
 #define DOLIUM_AVX2_INLINE __attribute__((target("avx2"), always_inline)) inline
@@ -31,7 +32,7 @@ class Indexes {
   DOLIUM_AVX2_INLINE Indexes() {
     alignas(32) char control[32];
     alignas(32) int32_t shifts[8];
-    for (unsigned lane = 0; lane < 8; ++lane) {
+    for (size_t lane = 0; lane < 8; ++lane) {
       const unsigned bit = Order::kVoxel[lane] * bits;
       control[4 * lane] = static_cast<char>(bit / 8 + 1);
       control[4 * lane + 1] = static_cast<char>(bit / 8);

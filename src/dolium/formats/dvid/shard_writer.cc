@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/endian.h"
-#include "dolium/formats/dvid/ipc_tables.h"
+#include "dolium/formats/dvid/ipc_tables_internal.h"
 #include "dolium/formats/dvid/shard.h"
 #include "dolium/formats/dvid/stream_constants.h"
 
@@ -304,6 +304,7 @@ Result<void> ShardWriter::WriteSeedEnd() {
   flatbuffers::FlatBufferBuilder builder;
   const Offset schema = SeedSchema(builder);
   std::vector<tables::FileBlock> blocks;
+  blocks.reserve(blocks_.size());
   for (const FooterBlock& block : blocks_) {
     blocks.push_back({static_cast<int64_t>(block.offset),
                       static_cast<int32_t>(block.metadata), 0,

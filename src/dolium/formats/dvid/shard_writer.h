@@ -53,7 +53,6 @@ class ShardWriter {
   Result<WriteSummary> Finish();
 
  private:
-  struct Column;
   ShardWriter(Location location, const ShardWriterOptions& options,
               std::unique_ptr<ObjectWriter> out);
 
