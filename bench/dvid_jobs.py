@@ -191,7 +191,10 @@ def convert_python(path, target, encoding):
             "driver": "neuroglancer_precomputed",
             "kvstore": {"driver": "file", "path": target},
             "multiscale_metadata": {k: spec[k] for k in ("type", "data_type", "num_channels")},
-            "scale_metadata": {k: scale[k] for k in scale if k != "key"},
+            "scale_metadata": {
+                "chunk_size": [SIDE] * 3,
+                **{k: scale[k] for k in scale if k not in ("key", "chunk_sizes")},
+            },
         },
         create=True,
     ).result()
