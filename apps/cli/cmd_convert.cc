@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/context.h"
+#include "cli/export_arguments.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "dolium/ops/convert.h"
@@ -17,8 +18,17 @@ constexpr std::string_view kParameters[] = {
     "data-encoding",
 };
 
+// Options that belong to the voxels of exports and volumes.
+constexpr std::string_view kOfVoxels[] = {
+    "labels",  "supervoxels", "spec",   "resolution", "coordinates",
+    "salvage", "downsample",  "layout", "csv",        "shard-side",
+};
+
 Result<ConvertRequest> MakeRequest(const Context& context) {
   const Arguments& arguments = context.arguments;
+  DOLIUM_TRY_VOID(
+      RefuseOptions(arguments, kOfVoxels, "without --to precomputed or --to dvid")
+          .Within("convert"));
   ConvertRequest request;
   request.source = arguments[0];
   request.target = arguments[1];
@@ -77,6 +87,9 @@ void ShowSummary(Context& context, const ConvertReport& report) {
 }  // namespace
 
 ExitStatus RunConvert(Context& context) {
+  const auto to = context.arguments.Get("to");
+  if (to == "precomputed") return RunConvertToVolume(context);
+  if (to == "dvid") return RunConvertToDvid(context);
   const auto request = MakeRequest(context);
   if (!request) return context.FailLocation(request.error());
   const bool plan = context.arguments.Has("plan");

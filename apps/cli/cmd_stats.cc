@@ -41,21 +41,23 @@ Json DistributionJson(const Distribution& distribution) {
   return json;
 }
 
-void PrintJson(Context& context, const Location& location, const StatsReport& report) {
-  context.terminal.JsonLine(
-      {{"type", "stats"},
-       {"location", location.Describe()},
-       {"objects", report.objects},
-       {"object_bytes", report.object_bytes},
-       {"entries", report.stored_size.count},
-       {"preceding_bytes", report.preceding_bytes},
-       {"overhead_bytes", report.overhead_bytes()},
-       {"damaged", report.damaged},
-       {"stored_size", DistributionJson(report.stored_size)},
-       {"entries_per_object", DistributionJson(report.entries_per_object)}});
+void PrintJson(Context& context, const Location& location, const StatsReport& report,
+               const Properties& own) {
+  Json json = {{"type", "stats"},
+               {"location", location.Describe()},
+               {"objects", report.objects},
+               {"object_bytes", report.object_bytes},
+               {"entries", report.stored_size.count},
+               {"preceding_bytes", report.preceding_bytes},
+               {"overhead_bytes", report.overhead_bytes()},
+               {"damaged", report.damaged},
+               {"stored_size", DistributionJson(report.stored_size)},
+               {"entries_per_object", DistributionJson(report.entries_per_object)}};
+  for (const auto& [name, value] : own) json["format_counts"][name] = value;
+  context.terminal.JsonLine(json);
 }
 
-void PrintTables(Context& context, const StatsReport& report) {
+void PrintTables(Context& context, const StatsReport& report, const Properties& own) {
   using enum Table::Align;
   const auto line = [&](std::string_view text) { context.terminal.Line(text); };
 
@@ -71,6 +73,12 @@ void PrintTables(Context& context, const StatsReport& report) {
   bytes("indexes and gaps", report.overhead_bytes());
   if (report.damaged > 0) totals.Add({"damaged parts", FormatCount(report.damaged), ""});
   totals.Finish();
+  if (!own.empty()) {
+    line("");
+    Table table({{"", kLeft}, {"", kLeft}}, line);
+    for (const auto& [name, value] : own) table.Add({name, value});
+    table.Finish();
+  }
   if (report.stored_size.count == 0) return;
 
   line("");
@@ -121,10 +129,12 @@ ExitStatus RunStats(Context& context) {
                           .stop = context.stop});
   context.terminal.EndProgress();
   if (!report) return context.FailLocation(report.error());
+  const auto counts = (*container)->Statistics(context.stop);
+  if (!counts) return context.FailLocation(counts.error());
   if (context.terminal.json()) {
-    PrintJson(context, (*container)->location(), *report);
+    PrintJson(context, (*container)->location(), *report, *counts);
   } else {
-    PrintTables(context, *report);
+    PrintTables(context, *report, *counts);
   }
   return report->damaged == 0 ? ExitStatus::kGood : ExitStatus::kBad;
 }

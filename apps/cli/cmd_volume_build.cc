@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/context.h"
+#include "cli/export_arguments.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "cli/volume_arguments.h"
@@ -156,6 +157,7 @@ Result<volume::TranscodeRequest> MakeTranscode(const Context& context) {
   request.source = arguments[0];
   request.target = arguments[1];
   DOLIUM_TRY(request.scales, ScaleListOption(arguments));
+  DOLIUM_TRY(request.exported, ExportOptionsOf(context));
   DOLIUM_TRY(request.storage, StorageOptions(context));
   DOLIUM_TRY(request.sharded, ShardedOption(arguments));
   request.force = arguments.Has("force");

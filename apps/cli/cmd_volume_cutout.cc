@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/context.h"
+#include "cli/export_arguments.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "cli/volume_arguments.h"
@@ -39,7 +40,9 @@ struct Chunks {
 Result<Cutout> Begin(const Context& context, const std::string& file) {
   const Arguments& arguments = context.arguments;
   DOLIUM_TRY(const Location location, ParseLocation(arguments[0]));
-  DOLIUM_TRY(const auto volume, volume::Volume::Open(location));
+  DOLIUM_TRY(const auto exported, ExportOptionsOf(context));
+  DOLIUM_TRY(const auto volume,
+             volume::Volume::Open(location, /*allow_unfinished=*/false, exported));
   Cutout out;
   DOLIUM_TRY(const auto index,
              ScaleOption(arguments, volume.info()).Within("volume cutout"));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/context.h"
+#include "cli/export_arguments.h"
 #include "cli/terminal/size.h"
 #include "cli/terminal/table.h"
 #include "cli/verbs.h"
@@ -147,7 +148,10 @@ void PrintTables(Context& context, const volume::Volume& volume) {
 ExitStatus RunVolumeInfo(Context& context) {
   const auto location = ParseLocation(context.arguments[0]);
   if (!location) return context.FailLocation(location.error());
-  const auto volume = volume::Volume::Open(*location);
+  const auto exported = ExportOptionsOf(context);
+  if (!exported) return context.FailLocation(exported.error().Within("volume info"));
+  const auto volume =
+      volume::Volume::Open(*location, /*allow_unfinished=*/false, *exported);
   if (!volume) return context.FailLocation(volume.error());
   if (context.terminal.json()) {
     PrintJson(context, *volume);

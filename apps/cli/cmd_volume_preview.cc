@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/context.h"
+#include "cli/export_arguments.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "cli/volume_arguments.h"
@@ -117,7 +118,9 @@ Result<std::array<ByteVector, 3>> ReadSlices(const Context& context,
 Result<Preview> Make(const Context& context) {
   const Arguments& arguments = context.arguments;
   DOLIUM_TRY(const Location location, ParseLocation(arguments[0]));
-  DOLIUM_TRY(const auto volume, volume::Volume::Open(location));
+  DOLIUM_TRY(const auto exported, ExportOptionsOf(context));
+  DOLIUM_TRY(const auto volume,
+             volume::Volume::Open(location, /*allow_unfinished=*/false, exported));
   const VolumeInfo& info = volume.info();
   const uint64_t pixels = arguments.Number("size", kPixels);
   Preview out;

@@ -86,6 +86,10 @@ Result<std::unique_ptr<Container>> Context::Open(const std::string& location,
   if (auto xorbs = arguments.Get("xorbs"))
     options.parameters["xorbs"] = *std::move(xorbs);
   options.allow_unfinished = allow_unfinished;
+  if (const auto word = arguments.Get("coordinates")) {
+    options.parameters["coordinates"] = *word;
+  }
+  if (arguments.Has("salvage")) options.parameters["salvage"] = "yes";
   DOLIUM_TRY(const Location parsed, ParseLocation(location));
   return OpenContainer(formats, parsed, arguments.Get("format").value_or(""), options);
 }

@@ -32,7 +32,8 @@ class Context {
   const std::stop_token stop;
   const Arguments arguments;
 
-  // Opens a location as --format, --sharding and --unfinished say.
+  // Opens a location as --format, --sharding, --unfinished, --coordinates and --salvage
+  // say.
   Result<std::unique_ptr<Container>> Open(const std::string& location) const {
     return Open(location, arguments.Has("unfinished"));
   }

@@ -81,10 +81,8 @@ TEST(BashCompletion, KnowsVerbsOptionsAndFormats) {
   for (const Verb& verb : Verbs()) {
     EXPECT_THAT(script, HasSubstr("\n    '" + std::string(verb.name) + "')\n"));
   }
-  EXPECT_THAT(
-      script,
-      HasSubstr(
-          "-f|--format) COMPREPLY=($(compgen -W 'neuroglancer shardpack xet files'"));
+  EXPECT_THAT(script, HasSubstr("-f|--format) COMPREPLY=($(compgen -W 'neuroglancer "
+                                "shardpack xet dvid files'"));
 }
 
 }  // namespace

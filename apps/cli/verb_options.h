@@ -28,6 +28,11 @@ inline constexpr Option kProgress =
     Choice("progress", "<when>", "auto, always or never [auto: only on a terminal]",
            "auto always never");
 inline constexpr Option kNoSummary = Flag("", "no-summary", "leave out the closing line");
+inline constexpr Option kCoordinates = Choice(
+    "coordinates", "<name>",
+    "what keys of DVID blocks count: auto, block or voxel [auto]", "auto block voxel");
+inline constexpr Option kSalvage =
+    Flag("", "salvage", "take what is whole out of shards that DVID has damaged");
 inline constexpr Option kPlan =
     Flag("", "plan", "print the tasks as JSON lines and stop");
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/export_arguments.h"
 #include "cli/verb_options.h"
 
 namespace dolium::cli {
@@ -20,6 +21,27 @@ constexpr Option kUnfinished =
     Flag("", "unfinished", "read a set whose writing has not ended");
 constexpr Option kMemory = Value(ValueKind::kSize, "", "memory", "<size>",
                                  "most to hold before spilling to disk [256MiB]");
+
+// Those of convert: some are for exports alone.
+std::vector<Option> WithExportRows(std::vector<Option> options) {
+  for (const Option& option : ExportRows()) options.push_back(option);
+  for (const Option& option : {
+           Value(ValueKind::kNumber, "", "downsample", "<n>",
+                 "to a volume: add so many coarser scales, by most frequent label"),
+           Choice("layout", "<name>",
+                  "to an export: stream, as DVID has it, or seed [stream]",
+                  "stream seed"),
+           Choice("csv", "<form>",
+                  "to an export: the index as documented, or as DVID writes it "
+                  "[documented]",
+                  "documented dvid"),
+           Value(ValueKind::kNumber, "", "shard-side", "<n>",
+                 "to an export: voxels along the side of a shard [2048]"),
+       }) {
+    options.push_back(option);
+  }
+  return options;
+}
 
 std::vector<Verb> MakeVerbs() {
   return {
@@ -44,7 +66,7 @@ std::vector<Verb> MakeVerbs() {
           .details = "Reads what describes the set, not its entries; `dolium stats` "
                      "counts those. "
                      "The number of objects is told where the store can list them.",
-          .options = {kFormat, kSharding, kJson},
+          .options = {kFormat, kSharding, kCoordinates, kSalvage, kJson},
           .examples = {"dolium info seg/s0", "dolium info --json https://host/seg/s0"},
           .least_arguments = 1,
           .most_arguments = 1,
@@ -64,7 +86,8 @@ std::vector<Verb> MakeVerbs() {
               "where bytes before the entry belong to it.",
           .options = {Flag("l", "long",
                            "a table: key, size, stored size, object, offset"),
-                      kFormat, kSharding, kXorbs, kUnfinished, kJson},
+                      kFormat, kSharding, kXorbs, kUnfinished, kCoordinates, kSalvage,
+                      kJson},
           .examples =
               {"dolium ls seg/s0/1f.shard",
                "dolium ls --json seg/s0 | jq 'select(.stored_size > 1000000).key'"},
@@ -77,16 +100,23 @@ std::vector<Verb> MakeVerbs() {
           .usage = "[options] <location> <key>",
           .outline = "write one entry to standard output",
           .description = "Write the bytes of one entry, decoded.",
-          .details = "The file of --output appears whole or not at all.",
+          .details = "The file of --output appears whole or not at all.\n"
+                     "Voxels are uint64, little-endian, x fastest, then y, then z.",
           .options = {Flag("", "raw", "as stored: nothing is decoded"),
                       Flag("", "preceding",
                            "the bytes right before the entry that belong to it"),
                       Value(ValueKind::kFile, "o", "output", "<file>",
                             "write to a file [-: standard output]"),
+                      Choice("voxels", "<kind>",
+                             "voxels of a DVID block: labels or supervoxels",
+                             "labels supervoxels"),
+                      Flag("", "npy",
+                           "voxels as an .npy array [if the file is named so]"),
                       Flag("", "force", "replace the output file"), kFormat, kSharding,
-                      kXorbs, kUnfinished, kJson},
+                      kXorbs, kUnfinished, kCoordinates, kSalvage, kJson},
           .examples = {"dolium cat seg/s0 4021 | hexdump -C | head",
-                       "dolium cat --raw -o chunk.gz https://host/seg/s0 4021"},
+                       "dolium cat --raw -o chunk.gz https://host/seg/s0 4021",
+                       "dolium cat --voxels labels -o block.npy export s0/12_7_3"},
           .least_arguments = 2,
           .most_arguments = 2,
           .run = RunCat,
@@ -117,7 +147,8 @@ std::vector<Verb> MakeVerbs() {
                             "choose the same part again [at random]"),
                       Flag("", "strict", "warnings count as errors"),
                       Flag("q", "quiet", "leave out warnings"), kFormat, kSharding,
-                      kXorbs, kJobs, kJson, kNoSummary, kProgress},
+                      kXorbs, kCoordinates, kSalvage, kJobs, kJson, kNoSummary,
+                      kProgress},
           .examples = {"dolium verify seg/s0/1f.shard",
                        "dolium verify --json --sample 5% https://host/seg | jq -r "
                        "'select(.type == "
@@ -131,22 +162,32 @@ std::vector<Verb> MakeVerbs() {
           .usage = "[options] <source> <target>",
           .outline = "write a set anew: other shards, other format",
           .description = "Write a set anew, with other shards or in another format.",
-          .details = "The target carries a marker until it is complete. A conversion "
-                     "that was stopped "
-                     "is resumed by the same command. With --force, a finished target is "
-                     "replaced: the "
-                     "new set is built beside it and then swapped in.\n"
-                     "Where neither a spec nor parameters are given, they are chosen by "
-                     "the number and "
-                     "sizes of the entries.\n"
-                     "With --plan, the work is only planned: each line printed is a task "
-                     "that `dolium "
-                     "task` does, on any machine that sees both locations. When all are "
-                     "done, the same "
-                     "convert without --plan completes the target.",
-          .options =
+          .details =
+              "The target carries a marker until it is complete. A conversion "
+              "that was stopped "
+              "is resumed by the same command. With --force, a finished target is "
+              "replaced: the "
+              "new set is built beside it and then swapped in.\n"
+              "Where neither a spec nor parameters are given, they are chosen by "
+              "the number and "
+              "sizes of the entries.\n"
+              "With --plan, the work is only planned: each line printed is a task "
+              "that `dolium "
+              "task` does, on any machine that sees both locations. When all are "
+              "done, the same "
+              "convert without --plan completes the target.\n"
+              "With --to precomputed, the source is a volume or an export of DVID, "
+              "with all of its scales, and the target a sharded volume; blocks "
+              "become chunks of compressed_segmentation without being decoded. "
+              "Damage that DVID does to exports without a word is explained before "
+              "anything is written, and blocks outside of the volume are counted. "
+              "With --to dvid, the source is a volume of labels, and the target an "
+              "export.",
+          .options = WithExportRows(
               {Value(ValueKind::kFormat, "", "to", "<format>",
-                     "format of the target, or `files` [the source's]"),
+                     "format of the target, `files`, `precomputed` (a volume) or `dvid` "
+                     "(an "
+                     "export) [the source's]"),
                Value(ValueKind::kFormat, "f", "format", "<name>",
                      "format of the source [detect]"),
                Value(ValueKind::kFile, "", "sharding", "<file>", "spec of the target"),
@@ -172,9 +213,11 @@ std::vector<Verb> MakeVerbs() {
                kMemory,
                kJson,
                kNoSummary,
-               kProgress},
+               kProgress}),
           .examples = {"dolium convert --shard-size 1GB seg/s0 seg-large/s0",
                        "dolium convert --to files seg/s0 chunks",
+                       "dolium convert --to precomputed --spec info.json export seg",
+                       "dolium convert --to dvid seg export",
                        "dolium convert --plan seg/s0 new/s0 | split -n l/8 - tasks."},
           .least_arguments = 2,
           .most_arguments = 2,
@@ -236,11 +279,14 @@ std::vector<Verb> MakeVerbs() {
           .name = "stats",
           .usage = "[options] <location>",
           .outline = "counts and sizes",
-          .description = "Count entries and sizes, from the index alone.",
+          .description =
+              "Count entries and sizes, from the index alone; labels, too, where the "
+              "format has them.",
           .details = "Quantiles are upper bounds: the histogram that they come from has "
                      "one class "
                      "for each power of two.",
-          .options = {kFormat, kSharding, kUnfinished, kJobs, kJson, kProgress},
+          .options = {kFormat, kSharding, kUnfinished, kCoordinates, kSalvage, kJobs,
+                      kJson, kProgress},
           .examples = {"dolium stats seg/s0",
                        "dolium stats --json seg/s0 | jq .stored_size.mean"},
           .least_arguments = 1,

@@ -98,6 +98,8 @@ ExitStatus RunCasVerify(Context& context);
 ExitStatus RunCat(Context& context);
 ExitStatus RunCompletion(Context& context);
 ExitStatus RunConvert(Context& context);
+ExitStatus RunConvertToVolume(Context& context);
+ExitStatus RunConvertToDvid(Context& context);
 ExitStatus RunFormats(Context& context);
 ExitStatus RunHelp(Context& context);
 ExitStatus RunInfo(Context& context);

@@ -13,6 +13,11 @@ namespace {
 constexpr Option kMemory = Value(ValueKind::kSize, "", "memory", "<size>",
                                  "most to hold of voxels at once [256MiB]");
 constexpr Option kForce = Flag("", "force", "replace a volume that is there");
+// An export of DVID is a volume to those verbs that only read it.
+constexpr Option kSupervoxels =
+    Flag("", "supervoxels", "of an export of DVID: supervoxels, not labels");
+constexpr Option kSpec = Value(ValueKind::kFile, "", "spec", "<file>",
+                               "what an export of DVID was made with [its spec.json]");
 constexpr Option Scale(std::string_view help) {
   return Value(ValueKind::kText, "s", "scale", "<n | x,y,z>", help);
 }
@@ -184,8 +189,8 @@ Verb Transcode() {
       .options = Join({
           {Value(ValueKind::kText, "s", "scale", "<n,...>", "just these scales [all]")},
           CopiedStorageRows(),
-          {Flag("", "sharded", "in shards, also if the source is not"), kForce, kPlan,
-           kJobs, kMemory, kJson, kNoSummary, kProgress},
+          {Flag("", "sharded", "in shards, also if the source is not"), kSupervoxels,
+           kSpec, kSalvage, kForce, kPlan, kJobs, kMemory, kJson, kNoSummary, kProgress},
       }),
       .examples =
           {"dolium volume transcode --shard-size 2GiB https://host/seg seg",
@@ -221,8 +226,8 @@ Verb Cutout() {
                         "dimensions as the file lists them: zyx, czyx, ... [xyzc]"),
                   Flag("", "c-order", "raw: the last dimension is the fastest"),
                   Flag("", "strict", "missing chunks are an error"),
-                  Flag("", "deflate", "TIFF: compress the pages"),
-                  Flag("", "force", "replace the output file"), kJobs,
+                  Flag("", "deflate", "TIFF: compress the pages"), kSupervoxels, kSpec,
+                  kSalvage, Flag("", "force", "replace the output file"), kJobs,
                   Value(ValueKind::kSize, "", "memory", "<size>",
                         "most to hold of voxels at once [1GiB]"),
                   kJson, kNoSummary, kProgress},
@@ -248,7 +253,7 @@ Verb Info() {
           "shard bits, and data encoding. What is likely a mistake, or what other "
           "programs "
           "trip over, follows as a warning.",
-      .options = {kJson},
+      .options = {kSpec, kJson},
       .examples = {"dolium volume info https://host/seg",
                    "dolium volume info --json seg | jq '.scales[].key'"},
       .least_arguments = 1,
@@ -274,7 +279,8 @@ Verb Preview() {
                         "through this voxel of scale 0 [the middle]"),
                   Value(ValueKind::kNumber, "", "size", "<pixels>",
                         "longest side of the picture [1024]"),
-                  Flag("", "force", "replace the output file"), kJobs,
+                  kSupervoxels, kSpec, Flag("", "force", "replace the output file"),
+                  kJobs,
                   Value(ValueKind::kSize, "", "memory", "<size>",
                         "most to hold of slices [1GiB]"),
                   kJson},

@@ -12,7 +12,8 @@ Neuroglancer volumes are arrays: see Volume, and dolium.volume for bulk work on 
     v = dolium.Volume.open("https://host/seg")
     v[100:200, 50:80, 7]
 
-Files have names made from their bytes: see dolium.cas.
+Exports of DVID are read as volumes too; dolium.dvid has their shards and blocks. Files have names made
+from their bytes: see dolium.cas.
 
 Locations are paths or URLs (file, http, https, precomputed, gs). Keys of sharded sets are ints,
 those of plain folders are file names. Calls let go of the GIL while they read, write or decode,
@@ -23,7 +24,7 @@ from __future__ import annotations
 
 import os
 
-from . import cas, volume
+from . import cas, dvid, volume
 from ._arrays import decode_chunk, downsample_array, encode_chunk
 from ._core import (
     ConflictError,
@@ -80,6 +81,7 @@ __all__ = [
     "convert",
     "decode_chunk",
     "downsample_array",
+    "dvid",
     "encode_chunk",
     "open",
     "plan_convert",

@@ -327,6 +327,7 @@ class VolumeScale:
         unfinished: bool = False,
         gzip_files: bool = False,
         cache_bytes: int = 64 << 20,
+        exported: dict[str, Any] = ...,
     ) -> None: ...
     def other(self, scale: int) -> VolumeScale:
         """Another scale of the same volume."""
@@ -412,7 +413,12 @@ def plan_volume_downsample(
     force: bool,
 ) -> dict[str, Any]: ...
 def plan_volume_transcode(
-    source: _Path, target: _Path, scales: Sequence[int], storage: dict[str, Any], force: bool
+    source: _Path,
+    target: _Path,
+    scales: Sequence[int],
+    storage: dict[str, Any],
+    force: bool,
+    exported: dict[str, Any],
 ) -> dict[str, Any]: ...
 def run_volume_task(
     task: str, memory: int, jobs: int, progress: _Progress | None
@@ -836,3 +842,69 @@ class CasStore:
     def reindex(self) -> int: ...
 
 def cas_init(path: _Path) -> None: ...
+
+class DvidShard:
+    """One Arrow file of an export: what dolium.dvid reads by. Keys are x, y, z as they are
+    stored."""
+
+    def __init__(
+        self, location: _Path, coordinates: str = "auto", salvage: bool = False
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def keys(self) -> list[_Vector]:
+        """In storage order."""
+
+    def row(self, key: Sequence[int]) -> tuple[bytes, bytes, bytes] | None:
+        """Labels, supervoxels (8 bytes each) and the block as stored; None if it is not there."""
+
+    def block(self, key: Sequence[int]) -> bytes | None:
+        """The label block; None if it is not there."""
+
+    def voxels(self, key: Sequence[int], labels: bool, array: npt.NDArray[Any]) -> bool:
+        """Fills an array of 64 x 64 x 64 x 1; False if the block is not there."""
+
+    @property
+    def location(self) -> str: ...
+    @property
+    def is_file(self) -> bool: ...
+    @property
+    def in_voxels(self) -> bool: ...
+    @property
+    def index_form(self) -> str: ...
+    @property
+    def arrow_bytes(self) -> int:
+        """How many of the first bytes are Arrow's."""
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+def encode_dvid_block(array: npt.NDArray[Any], shape: Sequence[int]) -> bytes:
+    """Encodes an array of four dimensions in Fortran order, of one channel."""
+
+def dvid_block_shape(data: Any) -> list[int]:
+    """The size of a label block in voxels."""
+
+def decode_dvid_block(data: Any, array: npt.NDArray[Any], labels: Any | None) -> None:
+    """Fills an array of four dimensions in Fortran order, of one channel."""
+
+def write_dvid_shard(
+    location: _Path,
+    rows: Iterable[tuple[Sequence[int], bytes, bytes, bytes, int]],
+    layout: str,
+    csv: str,
+    rows_per_batch: int,
+) -> int:
+    """Writes rows of key, labels, supervoxels, block and size; returns the bytes."""
+
+def write_dvid_export(
+    source: _Path,
+    target: _Path,
+    scales: Sequence[int],
+    layout: str,
+    csv: str,
+    shard_side: int,
+    exported: dict[str, Any],
+    force: bool,
+    memory: int,
+    jobs: int,
+    progress: _Progress | None,
+) -> dict[str, int]: ...

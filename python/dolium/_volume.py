@@ -16,6 +16,7 @@ from ._volume_arguments import (
     Encoding,
     Path,
     Sharding,
+    Spec,
     VolumeType,
     as_type,
     type_name,
@@ -78,14 +79,25 @@ class Volume:
         unfinished: bool = False,
         gzip_files: bool = False,
         cache_bytes: int = 64 << 20,
+        supervoxels: bool = False,
+        spec: Spec | None = None,
+        salvage: bool = False,
     ) -> Volume:
-        """Opens a volume by the folder of its info.
+        """Opens a volume by the folder of its info, or an export of DVID as a volume that can be
+        read.
 
         `unfinished` allows one that is still being written. `gzip_files` has new chunks of a
         volume without shards stored as `<name>.gz`. `cache_bytes` bounds the indexes of shards
         that are kept in memory.
+
+        Of an export, `supervoxels` gives these instead of labels, `spec` is what it was made with
+        (text, dict or file; by default its `spec.json`), and `salvage` takes what is whole out of
+        shards that DVID has damaged.
         """
-        return cls(_core.VolumeScale(location, scale, unfinished, gzip_files, cache_bytes))
+        exported = {"supervoxels": supervoxels, "spec": spec, "salvage": salvage}
+        return cls(
+            _core.VolumeScale(location, scale, unfinished, gzip_files, cache_bytes, exported)
+        )
 
     @classmethod
     def create(

@@ -17,6 +17,8 @@ VolumeType: TypeAlias = Literal["image", "segmentation"]
 Encoding: TypeAlias = Literal[
     "raw", "jpeg", "png", "jxl", "compressed_segmentation", "compresso"
 ]
+# What an export of DVID was made with: JSON text, a dict, or a file.
+Spec: TypeAlias = dict[str, Any] | str | os.PathLike[str]
 Sharding: TypeAlias = _core.ShardingSpec | dict[str, Any] | str | os.PathLike[str]
 
 

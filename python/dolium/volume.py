@@ -34,6 +34,7 @@ from ._volume_arguments import (
     Encoding,
     Path,
     Sharding,
+    Spec,
     VolumeType,
     type_name,
     nanometres,
@@ -314,11 +315,15 @@ def plan_transcode(
     sharding: Sharding | None = None,
     gzip_files: bool = False,
     force: bool = False,
+    supervoxels: bool = False,
+    spec: Spec | None = None,
+    salvage: bool = False,
 ) -> Plan:
     """Plans a copy of a volume, or of some of its `scales`, stored in another way. Storage is as
     in the source, unless you choose (`shard_size` and `sharding` choose shards, `gzip_files`
     none); chunks about which nothing changes are copied without being decoded. `force` replaces
-    a volume that is there once the new one is complete."""
+    a volume that is there once the new one is complete. `supervoxels`, `spec` and `salvage` are
+    for exports of DVID, as in Volume.open()."""
     plan = _core.plan_volume_transcode(
         _location(source),
         target,
@@ -336,6 +341,7 @@ def plan_transcode(
             gzip_files=gzip_files,
         ),
         force,
+        {"supervoxels": supervoxels, "spec": spec, "salvage": salvage},
     )
     return Plan(volume=os.fspath(target), **plan)
 

@@ -13,6 +13,7 @@ void BindConvert(nanobind::module_& module);
 void BindVolume(nanobind::module_& module);
 void BindVolumePlans(nanobind::module_& module);
 void BindVoxelFunctions(nanobind::module_& module);
+void BindDvid(nanobind::module_& module);
 void BindPackRecord(nanobind::module_& module);
 void BindPackSet(nanobind::module_& module);
 void BindPackTuples(nanobind::module_& module);

@@ -14,6 +14,7 @@ NB_MODULE(_core, module) {
   BindVolume(module);
   BindVolumePlans(module);
   BindVoxelFunctions(module);
+  BindDvid(module);
   BindPackRecord(module);
   BindPackSet(module);
   BindPackTuples(module);

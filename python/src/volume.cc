@@ -83,7 +83,8 @@ PyVolume::PyVolume(VolumeArguments arguments) : arguments_(std::move(arguments))
   const auto open = [&]() -> Result<volume::Volume> {
     DOLIUM_TRY(const Location location, ParseLocation(arguments_.location));
     DOLIUM_TRY(arguments_.location, PortableText(location, arguments_.location));
-    return volume::Volume::Open(location, arguments_.allow_unfinished);
+    return volume::Volume::Open(location, arguments_.allow_unfinished,
+                                arguments_.exported);
   };
   volume_ = std::make_shared<const volume::Volume>(Must(WithoutGil(open)));
   OpenScales();

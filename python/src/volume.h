@@ -21,6 +21,7 @@ struct VolumeArguments {
   size_t scale = 0;
   bool allow_unfinished = false;
   volume::StorageOptions storage;
+  volume::ExportOptions exported;  // if it is an export of DVID
 };
 
 // What is read of a scale: of a box, every step'th voxel, of some channels.

@@ -16,6 +16,7 @@
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
+#include "python/src/export_options.h"
 #include "python/src/volume.h"
 
 namespace dolium::python {
@@ -41,13 +42,14 @@ nb::tuple ToPython(const Box& box) {
 }
 
 void Init(PyVolume* self, nb::handle location, size_t scale, bool unfinished,
-          bool gzip_files, uint64_t cache_bytes) {
+          bool gzip_files, uint64_t cache_bytes, const nb::dict& exported) {
   VolumeArguments arguments;
   arguments.location = LocationText(location);
   arguments.scale = scale;
   arguments.allow_unfinished = unfinished;
   arguments.storage.gzip_files = gzip_files;
   arguments.storage.cache_bytes = cache_bytes;
+  arguments.exported = ExportOptionsFrom(exported);
   new (self) PyVolume(std::move(arguments));
 }
 
@@ -94,7 +96,7 @@ nb::tuple Reduce(nb::handle self) {
       self.type(),
       nb::make_tuple(NameText(arguments.location), arguments.scale,
                      arguments.allow_unfinished, arguments.storage.gzip_files,
-                     arguments.storage.cache_bytes));
+                     arguments.storage.cache_bytes, ExportOptionsTo(arguments.exported)));
 }
 
 nb::str Repr(const PyVolume& self) {
@@ -110,7 +112,7 @@ void BindVolume(nb::module_& module) {
                        "Boxes are pairs of corners, arrays have four dimensions.")
       .def("__init__", Init, nb::arg("location"), nb::arg("scale") = 0,
            nb::arg("unfinished") = false, nb::arg("gzip_files") = false,
-           nb::arg("cache_bytes") = kDefaultCacheBytes)
+           nb::arg("cache_bytes") = kDefaultCacheBytes, nb::arg("exported") = nb::dict())
       .def(
           "other",
           [](const PyVolume& self, size_t scale) { return new PyVolume(self, scale); },

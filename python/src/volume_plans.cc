@@ -20,6 +20,7 @@
 #include "python/src/bindings.h"
 #include "python/src/bulk_work.h"
 #include "python/src/errors.h"
+#include "python/src/export_options.h"
 #include "python/src/interrupt.h"
 #include "python/src/volume_requests.h"
 
@@ -140,8 +141,9 @@ nb::dict PlanDownsampling(nb::handle volume, std::optional<size_t> from,
 
 nb::dict PlanTranscoding(nb::handle source, nb::handle target,
                          const std::vector<size_t>& scales, const nb::dict& storage,
-                         bool force) {
+                         bool force, const nb::dict& exported) {
   volume::TranscodeRequest request;
+  request.exported = ExportOptionsFrom(exported);
   request.source = LocationText(source);
   request.target = LocationText(target);
   request.scales = scales;
@@ -192,7 +194,8 @@ void BindVolumePlans(nb::module_& module) {
              nb::arg("from_scale").none(), nb::arg("storage"), nb::arg("pyramid"),
              nb::arg("force"));
   module.def("plan_volume_transcode", PlanTranscoding, nb::arg("source"),
-             nb::arg("target"), nb::arg("scales"), nb::arg("storage"), nb::arg("force"));
+             nb::arg("target"), nb::arg("scales"), nb::arg("storage"), nb::arg("force"),
+             nb::arg("exported"));
   module.def("run_volume_task", DoTask, nb::arg("task"), nb::arg("memory"),
              nb::arg("jobs"), nb::arg("progress").none());
   module.def("run_volume_plan", DoPlan, nb::arg("home"), nb::arg("stages"),

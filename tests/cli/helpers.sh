@@ -99,7 +99,9 @@ END
 # without_sizes COMMAND...: runs it; what was stored, which depends on the compressor,
 # reads SIZE.
 without_sizes() {
-  "$@" | sed -E 's/(objects?), [0-9.]+ k?B/\1, SIZE/; s/("(value|stored)_bytes"):[0-9]+/\1:SIZE/g'
+  "$@" | sed -E 's/(objects?|shards?), [0-9.]+ k?B/\1, SIZE/; s/("(value|stored)_bytes"):[0-9]+/\1:SIZE/g
+    s/read \([0-9.]+ k?B\)/read (SIZE)/'
+  return "${PIPESTATUS[0]}"
 }
 
 # make_samples FOLDER COUNT: a directory s0000, s0001, ... for each sample, with text.txt, of
@@ -127,4 +129,15 @@ record_offset() {
   shardpack ls --json --range "$2:$(($2 + 1))" "$1" | python3 -c '
 import json, sys
 print(json.load(sys.stdin)["offset"])'
+}
+
+# make_export FOLDER [OPTION...]: an export of DVID of 2 scales, 3 x 2 x 1 blocks at the
+# finer: labels are x // 20 + 100 * (y // 30) + 1; 130 x 70 x 40 voxels.
+make_export() {
+  local folder=$1
+  shift
+  make_array "$folder.npy" 130 70 40 uint64 'x // 20 + 100 * (y // 30) + 1'
+  dolium volume ingest --no-summary --resolution 8,8,8 --scales 2 --factor 2,2,2 \
+    "$folder.npy" "$folder.volume"
+  dolium convert --no-summary --to dvid --shard-side 128 "$@" "$folder.volume" "$folder"
 }

@@ -7,6 +7,7 @@
 
 #include "dolium/codec/gzip.h"
 #include "dolium/codec/lz4_block.h"
+#include "dolium/codec/lz4_frame.h"
 #include "dolium/codec/zstd.h"
 
 namespace dolium {
@@ -46,6 +47,7 @@ Result<void> CheckDecodedSize(const CodecStep& step, BytesView stored, uint64_t 
 Result<void> DecodeStepInto(const CodecStep& step, BytesView stored, MutableBytes into) {
   if (step.codec == CodecId::kXetChunks) return step.decoder->DecodeInto(stored, into);
   if (step.codec == CodecId::kLz4Block) return Lz4BlockDecodeInto(stored, into);
+  if (step.codec == CodecId::kLz4Frame) return Lz4FrameDecodeInto(stored, into);
   return ZstdDecodeInto(stored, into, step.dictionary.get());
 }
 
@@ -54,6 +56,16 @@ Result<Bytes> DecodeSized(const CodecStep& step, const Bytes& stored, uint64_t l
   Buffer buffer(static_cast<size_t>(step.decoded_size));
   DOLIUM_TRY_VOID(DecodeStepInto(step, stored, buffer.view()));
   return std::move(buffer).Share();
+}
+
+Result<Bytes> SliceOf(const CodecStep& step, const Bytes& value) {
+  if (step.slice_offset > value.size() ||
+      step.decoded_size > value.size() - step.slice_offset) {
+    return Corrupt(fmt::format("{} bytes at {} end past the {} that hold them",
+                               step.decoded_size, step.slice_offset, value.size()));
+  }
+  return value.Slice(static_cast<size_t>(step.slice_offset),
+                     static_cast<size_t>(step.decoded_size));
 }
 
 Result<ByteVector> EncodeSized(const CodecStep& step, BytesView value) {
@@ -67,6 +79,7 @@ Result<ByteVector> EncodeSized(const CodecStep& step, BytesView value) {
                                        step.dictionary ? " with a dictionary" : ""));
   }
   if (step.codec == CodecId::kZstd) return ZstdEncode(value);
+  if (step.codec == CodecId::kLz4Frame) return Lz4FrameEncode(value);
   if (value.size() > kLz4BlockLimit) {
     return InvalidArgument(fmt::format("{} bytes, {} are possible in an lz4 block",
                                        value.size(), kLz4BlockLimit));
@@ -86,6 +99,10 @@ std::string_view CodecName(CodecId codec) {
       return "lz4";
     case CodecId::kZstd:
       return "zstd";
+    case CodecId::kLz4Frame:
+      return "lz4-frame";
+    case CodecId::kSlice:
+      return "slice";
     case CodecId::kXetChunks:
       return "xet";
   }
@@ -112,8 +129,13 @@ Result<Bytes> Decode(const CodecChain& chain, const Bytes& stored, uint64_t limi
       }
       case CodecId::kLz4Block:
       case CodecId::kZstd:
+      case CodecId::kLz4Frame:
       case CodecId::kXetChunks: {
         DOLIUM_TRY(value, DecodeSized(step, value, limit));
+        break;
+      }
+      case CodecId::kSlice: {
+        DOLIUM_TRY(value, SliceOf(step, value));
         break;
       }
     }
@@ -127,6 +149,10 @@ Result<Bytes> Decode(const CodecChain& chain, const Bytes& stored, uint64_t limi
 
 std::optional<uint64_t> ClaimedSize(const CodecChain& chain, BytesView stored) {
   if (chain.empty()) return stored.size();
+  if (chain.back().codec == CodecId::kSlice && chain.size() == 1) {
+    if (!SliceOf(chain[0], Bytes(nullptr, stored))) return std::nullopt;
+    return chain[0].decoded_size;
+  }
   if (chain.back().codec != CodecId::kGzip) {
     if (chain.size() == 1 && !CheckDecodedSize(chain[0], stored, UINT64_MAX)) {
       return std::nullopt;
@@ -149,8 +175,15 @@ Result<bool> DecodeInto(const CodecChain& chain, BytesView stored, MutableBytes 
   switch (chain.back().codec) {
     case CodecId::kGzip:
       return GzipDecodeInto(last, into);
+    case CodecId::kSlice: {
+      DOLIUM_TRY(const Bytes slice, SliceOf(chain.back(), last));
+      if (slice.size() != into.size()) return false;
+      std::ranges::copy(slice.view(), into.begin());
+      return true;
+    }
     case CodecId::kLz4Block:
     case CodecId::kZstd:
+    case CodecId::kLz4Frame:
     case CodecId::kXetChunks: {
       if (chain.back().decoded_size != into.size()) return false;
       DOLIUM_TRY_VOID(DecodeStepInto(chain.back(), last, into));
@@ -168,8 +201,11 @@ Result<ByteVector> Encode(const CodecChain& chain, BytesView value) {
       case CodecId::kGzip:
         encoded = GzipEncode(current);
         break;
+      case CodecId::kSlice:
+        return InvalidArgument("a part of something larger cannot be encoded alone");
       case CodecId::kLz4Block:
       case CodecId::kZstd:
+      case CodecId::kLz4Frame:
       case CodecId::kXetChunks: {
         DOLIUM_TRY(encoded, EncodeSized(step, current));
         break;

@@ -19,7 +19,7 @@ namespace dolium {
 class ZstdDictionary;
 
 // Numbers are those of work lists (ops/work_record.h).
-enum class CodecId : uint8_t { kGzip, kLz4Block, kZstd, kXetChunks };
+enum class CodecId : uint8_t { kGzip, kLz4Block, kZstd, kLz4Frame, kSlice, kXetChunks };
 
 // Undoes an encoding that only its format knows. May be called from many threads.
 class StepDecoder {
@@ -33,10 +33,13 @@ class StepDecoder {
 // One step of a chain. Codecs with parameters add them here.
 struct CodecStep {
   CodecId codec = CodecId::kGzip;
-  // Of all but kGzip: what a step that is undone gives, exactly.
+  // All but kGzip: what a step that is undone gives, exactly.
   uint64_t decoded_size = 0;
   // kZstd: what the frame cannot be read without; mostly none.
   std::shared_ptr<const ZstdDictionary> dictionary = {};
+  // kSlice: where in the bytes it is given those begin that it gives. It is no encoding,
+  // but where several entries were encoded together.
+  uint64_t slice_offset = 0;
   // kXetChunks: what undoes it. It cannot be done here.
   std::shared_ptr<const StepDecoder> decoder = {};
 
@@ -47,7 +50,7 @@ struct CodecStep {
 using CodecChain = std::vector<CodecStep>;
 
 std::string_view CodecName(CodecId codec);
-// "raw", "gzip", "lz4", "zstd", "xet", "a+b".
+// "raw", "gzip", "lz4", "zstd", "lz4-frame", "slice", "xet", "a+b".
 std::string ToString(const CodecChain& chain);
 
 // The most that one decoded value may take unless the caller says otherwise: 2 GiB.
@@ -67,7 +70,8 @@ std::optional<uint64_t> ClaimedSize(const CodecChain& chain, BytesView stored);
 Result<bool> DecodeInto(const CodecChain& chain, BytesView stored, MutableBytes into);
 
 // Does the chain, right to left. kInvalidArgument for a step whose decoded size is
-// another than that of what it is given, or which would need a dictionary or its format.
+// another than that of what it is given, which would need a dictionary or its format, or
+// for a slice.
 Result<ByteVector> Encode(const CodecChain& chain, BytesView value);
 
 }  // namespace dolium

@@ -139,4 +139,18 @@ ByteVector ZstdEncode(BytesView value, int level, const ZstdDictionary* dictiona
   return out;
 }
 
+ByteVector ZstdEncodeChecked(BytesView value, int level) {
+  // Not the one that others use: parameters stay.
+  thread_local std::unique_ptr<ZSTD_CCtx, FreeZstd> context(ZSTD_createCCtx());
+  if (!context) throw std::bad_alloc();
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
+  ByteVector out(ZSTD_compressBound(value.size()));
+  const size_t size =
+      ZSTD_compress2(context.get(), out.data(), out.size(), value.data(), value.size());
+  if (ZSTD_isError(size) != 0) throw std::bad_alloc();  // The only way it can fail here.
+  out.resize(size);
+  return out;
+}
+
 }  // namespace dolium

@@ -59,4 +59,7 @@ Result<void> ZstdDecodeInto(BytesView stored, MutableBytes into,
 ByteVector ZstdEncode(BytesView value, int level = kZstdLevel,
                       const ZstdDictionary* dictionary = nullptr);
 
+// One frame with the size of its content and a checksum.
+ByteVector ZstdEncodeChecked(BytesView value, int level = kZstdLevel);
+
 }  // namespace dolium

@@ -4,6 +4,10 @@
 
 namespace dolium {
 
+Result<void> Container::CheckValue(const Entry&, const Bytes&) const { return {}; }
+
+Result<Properties> Container::Statistics(std::stop_token) const { return Properties(); }
+
 Result<void> Container::Apply(std::span<const Change>, const ChangeOptions&) {
   return Unsupported(fmt::format("{}: entries of format {} cannot be changed",
                                  location().Describe(), format_name()));

@@ -81,6 +81,14 @@ class Container {
   virtual Result<void> CheckObject(std::string_view object,
                                    const FindingVisitor& visitor) const = 0;
 
+  // What the format has to say about the value of an entry that decoded well; the error
+  // is a finding of kind "value". By default nothing.
+  virtual Result<void> CheckValue(const Entry& entry, const Bytes& value) const;
+
+  // Counts of what only this format has, as names and values; may read every entry's
+  // place. By default none.
+  virtual Result<Properties> Statistics(std::stop_token stop) const;
+
   // Makes all changes, atomically for each object they touch. Removing an absent key is
   // kNotFound, before anything is changed. kUnsupported where the format cannot change.
   // kCancelled if it was stopped: what is not changed by then stays as it is.

@@ -22,6 +22,8 @@ struct OpenOptions {
   std::map<std::string, std::string> parameters = {};
   bool allow_unfinished = false;               // read a set whose writing has not ended
   uint64_t cache_bytes = uint64_t{256} << 20;  // index blocks kept in memory
+  // "coordinates", "salvage": the format's own. Others do not look at them.
+  std::map<std::string, std::string> parameters = {};
 };
 
 struct CreateOptions {

@@ -1,5 +1,6 @@
 #include "dolium/formats/builtin.h"
 
+#include "dolium/formats/dvid/format.h"
 #include "dolium/formats/files/format.h"
 #include "dolium/formats/neuroglancer/format.h"
 #include "dolium/formats/shardpack/format.h"
@@ -9,10 +10,8 @@ namespace dolium {
 
 Formats BuiltinFormats() {
   static constexpr Format kFormats[] = {
-      neuroglancer::kFormat,
-      shardpack::kFormat,
-      xet::kFormat,
-      files::kFormat,
+      neuroglancer::kFormat, shardpack::kFormat, xet::kFormat,
+      dvid::kFormat,         files::kFormat,
   };
   return kFormats;
 }

@@ -214,6 +214,10 @@ class Verifier {
         continue;
       }
       bytes_decoded += data->value.size();
+      if (const auto fits = container_.CheckValue(batch[i], data->value); !fits) {
+        ReportEntry("value", batch[i], fits.error());
+        continue;
+      }
       if (!options_.check_value) continue;
       const auto checked = options_.check_value(batch[i], data->value);
       if (!checked) ReportEntry(options_.value_kind, batch[i], checked.error());

@@ -97,11 +97,35 @@ FinerInput GetFinerInput(const json& value) {
   return input;
 }
 
+json ExportJson(const ExportOptions& options) {
+  return {{"labels", ToString(options.labels)},
+          {"spec", OrNull(options.spec)},
+          {"resolution", options.resolution},
+          {"coordinates", static_cast<int>(options.coordinates)},
+          {"salvage", options.salvage}};
+}
+
+ExportOptions GetExport(const json& value) {
+  ExportOptions options;
+  const auto labels = value.at("labels").get<std::string>();
+  options.labels = Known(dvid::ParseLabelKind(labels), labels);
+  options.spec = GetOptional<std::string>(value.at("spec"));
+  value.at("resolution").get_to(options.resolution);
+  const int coordinates = value.at("coordinates").get<int>();
+  if (coordinates >= 0 && coordinates <= static_cast<int>(dvid::Coordinates::kVoxel)) {
+    options.coordinates = static_cast<dvid::Coordinates>(coordinates);
+  }
+  value.at("salvage").get_to(options.salvage);
+  return options;
+}
+
 json InputJson(const VolumeInput& input) {
-  return {{"volume", input.location},
-          {"info", input.info},
-          {"scale", input.scale},
-          {"may_copy", input.may_copy}};
+  json out = {{"volume", input.location},
+              {"info", input.info},
+              {"scale", input.scale},
+              {"may_copy", input.may_copy}};
+  if (input.exported) out["export"] = ExportJson(*input.exported);
+  return out;
 }
 
 VolumeInput GetVolumeInput(const json& value) {
@@ -110,6 +134,7 @@ VolumeInput GetVolumeInput(const json& value) {
   value.at("info").get_to(input.info);
   value.at("scale").get_to(input.scale);
   value.at("may_copy").get_to(input.may_copy);
+  if (value.contains("export")) input.exported = GetExport(value.at("export"));
   return input;
 }
 
@@ -181,6 +206,10 @@ Result<std::string> Dump(const json& value, int indent) {
 }
 
 }  // namespace
+
+std::string ToText(const ExportOptions& options) {
+  return ExportJson(options).dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 Result<std::string> ToText(const StageInput& input) {
   return Dump(AnyInputJson(input), -1);

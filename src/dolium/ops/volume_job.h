@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -15,6 +16,7 @@
 #include "dolium/bytes/location.h"
 #include "dolium/domain/volume/arrays/array_source.h"
 #include "dolium/domain/volume/downsample.h"
+#include "dolium/domain/volume/dvid_export.h"
 #include "dolium/domain/volume/volume_info.h"
 #include "dolium/ops/volume_parts.h"
 
@@ -38,6 +40,8 @@ struct VolumeInput {
   std::string info;  // its text when the job was planned
   size_t scale = 0;
   bool may_copy = false;  // chunks need not be encoded anew
+  // How to read it, if it is an export of DVID.
+  std::optional<ExportOptions> exported = std::nullopt;
 };
 
 using StageInput = std::variant<ArrayInput, FinerInput, VolumeInput>;
@@ -58,7 +62,8 @@ struct VolumeJob {
   std::vector<Stage> stages;
 };
 
-// The input as JSON text.
+// As JSON text.
+std::string ToText(const ExportOptions& options);
 Result<std::string> ToText(const StageInput& input);
 
 Result<std::string> ToText(const VolumeJob& job);

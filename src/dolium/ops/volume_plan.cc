@@ -189,6 +189,12 @@ Result<VolumePlan> PlanIngest(const IngestRequest& request) {
 Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
   DOLIUM_TRY(const Location location, ParseLocation(request.volume));
   DOLIUM_TRY(const Volume volume, Volume::Open(location));
+  if (volume.dvid_export() != nullptr) {
+    return Unsupported(
+        fmt::format("{}: an export of DVID cannot be changed; convert it to a volume "
+                    "first: dolium convert --to precomputed",
+                    location.Describe()));
+  }
   VolumeJob job;
   job.adds = true;
   job.info = volume.info();
@@ -234,7 +240,9 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
   DOLIUM_TRY(const Location location, ParseLocation(request.source));
   DOLIUM_TRY(const Location target, ParseLocation(request.target));
   DOLIUM_TRY_VOID(CheckApart(location, target));
-  DOLIUM_TRY(const Volume volume, Volume::Open(location));
+  DOLIUM_TRY(const Volume volume,
+             Volume::Open(location, /*allow_unfinished=*/false, request.exported));
+  const bool is_export = volume.dvid_export() != nullptr;
   VolumeJob job;
   DOLIUM_TRY(job.volume, PortableText(target, request.target));
   job.gzip_files = request.storage.gzip_files;
@@ -259,7 +267,7 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
     DOLIUM_TRY(const auto source, volume.OpenScale(index));
     ScaleInfo scale = source->info();
     StorageRequest storage = request.storage;
-    storage.sharded = request.sharded.value_or(scale.sharding.has_value());
+    storage.sharded = request.sharded.value_or(scale.sharding.has_value() || is_export);
     if (!storage.sharding && scale.sharding && storage.sharded && !request.sharded &&
         !storage.chunk_size) {
       storage.sharding = scale.sharding;
@@ -271,17 +279,29 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
     DOLIUM_TRY_VOID(ChooseStorage(job.info, storage, scale));
     scale.chunk_sizes.resize(1);
     job.info.scales.push_back(scale);
-    job.stages.push_back({.scale = job.info.scales.size() - 1,
-                          .input = VolumeInput{from, ToJson(volume.info()), index,
-                                               SameStoredForm(source->info(), scale)},
-                          .layout = LayoutOf(scale, false)});
+    job.stages.push_back(
+        {.scale = job.info.scales.size() - 1,
+         .input = VolumeInput{from, ToJson(volume.info()), index,
+                              SameStoredForm(source->info(), scale),
+                              is_export ? std::optional(request.exported) : std::nullopt},
+         .layout = LayoutOf(scale, false)});
   }
   if (job.stages.empty()) return InvalidArgument("no scale is to be transcoded");
+  if (request.pyramid) {
+    StorageRequest coarser = request.storage;
+    coarser.sharded = job.info.scales.back().sharding.has_value();
+    coarser.sharding.reset();
+    DOLIUM_TRY_VOID(AddPyramid(*request.pyramid, coarser, job.info.scales.size() - 1,
+                               job.info, job.stages));
+  }
   DOLIUM_TRY_VOID(Validate(job.info));
-  job.request = Dump({{"transcode", from},
-                      {"scales", scales},
-                      {"sharded", request.sharded ? json(*request.sharded) : json()},
-                      {"storage", TextOf(request.storage)}});
+  json text = {{"transcode", from},
+               {"scales", scales},
+               {"sharded", request.sharded ? json(*request.sharded) : json()},
+               {"storage", TextOf(request.storage)}};
+  if (is_export) text["export"] = ToText(request.exported);
+  if (request.pyramid) text["pyramid"] = TextOf(*request.pyramid);
+  job.request = Dump(text);
   DOLIUM_TRY(const auto home, ChooseHome(target, request.force, job));
   if (!home) return VolumePlan{};
   return BeginJob(*home, job);

@@ -22,6 +22,7 @@
 #include "dolium/container/writer.h"
 #include "dolium/domain/volume/arrays/array_source.h"
 #include "dolium/domain/volume/downsample.h"
+#include "dolium/domain/volume/dvid_export.h"
 #include "dolium/domain/volume/volume_info.h"
 #include "dolium/formats/neuroglancer/sharding_spec.h"
 #include "dolium/ops/convert.h"
@@ -78,7 +79,10 @@ struct TranscodeRequest {
   std::string target;          // location
   std::vector<size_t> scales;  // of the source; empty: all
   StorageRequest storage;
-  std::optional<bool> sharded;  // as in the source
+  std::optional<bool> sharded;  // as in the source; exports become sharded
+  ExportOptions exported = {};  // how to read the source, if it is an export of DVID
+  // Scales to add below the coarsest, made from it; none.
+  std::optional<PyramidRequest> pyramid = std::nullopt;
   bool force = false;
 };
 

@@ -60,6 +60,7 @@ void PutCodecs(ByteVector& to, const CodecChain& codecs) {
   for (const CodecStep& step : codecs) {
     to.push_back(static_cast<std::byte>(step.codec));
     if (step.codec != CodecId::kGzip) PutVarint(to, step.decoded_size);
+    if (step.codec == CodecId::kSlice) PutVarint(to, step.slice_offset);
   }
 }
 
@@ -72,13 +73,16 @@ Result<CodecChain> GetCodecs(ByteReader& from, uint64_t count) {
   codecs.reserve(static_cast<size_t>(count));
   for (uint64_t i = 0; i < count; ++i) {
     DOLIUM_TRY(const uint8_t id, from.Read<uint8_t>("codec"));
-    if (id > static_cast<uint8_t>(CodecId::kZstd)) {
+    if (id > static_cast<uint8_t>(CodecId::kSlice)) {
       return Corrupt(
           fmt::format("no codec has the number {} (before {})", id, from.position()));
     }
     CodecStep& step = codecs.emplace_back(CodecStep{static_cast<CodecId>(id)});
     if (step.codec != CodecId::kGzip) {
       DOLIUM_TRY(step.decoded_size, GetVarint(from, "decoded size"));
+    }
+    if (step.codec == CodecId::kSlice) {
+      DOLIUM_TRY(step.slice_offset, GetVarint(from, "offset of a slice"));
     }
   }
   return codecs;

@@ -2,7 +2,8 @@
 //
 //   key, flags (1: size, 2: preceding, 4: preceding_from), what the flags say is there,
 //   number of extents, extents: object, offset, length, twice the number of codecs and 1
-//   more if a CRC-32C follows, that, codecs: number, decoded size (but for gzip)
+//   more if a CRC-32C follows, that, codecs: number, decoded size (but for gzip), offset
+//   (of a slice)
 //
 // Numbers are LEB128, texts a length and bytes. How an object is written is up to the
 // place: by number in memory, by ObjectSpeller in a share. In a share, each record stands

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -40,6 +41,12 @@ class Scale {
                                              const VolumeInfo& info, size_t index,
                                              size_t chunking = 0,
                                              const StorageOptions& options = {});
+
+  // One whose chunks are kept elsewhere, as those of an export are.
+  using MakeStorage = std::function<std::shared_ptr<ChunkStorage>(const Grid& grid)>;
+  static Result<std::shared_ptr<Scale>> OpenWith(const Location& place,
+                                                 const VolumeInfo& info, size_t index,
+                                                 const MakeStorage& make);
 
   const ScaleInfo& info() const { return info_; }
   const Grid& grid() const { return grid_; }

@@ -52,12 +52,22 @@ Result<void> CheckFinished(const Location& folder) {
 
 }  // namespace
 
-Result<Volume> Volume::Open(const Location& location, bool allow_unfinished) {
+Result<Volume> Volume::Open(const Location& location, bool allow_unfinished,
+                            const ExportOptions& options) {
   Location folder = location;
   std::vector<std::string> seen;
   for (;;) {
     if (!allow_unfinished) DOLIUM_TRY_VOID(CheckFinished(folder));
-    DOLIUM_TRY(ReadInfo read, Load(folder));
+    auto loaded = Load(folder);
+    if (!loaded && loaded.error().code != ErrorCode::kCorrupt) {
+      DOLIUM_TRY(auto found, DvidExport::Open(folder, options));
+      if (found) {
+        Volume volume(std::move(folder), found->info());
+        volume.export_ = std::make_shared<const DvidExport>(*std::move(found));
+        return volume;
+      }
+    }
+    DOLIUM_TRY(ReadInfo read, std::move(loaded));
     if (!read.info.redirect) return Volume(std::move(folder), std::move(read.info));
     seen.push_back(folder.Describe());
     DOLIUM_TRY(folder, ParseLocation(*read.info.redirect));
@@ -76,6 +86,21 @@ Result<std::optional<Volume>> Volume::OpenIfVolume(const Location& location) {
   if (!json || !json->is_object() || !json->contains("scales")) return std::nullopt;
   DOLIUM_TRY(Volume volume, Open(location, /*allow_unfinished=*/true));
   return volume;
+}
+
+Result<std::shared_ptr<Scale>> Volume::OpenScale(size_t index, size_t chunking,
+                                                 const StorageOptions& options) const {
+  if (export_ == nullptr) {
+    return Scale::Open(folder_, info_, index, chunking, options);
+  }
+  if (index >= info_.scales.size() || chunking > 0) {
+    return InvalidArgument(fmt::format("{}: no scale {} with chunk size {}; there are {}",
+                                       folder_.Describe(), index, chunking,
+                                       info_.scales.size()));
+  }
+  return Scale::OpenWith(
+      export_->scale(index)->location(), info_, index,
+      [&](const Grid& grid) { return export_->OpenStorage(index, grid); });
 }
 
 Result<Volume> Volume::Create(const Location& folder, VolumeInfo info) {

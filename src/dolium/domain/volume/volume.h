@@ -1,4 +1,5 @@
-// Volume: a Neuroglancer Precomputed volume, by the location of its `info`.
+// Volume: a Neuroglancer Precomputed volume, by the location of its `info`; or an export
+// of DVID, read in place.
 #pragma once
 
 #include <functional>
@@ -8,6 +9,7 @@
 
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
+#include "dolium/domain/volume/dvid_export.h"
 #include "dolium/domain/volume/scale.h"
 #include "dolium/domain/volume/volume_info.h"
 
@@ -21,11 +23,13 @@ class Volume {
  public:
   // `location` is the folder of the info. Follows redirects. kNotFound if there is no
   // info, kInvalidArgument if it is not a volume's; an error if the volume is unfinished
-  // (a local folder that carries the marker), unless that is allowed.
-  static Result<Volume> Open(const Location& location, bool allow_unfinished = false);
+  // (a local folder that carries the marker), unless that is allowed. A location without
+  // an info that has shards of DVID is opened as the options say.
+  static Result<Volume> Open(const Location& location, bool allow_unfinished = false,
+                             const ExportOptions& options = {});
 
   // The same for a location that may be something else: nullopt if it has no info, or one
-  // without scales. An unfinished volume is opened.
+  // without scales; exports are containers here. An unfinished volume is opened.
   static Result<std::optional<Volume>> OpenIfVolume(const Location& location);
 
   // Writes the info of a new, empty volume. kExists if there is one.
@@ -33,11 +37,11 @@ class Volume {
 
   const Location& folder() const { return folder_; }
   const VolumeInfo& info() const { return info_; }
+  // Not nullptr if it is an export, which cannot be written to.
+  const DvidExport* dvid_export() const { return export_.get(); }
 
   Result<std::shared_ptr<Scale>> OpenScale(size_t index, size_t chunking = 0,
-                                           const StorageOptions& options = {}) const {
-    return Scale::Open(folder_, info_, index, chunking, options);
-  }
+                                           const StorageOptions& options = {}) const;
 
  private:
   Volume(Location folder, VolumeInfo info)
@@ -45,6 +49,7 @@ class Volume {
 
   Location folder_;
   VolumeInfo info_;
+  std::shared_ptr<const DvidExport> export_;
 };
 
 // Writes an info. kExists if there is one.

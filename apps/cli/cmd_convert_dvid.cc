@@ -1,0 +1,194 @@
+// convert to a volume, and convert to an export of DVID: what knows of voxels.
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "cli/context.h"
+#include "cli/export_arguments.h"
+#include "cli/terminal/size.h"
+#include "cli/verbs.h"
+#include "cli/volume_arguments.h"
+#include "dolium/domain/volume/volume.h"
+#include "dolium/ops/dvid_write.h"
+#include "dolium/ops/volume_plan.h"
+
+namespace dolium::cli {
+namespace {
+
+// Options of convert that are of no use here.
+constexpr std::string_view kNotToVolume[] = {
+    "format",        "sharding",      "from-sharding",
+    "hash",          "layout",        "csv",
+    "shard-side",    "data-encoding", "minishard-index-encoding",
+    "preshift-bits", "shard-bits",    "minishard-bits",
+    "skip-damaged",  "unfinished",
+};
+constexpr std::string_view kNotToDvid[] = {
+    "format",        "sharding",      "from-sharding",
+    "hash",          "shard-size",    "downsample",
+    "plan",          "data-encoding", "minishard-index-encoding",
+    "preshift-bits", "shard-bits",    "minishard-bits",
+    "skip-damaged",  "unfinished",
+};
+
+void Warn(const Context& context, const std::string& line) {
+  context.terminal.Report(Corrupt(line));
+}
+
+// Looks through the export before anything is written: damage ends the conversion, with
+// all of it told. Blocks outside of the volume are told, and left out.
+Result<bool> CheckSource(const Context& context, const volume::ExportOptions& options) {
+  DOLIUM_TRY(const Location location, ParseLocation(context.arguments[0]));
+  DOLIUM_TRY(const auto volume,
+             volume::Volume::Open(location, /*allow_unfinished=*/false, options));
+  const volume::DvidExport* exported = volume.dvid_export();
+  if (exported == nullptr) return true;
+  DOLIUM_TRY(const volume::ExportReport report,
+             CheckExport(*exported, context.jobs(), context.stop));
+  for (const Finding& finding : report.warnings) {
+    Warn(context, FindingLine(finding, "warning: "));
+  }
+  if (report.outside > 0) {
+    Warn(
+        context,
+        fmt::format("{}: warning: {} of {} blocks lie outside of the volume and are left "
+                    "out: DVID exports blocks beyond the size of its spec",
+                    location.Describe(), FormatCount(report.outside),
+                    FormatCount(report.blocks)));
+  }
+  for (const Finding& finding : report.damage) {
+    context.terminal.Report(Corrupt(FindingLine(finding)),
+                            Context::FindingMembers(finding));
+  }
+  return report.damage.empty();
+}
+
+Result<volume::TranscodeRequest> MakeTranscode(const Context& context,
+                                               const volume::ExportOptions& options) {
+  const Arguments& arguments = context.arguments;
+  volume::TranscodeRequest request;
+  request.source = arguments[0];
+  request.target = arguments[1];
+  request.exported = options;
+  request.force = arguments.Has("force");
+  if (arguments.Has("shard-size")) {
+    request.storage.shard_bytes =
+        arguments.Number("shard-size", volume::kDefaultShardBytes);
+  }
+  if (const uint64_t scales = arguments.Number("downsample", 0); scales > 0) {
+    volume::PyramidRequest& pyramid = request.pyramid.emplace();
+    pyramid.scales = scales;
+    pyramid.factor = volume::Vec3{2, 2, 2};
+    pyramid.method = volume::DownsampleMethod::kMode;
+    pyramid.ignore_zero = true;
+  }
+  return request;
+}
+
+std::string Count(uint64_t count, std::string_view word) {
+  return fmt::format("{} {}{}", FormatCount(count), word, count == 1 ? "" : "s");
+}
+
+ExitStatus Stopped(Context& context) {
+  return context.Fail(Cancelled("stopped on request; the same command resumes"));
+}
+
+}  // namespace
+
+ExitStatus RunConvertToVolume(Context& context) {
+  const auto refused =
+      RefuseOptions(context.arguments, kNotToVolume, "with --to precomputed");
+  if (!refused) return context.Fail(refused.error().Within("convert"));
+  const auto options = ExportOptionsOf(context);
+  if (!options) return context.FailLocation(options.error().Within("convert"));
+  const auto good = CheckSource(context, *options);
+  if (!good) return context.FailLocation(good.error());
+  if (!*good) return ExitStatus::kBad;
+  const auto request = MakeTranscode(context, *options);
+  if (!request) return context.FailLocation(request.error().Within("convert"));
+  const auto plan = PlanTranscode(*request);
+  if (!plan) return context.FailLocation(plan.error());
+  if (context.arguments.Has("plan")) {
+    for (const auto& stage : plan->stages) {
+      for (const std::string& task : stage) context.terminal.Line(task);
+    }
+    return ExitStatus::kGood;
+  }
+  RunOptions run;
+  run.writer = context.writer_options();
+  run.progress = context.terminal.StartProgress("convert");
+  const auto report = RunVolumePlan(*plan, run);
+  context.terminal.EndProgress();
+  if (!report && report.error().code == ErrorCode::kCancelled) return Stopped(context);
+  if (!report) return context.FailLocation(report.error());
+  if (context.arguments.Has("no-summary")) return ExitStatus::kGood;
+  const WriteSummary& written = report->written;
+  if (context.terminal.json()) {
+    context.terminal.JsonLine({{"type", "summary"},
+                               {"target", request->target},
+                               {"scales", plan->stages.size()},
+                               {"chunks", written.entries},
+                               {"value_bytes", written.value_bytes},
+                               {"stored_bytes", written.stored_bytes},
+                               {"objects", written.objects},
+                               {"parts", report->parts},
+                               {"parts_done_before", report->parts_done_before}});
+    return ExitStatus::kGood;
+  }
+  context.terminal.Line(fmt::format(
+      "{}: {} of {}, {} in {}, {}", request->target, Count(plan->stages.size(), "scale"),
+      ToString(options->labels), Count(written.entries, "chunk"),
+      Count(written.objects, "object"), FormatSize(written.stored_bytes)));
+  return ExitStatus::kGood;
+}
+
+ExitStatus RunConvertToDvid(Context& context) {
+  const Arguments& arguments = context.arguments;
+  const auto refused = RefuseOptions(arguments, kNotToDvid, "with --to dvid");
+  if (!refused) return context.Fail(refused.error().Within("convert"));
+  const auto options = ExportOptionsOf(context);
+  if (!options) return context.FailLocation(options.error().Within("convert"));
+  const auto good = CheckSource(context, *options);
+  if (!good) return context.FailLocation(good.error());
+  if (!*good) return ExitStatus::kBad;
+  volume::DvidWriteRequest request;
+  request.source = arguments[0];
+  request.target = arguments[1];
+  request.exported = *options;
+  request.force = arguments.Has("force");
+  if (arguments.Get("layout") == "seed") request.layout = dvid::ShardLayout::kSeed;
+  if (arguments.Get("csv") == "dvid") request.csv = dvid::CsvForm::kDvid;
+  request.shard_side = static_cast<int64_t>(
+      std::min<uint64_t>(arguments.Number("shard-side", 2048), INT32_MAX));
+  RunOptions run;
+  run.writer = context.writer_options();
+  run.progress = context.terminal.StartProgress("convert");
+  const auto report = WriteDvidExport(request, run);
+  context.terminal.EndProgress();
+  if (!report && report.error().code == ErrorCode::kCancelled) return Stopped(context);
+  if (!report) return context.FailLocation(report.error());
+  if (arguments.Has("no-summary")) return ExitStatus::kGood;
+  const WriteSummary& written = report->written;
+  if (context.terminal.json()) {
+    context.terminal.JsonLine({{"type", "summary"},
+                               {"target", request.target},
+                               {"blocks", written.entries},
+                               {"value_bytes", written.value_bytes},
+                               {"stored_bytes", written.stored_bytes},
+                               {"objects", written.objects},
+                               {"shards", report->shards},
+                               {"shards_done_before", report->shards_done_before}});
+    return ExitStatus::kGood;
+  }
+  std::string line =
+      fmt::format("{}: {} in {}, {}", request.target, Count(written.entries, "block"),
+                  Count(report->shards, "shard"), FormatSize(written.stored_bytes));
+  if (report->shards_done_before > 0) {
+    line += fmt::format("; {} were done before", FormatCount(report->shards_done_before));
+  }
+  context.terminal.Line(line);
+  return ExitStatus::kGood;
+}
+
+}  // namespace dolium::cli

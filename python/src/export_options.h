@@ -1,0 +1,18 @@
+// How to read an export of DVID as a volume, as Python callers say it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "dolium/domain/volume/dvid_export.h"
+
+namespace dolium::python {
+
+namespace nb = nanobind;
+
+// Members: supervoxels, spec (text, dict, file or None), resolution (or None), salvage;
+// any may be missing. Needs the GIL.
+volume::ExportOptions ExportOptionsFrom(const nb::dict& options);
+// The way back.
+nb::dict ExportOptionsTo(const volume::ExportOptions& options);
+
+}  // namespace dolium::python

@@ -1,0 +1,325 @@
+#include "dolium/domain/volume/dvid_export.h"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "dolium/base/parallel.h"
+#include "dolium/container/entry_error.h"
+#include "dolium/domain/volume/compressed_segmentation.h"
+#include "dolium/domain/volume/dvid_transcode.h"
+#include "dolium/domain/volume/morton.h"
+#include "dolium/domain/volume/scratch.h"
+#include "dolium/domain/volume/voxel_view.h"
+
+namespace dolium::volume {
+namespace {
+
+constexpr std::string_view kSpecName = "spec.json";
+constexpr uint64_t kMaxSpecBytes = uint64_t{64} << 20;
+constexpr Vec3 kChunkSize = {dvid::kBlockSide, dvid::kBlockSide, dvid::kBlockSide};
+constexpr Vec3 kSubBlockSize = {8, 8, 8};
+
+class DvidChunks : public ChunkStorage {
+ public:
+  DvidChunks(std::shared_ptr<const dvid::ExportScale> scale, Grid grid,
+             dvid::LabelKind labels)
+      : scale_(std::move(scale)), grid_(grid), labels_(labels) {}
+
+  std::string Describe(const Vec3& cell) const override {
+    return fmt::format("{}: block {}", scale_->location().Describe(),
+                       dvid::ToString(KeyOf(cell)));
+  }
+
+  std::optional<Vec3> CellOf(std::string_view key) const override {
+    const auto parsed = dvid::ParseKey(key);
+    if (!parsed) return std::nullopt;
+    const Vec3 cell = {(*parsed)[0], (*parsed)[1], (*parsed)[2]};
+    const Box one = {cell, {cell[0] + 1, cell[1] + 1, cell[2] + 1}};
+    if (!grid_.cells().Contains(one)) return std::nullopt;
+    return cell;
+  }
+
+  Result<Bytes> Unwrap(std::string_view key, const Bytes&) const override {
+    return Unsupported(fmt::format("{}: block {}: an export is verified as such",
+                                   scale_->location().Describe(), key));
+  }
+
+  Result<std::optional<Bytes>> Get(const Vec3& cell) const override {
+    DOLIUM_TRY(const auto found, scale_->FindBlock(KeyOf(cell)));
+    if (!found) return std::nullopt;
+    DOLIUM_TRY(const dvid::Row row, found->shard->Read(found->number));
+    auto chunk = MakeChunk(row, cell);
+    if (chunk) return chunk;
+    return EntryError(found->shard->Describe(),
+                      dvid::ToString(found->shard->key(found->number)), chunk.error());
+  }
+
+  Result<std::optional<StoredChunk>> GetStored(const Vec3& cell) const override {
+    DOLIUM_TRY(auto chunk, Get(cell));
+    if (!chunk) return std::nullopt;
+    return StoredChunk{*std::move(chunk), false};
+  }
+
+  Result<void> GetEach(std::span<const Vec3> cells, const WorkOptions& options,
+                       const Visitor& visit) const override {
+    return GetInRuns(*this, cells, options, visit);
+  }
+
+  Result<void> Update(std::span<const ChunkUpdate>, const WorkOptions&) override {
+    return Unsupported(
+        fmt::format("{}: an export cannot be changed; convert it to a volume first",
+                    scale_->location().Describe()));
+  }
+
+ private:
+  static dvid::Key KeyOf(const Vec3& cell) {
+    return {static_cast<int32_t>(cell[0]), static_cast<int32_t>(cell[1]),
+            static_cast<int32_t>(cell[2])};
+  }
+
+  Result<std::optional<Bytes>> MakeChunk(const dvid::Row& row, const Vec3& cell) const {
+    DOLIUM_TRY(const Bytes bytes, row.Block());
+    DOLIUM_TRY(const dvid::LabelBlock block, dvid::LabelBlock::Parse(bytes));
+    for (const size_t side : block.size()) {
+      if (side != size_t{dvid::kBlockSide}) {
+        return Unsupported(
+            fmt::format("a block {} voxels long, expected {}", side, dvid::kBlockSide));
+      }
+    }
+    const bool mapped = labels_ == dvid::LabelKind::kLabels;
+    const dvid::LabelList list = mapped ? dvid::LabelList(row.labels) : block.labels();
+    bool all_zero = true;
+    for (size_t i = 0; i < list.size() && all_zero; ++i) all_zero = list[i] == 0;
+    if (all_zero) return std::nullopt;
+    const Vec3 size = grid_.VoxelsOf(cell).size();
+    if (size == kChunkSize) {
+      DOLIUM_TRY(ByteVector chunk, TranscodeDvidBlock(block, list));
+      return Bytes::FromVector(std::move(chunk));
+    }
+    // At the end of the volume chunks are cut off.
+    const ArrayShape whole{kChunkSize, 1, DataType::kUint64};
+    const ArrayShape part{size, 1, DataType::kUint64};
+    Scratch all(static_cast<size_t>(*whole.bytes()));
+    DOLIUM_TRY_VOID(dvid::DecodeBlock(
+        block, list, {reinterpret_cast<uint64_t*>(all.data()), block.voxels()}));
+    Scratch some(static_cast<size_t>(*part.bytes()));
+    CopyVoxels(VoxelView::Dense(whole, all.data())
+                   .Part({{0, 0, 0}, kChunkSize}, {{0, 0, 0}, size}),
+               MutableVoxelView::Dense(part, some.data()));
+    DOLIUM_TRY(ByteVector chunk,
+               EncodeCompressedSegmentation(part, kSubBlockSize, some.view()));
+    return Bytes::FromVector(std::move(chunk));
+  }
+
+  const std::shared_ptr<const dvid::ExportScale> scale_;
+  const Grid grid_;
+  const dvid::LabelKind labels_;
+};
+
+Result<std::optional<std::string>> FindSpec(const Location& location,
+                                            const ExportOptions& options) {
+  if (options.spec) return *options.spec;
+  const Location object = location.Child(kSpecName);
+  auto whole = object.store->ReadWhole(object.path, kMaxSpecBytes);
+  if (whole) return std::string(AsText(whole->bytes));
+  if (whole.error().code == ErrorCode::kNotFound) return std::nullopt;
+  // The location is a shard, not a folder.
+  if (whole.error().code == ErrorCode::kIo) return std::nullopt;
+  return std::move(whole).error();
+}
+
+Result<void> CheckSpecScale(const ScaleInfo& scale, size_t index) {
+  if (scale.chunk_sizes.front() != kChunkSize) {
+    return InvalidArgument(
+        fmt::format("the spec has chunks of {} at scale {}, exports have blocks of {}",
+                    ToString(scale.chunk_sizes.front()), index, ToString(kChunkSize)));
+  }
+  if (scale.voxel_offset != Vec3{0, 0, 0}) {
+    return InvalidArgument(fmt::format(
+        "the spec has a voxel_offset of {} at scale {}, which DVID does not heed: shards "
+        "would not line up; set it to 0,0,0 and enlarge the size",
+        ToString(scale.voxel_offset), index));
+  }
+  return {};
+}
+
+// As far as no spec tells.
+ScaleInfo MakeScale(size_t number, const Vec3& size, const Resolution& finest) {
+  ScaleInfo scale;
+  scale.size = size;
+  for (size_t d = 0; d < 3; ++d) {
+    scale.resolution[d] = finest[d] * static_cast<double>(uint64_t{1} << number);
+  }
+  scale.key = DefaultScaleKey(scale.resolution);
+  return scale;
+}
+
+}  // namespace
+
+Result<std::optional<DvidExport>> DvidExport::Open(const Location& location,
+                                                   const ExportOptions& options) {
+  auto listed = dvid::ListScales(location);
+  if (!listed) {
+    const ErrorCode code = listed.error().code;
+    if (code == ErrorCode::kNotFound || code == ErrorCode::kUnsupported) {
+      return std::nullopt;
+    }
+    return std::move(listed).error();
+  }
+  const bool is_file = listed->size() == 1 &&
+                       listed->front().location.path == location.path &&
+                       !location.path.ends_with(dvid::kExtension);
+  if (listed->empty()) return std::nullopt;
+  if (is_file) {
+    // A folder of shards and an object of any kind look alike so far.
+    DOLIUM_TRY(const auto object, location.store->Stat(location.path));
+    if (object) return std::nullopt;
+  }
+  DvidExport out;
+  out.options_ = options;
+  DOLIUM_TRY(const auto text, FindSpec(location, options));
+  std::optional<VolumeInfo> spec;
+  if (text) {
+    auto parsed = ParseVolumeInfo(*text);
+    if (!parsed) {
+      return std::move(parsed).error().Within(
+          options.spec ? "the spec" : location.Child(kSpecName).Describe());
+    }
+    spec = *std::move(parsed);
+  }
+  out.has_spec_ = spec.has_value();
+  out.info_.type = VolumeType::kSegmentation;
+  out.info_.data_type = DataType::kUint64;
+  const dvid::ShardOptions shard_options{.coordinates = options.coordinates,
+                                         .salvage = options.salvage};
+  Vec3 finest = {0, 0, 0};
+  for (const dvid::ScaleFolder& folder : *listed) {
+    DOLIUM_TRY(auto shards, dvid::ExportScale::Open(folder.location, shard_options));
+    ScaleInfo scale;
+    if (spec && folder.scale < spec->scales.size()) {
+      scale = spec->scales[folder.scale];
+      DOLIUM_TRY_VOID(CheckSpecScale(scale, folder.scale));
+      scale.extra.clear();
+      scale.foreign_encoding.clear();
+      scale.hidden = false;
+    } else if (spec) {
+      return InvalidArgument(
+          fmt::format("the spec has {} scales, the export has scale {}",
+                      spec->scales.size(), folder.scale));
+    } else {
+      DOLIUM_TRY(const dvid::Key end, shards->BlockEnd());
+      Vec3 size;
+      for (size_t d = 0; d < 3; ++d) {
+        size[d] = int64_t{end[d]} * dvid::kBlockSide;
+        // Half of the scale before, unless blocks lie beyond it.
+        const int64_t half =
+            (finest[d] + (int64_t{1} << folder.scale) - 1) >> folder.scale;
+        const int64_t blocks = (half + dvid::kBlockSide - 1) / dvid::kBlockSide;
+        if (folder.scale > 0 && blocks >= end[d]) size[d] = half;
+      }
+      if (folder.scale == 0) finest = size;
+      scale = MakeScale(folder.scale, size, options.resolution);
+    }
+    scale.chunk_sizes = {kChunkSize};
+    scale.encoding = {};
+    scale.encoding.encoding = Encoding::kCompressedSegmentation;
+    scale.encoding.block_size = kSubBlockSize;
+    out.info_.scales.push_back(std::move(scale));
+    out.scales_.push_back(std::move(shards));
+  }
+  DOLIUM_TRY_VOID(Validate(out.info_).Within(location.Describe()));
+  return out;
+}
+
+std::shared_ptr<ChunkStorage> DvidExport::OpenStorage(size_t index,
+                                                      const Grid& grid) const {
+  return std::make_shared<DvidChunks>(scales_[index], grid, options_.labels);
+}
+
+std::optional<std::string> WhyNotCubic(const ScaleInfo& scale) {
+  if (!scale.sharding) return std::nullopt;
+  const auto grid = Grid::Make(scale.bounds(), kChunkSize);
+  if (!grid) return std::nullopt;
+  const auto morton = MortonCode::Make(grid->shape());
+  if (!morton) return std::nullopt;
+  const unsigned wanted = scale.sharding->preshift_bits + scale.sharding->minishard_bits;
+  std::array<unsigned, 3> taken = {0, 0, 0};
+  unsigned steps = 0;
+  for (unsigned level = 0; level < 64 && steps < wanted; ++level) {
+    for (size_t d = 0; d < 3 && steps < wanted; ++d) {
+      if (level >= morton->bits()[d]) continue;
+      ++taken[d];
+      ++steps;
+    }
+    if (steps == morton->total_bits()) break;
+  }
+  Vec3 extent;
+  int64_t side = 0;
+  for (size_t d = 0; d < 3; ++d) {
+    extent[d] = std::min(grid->shape()[d], int64_t{1} << std::min(taken[d], 62U));
+    side = std::max(side, extent[d]);
+  }
+  for (size_t d = 0; d < 3; ++d) {
+    const bool spans = (int64_t{1} << std::min(taken[d], 62U)) >= grid->shape()[d];
+    if (extent[d] == side || spans) continue;
+    return fmt::format(
+        "its shards are {} blocks, not cubes: DVID writes several of them into one file "
+        "and damages it; preshift_bits + minishard_bits should be divisible by 3, they "
+        "are {}",
+        ToString(extent), wanted);
+  }
+  return std::nullopt;
+}
+
+Result<ExportReport> CheckExport(const DvidExport& exported, size_t jobs,
+                                 std::stop_token stop) {
+  ExportReport report;
+  for (size_t index = 0; index < exported.info().scales.size(); ++index) {
+    const ScaleInfo& info = exported.info().scales[index];
+    const dvid::ExportScale& scale = *exported.scale(index);
+    if (const auto why = WhyNotCubic(info)) {
+      report.warnings.push_back({.severity = Severity::kWarning,
+                                 .kind = "noncubic",
+                                 .object = scale.location().Describe(),
+                                 .key = {},
+                                 .range = {},
+                                 .message = *why});
+    }
+    DOLIUM_TRY(const Grid grid, Grid::Make(info.bounds(), kChunkSize));
+    std::mutex mutex;
+    DOLIUM_TRY_VOID(ParallelFor(
+        scale.objects().size(), jobs,
+        [&](size_t i) -> Result<void> {
+          const std::string& object = scale.objects()[i];
+          const auto shard = scale.OpenShard(object);
+          if (!shard && shard.error().code != ErrorCode::kCorrupt) return shard.error();
+          const std::lock_guard lock(mutex);
+          if (!shard) {
+            report.damage.push_back(ErrorFinding(
+                shard.error().kind.empty() ? "index" : std::string(shard.error().kind),
+                scale.location().store->Describe(object), {}, {}, shard.error()));
+            return {};
+          }
+          for (const Finding& warning : (*shard)->warnings()) {
+            report.warnings.push_back(warning);
+          }
+          report.blocks += (*shard)->size();
+          for (size_t k = 0; k < (*shard)->size(); ++k) {
+            const dvid::Key block = (*shard)->BlockOf(k);
+            for (size_t d = 0; d < 3; ++d) {
+              if (block[d] >= 0 && block[d] < grid.shape()[d]) continue;
+              ++report.outside;
+              break;
+            }
+          }
+          return {};
+        },
+        stop));
+  }
+  return report;
+}
+
+}  // namespace dolium::volume

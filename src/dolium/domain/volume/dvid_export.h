@@ -1,0 +1,79 @@
+// DvidExport: an export of DVID as a volume, in place.
+//
+// Blocks become chunks of compressed_segmentation when they are asked for, without
+// decoding a voxel, so that an export is a volume to all that reads volumes. Nothing can
+// be written to it. A value with shared parts; may be used from many threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/bytes/location.h"
+#include "dolium/domain/volume/chunk_storage.h"
+#include "dolium/domain/volume/volume_info.h"
+#include "dolium/formats/dvid/container.h"
+#include "dolium/formats/dvid/export.h"
+
+namespace dolium::volume {
+
+struct ExportOptions {
+  dvid::LabelKind labels = dvid::LabelKind::kLabels;
+  // The text that the export was made with: sizes, resolutions, sharding. Without it,
+  // that of a `spec.json` in the export; without that, sizes are those of the blocks that
+  // are there, and each scale has half of the one before.
+  std::optional<std::string> spec = {};
+  Resolution resolution = {1, 1, 1};  // of scale 0, where no spec tells
+  dvid::Coordinates coordinates = dvid::Coordinates::kAuto;
+  bool salvage = false;
+
+  friend bool operator==(const ExportOptions&, const ExportOptions&) = default;
+};
+
+class DvidExport {
+ public:
+  // Nullopt if there are no shards at `location`. kInvalidArgument for a spec that DVID
+  // could not have exported by.
+  static Result<std::optional<DvidExport>> Open(const Location& location,
+                                                const ExportOptions& options);
+
+  const VolumeInfo& info() const { return info_; }
+  const ExportOptions& options() const { return options_; }
+  const std::shared_ptr<const dvid::ExportScale>& scale(size_t index) const {
+    return scales_[index];
+  }
+  // Whether sizes come from a spec, so that blocks can lie outside.
+  bool has_spec() const { return has_spec_; }
+
+  std::shared_ptr<ChunkStorage> OpenStorage(size_t index, const Grid& grid) const;
+
+ private:
+  DvidExport() = default;
+
+  ExportOptions options_;
+  bool has_spec_ = false;
+  VolumeInfo info_;
+  std::vector<std::shared_ptr<const dvid::ExportScale>> scales_;
+};
+
+// What the indexes of all shards tell, before anything is converted.
+struct ExportReport {
+  uint64_t blocks = 0;
+  // Outside of the volume: DVID exports a column of blocks too many where a size is a
+  // multiple of 64, and all to the end of a shard. They are not part of the volume.
+  uint64_t outside = 0;
+  std::vector<Finding> damage;    // shards that cannot be read
+  std::vector<Finding> warnings;  // of shards; and of the spec
+};
+// Opens every shard, on `jobs` threads.
+Result<ExportReport> CheckExport(const DvidExport& exported, size_t jobs,
+                                 std::stop_token stop);
+
+// Why shards of this spec share files, as DVID names them: several with extents that are
+// not those of a cube. Nullopt if they do not.
+std::optional<std::string> WhyNotCubic(const ScaleInfo& scale);
+
+}  // namespace dolium::volume

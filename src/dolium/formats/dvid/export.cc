@@ -1,0 +1,211 @@
+#include "dolium/formats/dvid/export.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace dolium::dvid {
+namespace {
+
+// Maps that are kept, however small their indexes.
+constexpr size_t kMaxOpen = 512;
+constexpr size_t kMaxScale = 99;
+
+std::optional<Key> CornerOf(std::string_view object) {
+  std::string_view name = BaseName(object);
+  name.remove_suffix(kExtension.size());
+  const auto key = ParseKey(name);
+  if (!key || std::ranges::any_of(*key, [](int32_t at) { return at < 0; })) {
+    return std::nullopt;
+  }
+  return key;
+}
+
+// The names of shards directly in a folder, and of folders `s<n>`.
+struct Listing {
+  std::vector<std::string> shards;
+  std::vector<size_t> scales;
+};
+
+Result<Listing> ListFolder(const Location& folder) {
+  Listing listing;
+  DOLIUM_TRY_VOID(
+      folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
+        if (!is_folder && name.ends_with(kExtension)) {
+          listing.shards.push_back(JoinPath(folder.path, name));
+        }
+        if (is_folder && name.starts_with('s')) {
+          size_t scale = 0;
+          const char* const end = name.data() + name.size();
+          const auto [at, error] = std::from_chars(name.data() + 1, end, scale);
+          if (error == std::errc() && at == end && scale <= kMaxScale &&
+              fmt::format("s{}", scale) == name) {
+            listing.scales.push_back(scale);
+          }
+        }
+        return true;
+      }));
+  std::ranges::sort(listing.shards);
+  std::ranges::sort(listing.scales);
+  return listing;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const ExportScale>> ExportScale::Open(const Location& location,
+                                                             const ShardOptions& options,
+                                                             uint64_t index_bytes) {
+  std::shared_ptr<ExportScale> scale(new ExportScale(location, options, index_bytes));
+  DOLIUM_TRY(const auto object, location.store->Stat(location.path));
+  if (object) {
+    scale->objects_ = {location.path};
+  } else {
+    DOLIUM_TRY(Listing listing, ListFolder(location));
+    scale->objects_ = std::move(listing.shards);
+    if (scale->objects_.empty()) {
+      return NotFound(
+          fmt::format("{}: no file *{} in it", location.Describe(), kExtension));
+    }
+  }
+  scale->LearnNames();
+  return std::shared_ptr<const ExportScale>(std::move(scale));
+}
+
+void ExportScale::LearnNames() {
+  int64_t side = 0;
+  for (size_t i = 0; i < objects_.size(); ++i) {
+    const auto corner =
+        objects_[i].ends_with(kExtension) ? CornerOf(objects_[i]) : std::nullopt;
+    if (!corner) {
+      corners_.clear();
+      return;
+    }
+    corners_[*corner] = i;
+    for (const int32_t at : *corner) side = std::gcd(side, int64_t{at});
+  }
+  // Files that are not there make it a multiple of the true side, which does no harm.
+  if (side % kBlockSide == 0) side_ = side;
+  if (!side_) corners_.clear();
+}
+
+const std::string* ExportScale::ObjectOf(const Key& block) const {
+  Key corner = {0, 0, 0};
+  if (*side_ > 0) {
+    for (size_t d = 0; d < 3; ++d) {
+      const int64_t at = int64_t{block[d]} * kBlockSide;
+      if (at < 0) return nullptr;
+      corner[d] = static_cast<int32_t>(at / *side_ * *side_);
+    }
+  }
+  const auto found = corners_.find(corner);
+  return found == corners_.end() ? nullptr : &objects_[found->second];
+}
+
+Result<std::shared_ptr<const Shard>> ExportScale::OpenShard(
+    const std::string& object) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = by_object_.find(object); found != by_object_.end()) {
+      open_.splice(open_.begin(), open_, found->second);
+      return found->second->shard;
+    }
+  }
+  DOLIUM_TRY(auto shard, Shard::Open({location_.store, object}, options_));
+  std::vector<std::shared_ptr<const Shard>> dropped;  // Closed after the lock is gone.
+  const std::lock_guard lock(mutex_);
+  if (by_object_.contains(object)) return shard;  // Somebody was faster.
+  open_.push_front({object, shard});
+  by_object_[object] = open_.begin();
+  open_bytes_ += shard->index_bytes();
+  while (open_.size() > 1 && (open_bytes_ > index_bytes_ || open_.size() > kMaxOpen)) {
+    open_bytes_ -= open_.back().shard->index_bytes();
+    by_object_.erase(open_.back().object);
+    dropped.push_back(std::move(open_.back().shard));
+    open_.pop_back();
+  }
+  return shard;
+}
+
+Result<std::optional<ExportScale::Found>> ExportScale::FindBlock(const Key& block) const {
+  const auto look = [&](const std::string& object) -> Result<std::optional<Found>> {
+    DOLIUM_TRY(auto shard, OpenShard(object));
+    const auto number = shard->FindBlock(block);
+    if (!number) return std::nullopt;
+    return Found{std::move(shard), *number};
+  };
+  if (side_) {
+    const std::string* object = ObjectOf(block);
+    if (object == nullptr) return std::nullopt;
+    return look(*object);
+  }
+  for (const std::string& object : objects_) {
+    DOLIUM_TRY(auto found, look(object));
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<ExportScale::Found>> ExportScale::FindKey(const Key& key) const {
+  const auto look = [&](const Key& block) -> Result<std::optional<Found>> {
+    DOLIUM_TRY(auto found, FindBlock(block));
+    if (!found || found->shard->key(found->number) != key) return std::nullopt;
+    return found;
+  };
+  DOLIUM_TRY(auto found, look(key));
+  if (found) return found;
+  Key block = key;
+  for (int32_t& at : block) {
+    if (at % kBlockSide != 0) return std::nullopt;
+    at /= kBlockSide;
+  }
+  return look(block);
+}
+
+Result<Key> ExportScale::BlockEnd() const {
+  // Shards at the far end along an axis.
+  std::vector<size_t> far;
+  if (side_) {
+    Key last = {0, 0, 0};
+    for (const auto& [corner, object] : corners_) {
+      for (size_t d = 0; d < 3; ++d) last[d] = std::max(last[d], corner[d]);
+    }
+    for (const auto& [corner, object] : corners_) {
+      const bool at_end =
+          corner[0] == last[0] || corner[1] == last[1] || corner[2] == last[2];
+      if (at_end) far.push_back(object);
+    }
+  } else {
+    far.resize(objects_.size());
+    std::iota(far.begin(), far.end(), size_t{0});
+  }
+  Key end = {0, 0, 0};
+  for (const size_t object : far) {
+    DOLIUM_TRY(const auto shard, OpenShard(objects_[object]));
+    for (size_t i = 0; i < shard->size(); ++i) {
+      const Key block = shard->BlockOf(i);
+      for (size_t d = 0; d < 3; ++d) {
+        if (block[d] >= end[d] && block[d] < INT32_MAX) end[d] = block[d] + 1;
+      }
+    }
+  }
+  return end;
+}
+
+Result<std::vector<ScaleFolder>> ListScales(const Location& location) {
+  DOLIUM_TRY(const auto object, location.store->Stat(location.path));
+  if (object) return std::vector<ScaleFolder>{{0, location, ""}};
+  DOLIUM_TRY(const Listing listing, ListFolder(location));
+  if (!listing.shards.empty()) return std::vector<ScaleFolder>{{0, location, ""}};
+  std::vector<ScaleFolder> scales;
+  for (const size_t scale : listing.scales) {
+    const std::string name = fmt::format("s{}", scale);
+    DOLIUM_TRY(const Listing shards, ListFolder(location.Child(name)));
+    if (shards.shards.empty()) continue;
+    scales.push_back({scale, location.Child(name), name + '/'});
+  }
+  return scales;
+}
+
+}  // namespace dolium::dvid

@@ -1,0 +1,79 @@
+#include "dolium/formats/dvid/format.h"
+
+#include <fmt/format.h>
+
+#include "dolium/container/unfinished.h"
+#include "dolium/formats/dvid/container.h"
+#include "dolium/formats/dvid/export.h"
+#include "dolium/formats/dvid/shard.h"
+
+namespace dolium::dvid {
+namespace {
+
+constexpr int kHasMagic = 80;
+constexpr int kHasShards = 60;
+
+Error CannotWrite(const Location& location) {
+  return Unsupported(
+      fmt::format("{}: exports are made of the voxels of a volume, which the source is "
+                  "not",
+                  location.Describe()));
+}
+
+}  // namespace
+
+Result<int> Probe(const Location& location) {
+  // Elsewhere than here, a look at every object would be a request for nothing.
+  if (location.path.ends_with(kExtension)) {
+    DOLIUM_TRY(const bool is_shard, LooksLikeShard(location));
+    return is_shard ? kHasMagic : 0;
+  }
+  // Over plain HTTP this is no request.
+  if (!location.store->List(location.path, [](auto, bool) { return false; })) return 0;
+  const auto scales = ListScales(location);
+  if (!scales || scales->empty()) return 0;  // No listing, no bid.
+  // A file of another kind is a scale of one shard to ListScales.
+  DOLIUM_TRY(const auto object, location.store->Stat(location.path));
+  return object ? 0 : kHasShards;
+}
+
+Result<std::unique_ptr<Container>> Open(const Location& location,
+                                        const OpenOptions& options) {
+  if (options.spec) {
+    return InvalidArgument(fmt::format(
+        "{}: a shard says itself what it is; there is no spec to read it with",
+        location.Describe()));
+  }
+  ShardOptions shard_options;
+  if (const auto found = options.parameters.find("coordinates");
+      found != options.parameters.end()) {
+    const auto coordinates = ParseCoordinates(found->second);
+    if (!coordinates) {
+      return InvalidArgument(fmt::format(
+          "coordinates \"{}\", expected auto, block or voxel", found->second));
+    }
+    shard_options.coordinates = *coordinates;
+  }
+  shard_options.salvage = options.parameters.contains("salvage");
+  if (!options.allow_unfinished && !location.path.ends_with(kExtension)) {
+    DOLIUM_TRY(const auto marker, ReadMarker(location));
+    if (marker) return UnfinishedError(location);
+  }
+  DOLIUM_TRY(auto container,
+             DvidContainer::Open(location, shard_options, options.cache_bytes));
+  return std::unique_ptr<Container>(std::move(container));
+}
+
+Result<std::unique_ptr<Target>> Create(const Location& location, const CreateOptions&) {
+  return CannotWrite(location);
+}
+
+Result<std::unique_ptr<Target>> Reopen(const Location& location, std::string_view) {
+  return CannotWrite(location);
+}
+
+bool OwnsObject(std::string_view name) {
+  return name.ends_with(kExtension) || name.ends_with(".csv") || name.ends_with(".json");
+}
+
+}  // namespace dolium::dvid

@@ -1,0 +1,80 @@
+// Shards that pyarrow wrote: tools/make_dvid_testdata.py says what is in them.
+#include <algorithm>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dolium/container/read_entry.h"
+#include "dolium/container/testing/must.h"
+#include "dolium/formats/dvid/container.h"
+#include "dolium/formats/dvid/format.h"
+
+namespace dolium::dvid {
+namespace {
+
+constexpr std::array<Key, 3> kKeys = {{{0, 0, 0}, {1, 0, 0}, {1, 2, 3}}};
+
+uint64_t Expected(size_t number, size_t x, size_t y, size_t z) {
+  if (number == 0) return 7;
+  if (number == 1) return 1000 + x / 5 + y / 9 * 3;
+  return (x / 16 + y / 16 + z / 16) % 3 * ((uint64_t{1} << 40) + 1);
+}
+
+class GoldenShards : public testing::TestWithParam<std::string> {
+ protected:
+  static Location File(const std::string& name) {
+    return Must(ParseLocation(
+        DOLIUM_SOURCE_DIR "/src/dolium/formats/dvid/testdata/good/" + name + ".arrow"));
+  }
+};
+
+TEST_P(GoldenShards, HaveTheVoxelsThatTheirMakerSays) {
+  const bool is_seed = GetParam() == "seed";
+  const auto shard = Must(Shard::Open(File(GetParam())));
+  EXPECT_EQ(shard->is_file(), GetParam().starts_with("file") || is_seed);
+  EXPECT_EQ(shard->in_voxels(), is_seed);
+  ASSERT_EQ(shard->size(), kKeys.size());
+  for (size_t number = 0; number < kKeys.size(); ++number) {
+    const auto found = shard->FindBlock(kKeys[number]);
+    ASSERT_TRUE(found);
+    const Row row = Must(shard->Read(*found));
+    const auto supervoxels = Must(DecodeRow(row, LabelKind::kSupervoxels)).voxels;
+    const auto labels = Must(DecodeRow(row, LabelKind::kLabels)).voxels;
+    for (size_t i = 0; i < supervoxels.size(); ++i) {
+      const uint64_t expected = Expected(number, i % 64, i / 64 % 64, i / 4096);
+      ASSERT_EQ(supervoxels[i], expected) << i;
+      ASSERT_EQ(labels[i], 10 * expected) << i;
+    }
+  }
+}
+
+TEST_P(GoldenShards, AreContainersWhoseEntriesAreTheBlocks) {
+  const auto container = Must(kFormat.open(File(GetParam()), {}));
+  size_t entries = 0;
+  ScanVisitor visitor;
+  visitor.entry = [&](const Entry& entry) {
+    ++entries;
+    const Bytes value = Must(ReadEntry(container->store(), entry)).value;
+    EXPECT_TRUE(LabelBlock::Parse(value)) << entry.key;
+    Must(container->CheckValue(entry, value));
+    return true;
+  };
+  Must(Scan(*container, visitor));
+  EXPECT_EQ(entries, kKeys.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Pyarrow, GoldenShards,
+                         testing::Values("stream-plain", "stream-lz4", "stream-zstd",
+                                         "file-plain", "file-lz4", "file-zstd",
+                                         "stream-v4", "stream-legacy", "block-none",
+                                         "block-gzip", "block-lz4-frame", "block-lz4",
+                                         "seed", "stream-more-columns"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace dolium::dvid

@@ -1,0 +1,187 @@
+// Shard: one Arrow file of an export, open for reading.
+//
+// A local file is mapped, up to a size; rows are views into it. Others are read by ranges
+// of exactly their bytes. With a CSV that has byte ranges, opening reads that alone;
+// without, it goes through the messages once. Const methods may be called from many
+// threads.
+//
+// DVID damages files in two ways without a word: an export into a folder that has one
+// already appends to its files, and shards that are not cubes share files. Both are
+// found and refused with an explanation; `salvage` takes the rows that are whole.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dolium/base/bytes.h"
+#include "dolium/base/result.h"
+#include "dolium/bytes/location.h"
+#include "dolium/container/entry.h"
+#include "dolium/formats/dvid/ipc.h"
+#include "dolium/formats/dvid/shard_index.h"
+
+namespace dolium::dvid {
+
+inline constexpr std::string_view kExtension = ".arrow";
+
+// What keys count: blocks, or voxels (the seed's layout). kAuto: voxels if the file is an
+// Arrow IPC file and all keys are multiples of 64.
+enum class Coordinates : uint8_t { kAuto, kBlock, kVoxel };
+// "auto", "block", "voxel"; nullopt if it is another word.
+std::optional<Coordinates> ParseCoordinates(std::string_view word);
+
+struct ShardOptions {
+  Coordinates coordinates = Coordinates::kAuto;
+  // Take whole rows out of files that exports have damaged; of blocks that are there
+  // twice the last.
+  bool salvage = false;
+  // Local files up to this size are mapped. One that is cut short meanwhile ends the
+  // process with SIGBUS: exports are not changed in place.
+  uint64_t map_limit = uint64_t{256} << 20;
+};
+
+// One row, as the columns have it. Keeps what it shows alive.
+struct Row {
+  Key key = {0, 0, 0};  // of the columns
+  Bytes labels;         // uint64 each
+  Bytes supervoxels;    // uint64 each
+  Bytes stored;         // the block with what is around it
+  CodecChain wrapper;   // gives the block
+  ByteRange range;      // where the stored bytes are in the object, before ...
+  CodecChain buffer;    // ... this undoes the compression of buffers
+
+  // The label block.
+  Result<Bytes> Block() const;
+  // All steps from the object's bytes to the block.
+  CodecChain codecs() const;
+};
+
+class Shard {
+ public:
+  static Result<std::shared_ptr<const Shard>> Open(const Location& location,
+                                                   const ShardOptions& options = {});
+
+  const Location& location() const { return location_; }
+  std::string Describe() const { return location_.Describe(); }
+  const std::shared_ptr<const ObjectVersion>& object() const { return object_; }
+  uint64_t bytes() const { return size_; }
+  const Schema& schema() const { return schema_; }
+
+  // Arrow's file flavour, with a footer of its own.
+  bool is_file() const { return is_file_; }
+  // Where the index came from: "csv", "json", "footer", or "none".
+  std::string_view index_form() const { return index_form_; }
+  bool in_voxels() const { return in_voxels_; }
+  // The bytes that Arrow readers can take: without the seed's footer.
+  uint64_t arrow_bytes() const { return arrow_end_; }
+
+  // In storage order.
+  size_t size() const { return places_.size(); }
+  // As stored. Precondition of this and the next two: number < size().
+  const Key& key(size_t number) const { return places_[number].key; }
+  // In blocks.
+  Key BlockOf(size_t number) const;
+  // Errors name shard and key.
+  Result<Row> Read(size_t number) const;
+  // The row with this key as stored; nullopt if there is none.
+  std::optional<size_t> Find(const Key& key) const;
+  std::optional<size_t> FindBlock(const Key& block) const;
+
+  // Not as it should be, but no hindrance: no end mark, say. With `salvage`, what was.
+  const std::vector<Finding>& warnings() const { return warnings_; }
+
+  // Reads every message and compares it with the index, and blocks with the file's name.
+  // Does not open blocks.
+  Result<void> Check(const std::function<void(const Finding&)>& visit) const;
+
+  // What the rows take in memory.
+  uint64_t index_bytes() const { return places_.size() * (sizeof(Place) + 4); }
+
+  // For Arrow batches of many rows in a row: the rows that share a message.
+  ByteRange MessageOf(size_t number) const { return places_[number].range; }
+
+ private:
+  struct Place {
+    Key key = {0, 0, 0};
+    uint32_t row = 0;
+    ByteRange range;  // of the message, perhaps with a schema before it
+  };
+  struct Message {
+    ByteRange range;
+    ByteRange body;
+    Bytes metadata;
+    MessageHead head;
+    bool is_end = false;
+  };
+  // What going through all messages shows.
+  struct Walk {
+    std::vector<Place> places;
+    bool has_end = false;  // there was an end mark
+    uint64_t end = 0;      // behind the last message that is well
+    std::optional<Error> problem;
+  };
+
+  Shard(Location location, const ShardOptions& options)
+      : location_(std::move(location)), options_(options) {}
+
+  Result<void> OpenObject();
+  Result<void> LearnEnds();
+  Result<void> LearnSchema();
+  Result<std::optional<ShardIndex>> LoadIndex();
+  Result<std::optional<ShardIndex>> LoadSidecar(std::string_view suffix, bool is_json);
+  Result<void> LearnRows();
+  // Whether the ranges of a CSV cover the stream.
+  bool Covers(const ShardIndex& index) const;
+  // Gives rows the keys of an index without ranges.
+  Result<void> NameRows(const ShardIndex& index);
+  Result<void> SortRows();
+
+  Walk WalkStream() const;
+  Walk WalkFile() const;
+  Walk WalkMessages() const { return is_file_ ? WalkFile() : WalkStream(); }
+  // Every row that is whole, wherever it is; of those with one key the last.
+  Result<std::vector<Place>> SalvageRows() const;
+  // What is behind the end of a stream that should not be there.
+  Error ExplainRest(uint64_t end) const;
+  Error ExplainSecondSchema(uint64_t at) const;
+
+  Result<Bytes> ReadBytes(ByteRange range) const;
+  Result<Message> ReadMessage(uint64_t at) const;
+  Result<std::shared_ptr<const Batch>> ReadBatch(ByteRange range) const;
+  Result<std::shared_ptr<const Batch>> ParseBatch(const Message& message) const;
+  Result<void> AddRows(const Message& message, std::vector<Place>& places) const;
+  Result<Row> MakeRow(const Batch& batch, uint64_t number) const;
+  void Warn(std::string kind, std::string message, std::optional<ByteRange> range);
+
+  const Location location_;
+  const ShardOptions options_;
+  std::shared_ptr<const ObjectVersion> object_;
+  uint64_t size_ = 0;
+  Bytes map_;  // the whole object, if mapped
+  bool is_file_ = false;
+  bool in_voxels_ = false;
+  std::string_view index_form_ = "none";
+  std::optional<ByteRange> footer_;  // JSON of the seed's layout
+  uint64_t arrow_end_ = 0;
+  Schema schema_;
+  uint64_t schema_end_ = 0;
+  std::vector<Place> places_;
+  std::vector<uint32_t> sorted_;  // numbers of places, by key
+  std::vector<Finding> warnings_;
+
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const Batch> last_batch_;  // of those with several rows
+  mutable uint64_t last_batch_at_ = 0;
+};
+
+// Whether an object begins as a shard does.
+Result<bool> LooksLikeShard(const Location& location);
+
+}  // namespace dolium::dvid

@@ -1,0 +1,2 @@
+make_export e
+dolium volume info e
