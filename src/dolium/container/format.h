@@ -18,11 +18,10 @@ namespace dolium {
 
 struct OpenOptions {
   std::optional<std::string> spec;  // text of a file that describes the set (--sharding)
-  // "xorbs": the format's own. A format that does not know one passes it over.
-  std::map<std::string, std::string> parameters = {};
-  bool allow_unfinished = false;               // read a set whose writing has not ended
+  bool allow_unfinished = false;    // read a set whose writing has not ended
   uint64_t cache_bytes = uint64_t{256} << 20;  // index blocks kept in memory
-  // "coordinates", "salvage": the format's own. Others do not look at them.
+  // "xorbs", "coordinates", "salvage": the format's own. One that does not know them
+  // passes them over.
   std::map<std::string, std::string> parameters = {};
 };
 
