@@ -156,31 +156,29 @@ def measure_store(bench, where):
     steps = ("put", "put of 1 % changed", "get")
     found = {(tool, step): [] for tool in tools for step in steps}
     for _ in range(max(1, bench.options.repeat)):
-        shutil.rmtree(where, ignore_errors=True)
-        job("make", folder=source, size=size)
-
-        def step(tool, name, action, version):
+        for tool in tools:  # One after another: all three at once would not fit memory.
+            shutil.rmtree(where, ignore_errors=True)
+            job("make", folder=source, size=size)
             store = str(where / tool)
-            measured = job(
-                "run", tool=tool, action=action, store=store, source=source, out=out,
-                version=version,
-            )
-            if name:
-                found[tool, name].append(measured)
-
-        for tool in tools:
-            step(tool, None, "init", 1)
-            step(tool, steps[0], "put", 1)
-        job("change", folder=source)
-        for tool in tools:
-            step(tool, steps[1], "put", 2)
-        for tool in tools:
-            step(tool, steps[2], "get", 2)
+            for action, version, name in (
+                ("init", 1, None),
+                ("put", 1, steps[0]),
+                ("change", 2, None),
+                ("put", 2, steps[1]),
+                ("get", 2, steps[2]),
+            ):
+                if action == "change":
+                    job("change", folder=source)
+                    continue
+                measured = job(
+                    "run", tool=tool, action=action, store=store, source=source, out=out,
+                    version=version,
+                )
+                if name:
+                    found[tool, name].append(measured)
             compared = job("same", source=source, out=out)
             if not compared["same"]:
                 raise RuntimeError(f"{tool} restored something else: {compared['said']}")
-            shutil.rmtree(out)
-            shutil.rmtree(where / tool)
     shutil.rmtree(where, ignore_errors=True)
 
     def median(tool, name, member):

@@ -3,7 +3,9 @@ its local store read by us, ours by it."""
 
 import json
 import os
+import pathlib
 import random
+import shutil
 import subprocess
 import sys
 
@@ -225,3 +227,33 @@ def test_it_reads_our_xorbs(uploaded, tmp_path):
     finally:
         for path, original in originals.items():
             path.write_bytes(original)
+
+
+def test_it_deduplicates_against_our_shards(tmp_path):
+    """With a shard and a xorb of `dolium cas put` in its folders, it uploads no chunk of the same
+    files again, and restores them from our xorb."""
+    source = random.Random(5)
+    paths = write_all(tmp_path / "files", [source.randbytes(900_000), b"x" * 300_000])
+    store = tmp_path / "store"
+    program.run("cas", "init", store)
+    program.run("cas", "put", "--store", store, "--name", "files", tmp_path / "files")
+    root = tmp_path / "theirs"
+    shutil.copytree(store / "shards", root / "xet" / "shard-cache")
+    xorbs = root / "xet" / "xorbs" / "xorbs"
+    xorbs.mkdir(parents=True)
+    for path in (store / "xorbs").glob("*/*.xorb"):
+        shutil.copy(path, xorbs / f"default.{path.stem}")
+    ours = {path.name for path in xorbs.iterdir()}
+    assert ours
+
+    endpoint = f"local://{root}"
+    infos = client(tmp_path, job="upload", endpoint=endpoint, paths=[str(path) for path in paths])
+    now = {path.name for path in xorbs.iterdir() if path.suffix != ".tagset"}
+    assert now == ours
+    wanted = [
+        [name, size, str(tmp_path / "out" / str(number))]
+        for number, (name, size, _) in enumerate(infos)
+    ]
+    client(tmp_path, job="download", endpoint=endpoint, files=wanted)
+    for path, (_, _, restored) in zip(paths, wanted, strict=True):
+        assert pathlib.Path(restored).read_bytes() == path.read_bytes()
