@@ -72,7 +72,8 @@ std::string Signature(const Option& option);
 // What stands in front of all verbs.
 inline constexpr std::string_view kProgramSummary =
     "One engine for sharded chunk storage: look into sets of shards, check, change and "
-    "convert them; make volumes and cut boxes out of them; pack samples into shards; keep "
+    "convert them; make volumes and cut boxes out of them; pack samples into shards; "
+    "keep "
     "versions of files, each piece once.";
 
 // A group whose verbs are also a program: `shardpack create` is `dolium pack create`.

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Generic, Literal, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import Any, Generic, Literal, SupportsIndex, TypeAlias, TypeVar, final, overload
 
 import numpy.typing as npt
 from typing_extensions import Buffer, Self
@@ -627,6 +627,7 @@ class PackRecords:
     def __iter__(self) -> Self: ...
     def __next__(self) -> PackRecord: ...
 
+@final
 class PackTuples:
     """Chosen files of each sample."""
 
@@ -646,6 +647,7 @@ class PackTuples:
     ) -> tuple[Any, ...]: ...
     def __iter__(self) -> PackTupleIterator: ...
 
+@final
 class PackTupleIterator:
     """Tuples, in order."""
 

@@ -26,7 +26,7 @@ from . import _core
 from ._volume_arguments import Path, Spec
 
 if TYPE_CHECKING:
-    import pyarrow
+    import pyarrow  # type: ignore[import-not-found,import-untyped]
 
 __all__ = [
     "ArrowShardReader",
@@ -144,7 +144,7 @@ def _index(shard: _core.DvidShard) -> dict[str, int]:
 
 
 def _read_table(shard: _core.DvidShard) -> pyarrow.Table:
-    import pyarrow.ipc
+    import pyarrow.ipc  # type: ignore[import-not-found,import-untyped]
 
     # Without the footer behind it, which Arrow would take for its own.
     data = pyarrow.memory_map(shard.location).read_buffer(shard.arrow_bytes)
