@@ -10,7 +10,9 @@ namespace dolium {
 Result<std::vector<uint64_t>> EntryBorders(Formats formats, const std::string& path) {
   std::vector<uint64_t> borders;
   DOLIUM_TRY(const Location location, ParseLocation(path));
-  const auto container = OpenContainer(formats, location, "", {.allow_unfinished = true});
+  OpenOptions options;
+  options.allow_unfinished = true;
+  const auto container = OpenContainer(formats, location, "", options);
   if (!container) return borders;
   const std::string name(BaseName(path));
   ScanVisitor visitor;
