@@ -114,7 +114,9 @@ Result<LivePins> ReadPins(const Layout& layout, bool clean) {
     DOLIUM_TRY(const bool is_alive, IsAlive(path));
     if (is_alive) {
       pins.leases.insert(name);
-      DOLIUM_TRY_VOID(ReadLease(path, pins));
+      auto read = ReadLease(path, pins);
+      // Given up meanwhile: what it was for is done, and has its name.
+      if (!read && read.error().code != ErrorCode::kNotFound) return read.error();
     } else if (clean) {
       DOLIUM_TRY([[maybe_unused]] const bool removed, RemoveFile(path));
     }

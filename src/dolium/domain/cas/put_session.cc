@@ -428,6 +428,7 @@ Result<void> PutSession::WriteFinalShard() {
     }
   }
   std::vector<xet::XorbInfo> infos;
+  infos.reserve(xorbs_.size());
   for (const OwnXorb& xorb : xorbs_) infos.push_back(InfoOf(xorb));
   DOLIUM_TRY(const ByteVector bytes,
              xet::WriteShard(std::move(files), std::move(infos), {}));
