@@ -6,7 +6,10 @@ namespace dolium {
 
 Result<void> Container::CheckValue(const Entry&, const Bytes&) const { return {}; }
 
-Result<Properties> Container::Statistics(std::stop_token) const { return Properties(); }
+// By value, as those that override it keep it.
+Result<Properties> Container::Statistics(std::stop_token /*stop*/) const {  // NOLINT
+  return Properties();
+}
 
 Result<void> Container::Apply(std::span<const Change>, const ChangeOptions&) {
   return Unsupported(fmt::format("{}: entries of format {} cannot be changed",

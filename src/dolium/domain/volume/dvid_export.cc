@@ -275,7 +275,7 @@ std::optional<std::string> WhyNotCubic(const ScaleInfo& scale) {
 }
 
 Result<ExportReport> CheckExport(const DvidExport& exported, size_t jobs,
-                                 std::stop_token stop) {
+                                 const std::stop_token& stop) {
   ExportReport report;
   for (size_t index = 0; index < exported.info().scales.size(); ++index) {
     const ScaleInfo& info = exported.info().scales[index];

@@ -70,7 +70,7 @@ struct ExportReport {
 };
 // Opens every shard, on `jobs` threads.
 Result<ExportReport> CheckExport(const DvidExport& exported, size_t jobs,
-                                 std::stop_token stop);
+                                 const std::stop_token& stop);
 
 // Why shards of this spec share files, as DVID names them: several with extents that are
 // not those of a cube. Nullopt if they do not.

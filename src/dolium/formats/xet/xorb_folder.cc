@@ -26,7 +26,7 @@ constexpr uint64_t kFirstSuffix = uint64_t{64} << 10;
 // store; and the first two without what sets them apart.
 constexpr size_t kWays = 5;
 std::string NameBy(size_t way, const std::string& hash) {
-  const std::string extended = hash + std::string(kExtension);
+  std::string extended = hash + std::string(kExtension);
   switch (way) {
     case 0:
       return JoinPath(hash.substr(0, 2), extended);
