@@ -11,6 +11,7 @@
 #include "python/src/bindings.h"
 #include "python/src/container.h"
 #include "python/src/errors.h"
+#include "python/src/guarded.h"
 #include "python/src/interrupt.h"
 #include "python/src/reports.h"
 
@@ -28,25 +29,6 @@ PyContainer& Self(PyObject* self) { return *nb::inst_ptr<PyContainer>(self); }
 [[noreturn]] void RaiseAbsent(nb::handle key) {
   PyErr_SetObject(PyExc_KeyError, key.ptr());
   throw nb::python_error();
-}
-
-// The value of `body`, or `failed` with a Python exception set.
-template <typename T, typename Body>
-T Guarded(T failed, const Body& body) noexcept {
-  try {
-    return body();
-  } catch (nb::python_error& error) {
-    error.restore();
-  } catch (const nb::builtin_exception& error) {
-    PyErr_SetString(error.type() == nb::exception_type::type_error ? PyExc_TypeError
-                                                                   : PyExc_ValueError,
-                    error.what());
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return failed;
 }
 
 PyObject* GetItem(PyObject* self, PyObject* key) {

@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <exception>
 #include <memory>
-#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +16,7 @@
 #include "dolium/domain/dataset/file_picker.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
+#include "python/src/guarded.h"
 #include "python/src/interrupt.h"
 #include "python/src/pack_set.h"
 #include "python/src/pack_values.h"
@@ -240,26 +239,6 @@ nb::object GetItem(const PackTuples& self, nb::handle index) {
   return self.ReadMany(self.set().Numbers(index));
 }
 
-// What Python calls for self[index] and for the next tuple: straight, since the way by a
-// function object takes as long as all else that a small sample needs.
-template <typename Call>
-PyObject* OrException(const Call& call) {
-  try {
-    return call();
-  } catch (nb::python_error& error) {
-    error.restore();
-  } catch (const nb::builtin_exception& error) {
-    PyErr_SetString(error.type() == nb::exception_type::index_error ? PyExc_IndexError
-                                                                    : PyExc_ValueError,
-                    error.what());
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
-}
-
 // The object in an instance, which may have been made without its constructor.
 template <typename T>
 T& Instance(PyObject* self) {
@@ -270,22 +249,25 @@ T& Instance(PyObject* self) {
   return *nb::inst_ptr<T>(self);
 }
 
+// What Python calls for self[index] and for the next tuple: straight, since the way by a
+// function object takes as long as all else that a small sample needs.
 PyObject* Subscript(PyObject* self, PyObject* index) {
-  return OrException(
-      [&] { return GetItem(Instance<PackTuples>(self), index).release().ptr(); });
+  return Guarded<PyObject*>(nullptr, [&] {
+    return GetItem(Instance<PackTuples>(self), index).release().ptr();
+  });
 }
 
 // What reversed() asks for.
 PyObject* Item(PyObject* self, Py_ssize_t index) {
-  return OrException([&] {
+  return Guarded<PyObject*>(nullptr, [&] {
     const PackTuples& tuples = Instance<PackTuples>(self);
     return tuples.Read(tuples.set().Number(index), /*follows=*/false).release().ptr();
   });
 }
 
 PyObject* NextTuple(PyObject* self) {
-  return OrException(
-      [&] { return Instance<TupleIterator>(self).Next().release().ptr(); });
+  return Guarded<PyObject*>(
+      nullptr, [&] { return Instance<TupleIterator>(self).Next().release().ptr(); });
 }
 
 PyObject* Self(PyObject* self) { return Py_NewRef(self); }
