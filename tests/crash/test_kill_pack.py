@@ -6,22 +6,21 @@ the unfinished one a shard with every record that had been written out.
 
 import os
 import random
-import signal
-import subprocess
 import sys
-import time
 
 import pytest
 import shardpack
 
+import killing
 import program
 
 KILLS = 200 if os.environ.get("DOLIUM_LONG") else 20
 COUNT = 6000
 
-# Makes the same samples for the same seed, and tells when it begins to write.
+# Makes the same samples for the same seed, tells when it begins to write, and pauses often enough
+# to be met at any size.
 WRITER = """
-import random, sys
+import random, sys, time
 import shardpack
 path, seed, count, shard_records, compression = sys.argv[1], *map(int, sys.argv[2:5]), sys.argv[5]
 source = random.Random(seed)
@@ -32,20 +31,19 @@ for number in range(count):
 print("ready", flush=True)
 with shardpack.Writer(path, compression=compression, shard_records=shard_records, threads=2,
                       reproducible=True) as writer:
-    for key, files in samples:
+    for number, (key, files) in enumerate(samples):
         writer.write(key, files)
+        if number % 20 == 0:
+            time.sleep(0.001)
 """
 
 
 def start(folder, seed, shard_records, compression):
-    process = subprocess.Popen(
+    return killing.Worker(
         [sys.executable, "-c", WRITER, str(folder / "set-000000.shardpack"), str(seed),
          str(COUNT), str(shard_records), compression],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        waits_for_ready=True,
     )
-    assert process.stdout.readline() == b"ready\n", process.stderr.read()
-    return process
 
 
 def contents(dataset):
@@ -62,10 +60,8 @@ def temporaries(folder):
 def test_a_killed_writer(tmp_path, shard_records, compression):
     whole = tmp_path / "whole"
     whole.mkdir()
-    process = start(whole, 1, shard_records, compression)
-    began = time.monotonic()
-    assert process.wait() == 0, process.stderr.read()
-    duration = time.monotonic() - began
+    start(whole, 1, shard_records, compression).finish()
+    whole_size = killing.folder_size(whole)
     names = sorted(path.name for path in whole.iterdir())
     expected = {name: contents(shardpack.open(whole / name)) for name in names}
     ends = {}
@@ -79,12 +75,8 @@ def test_a_killed_writer(tmp_path, shard_records, compression):
     for kill in range(KILLS // 4):
         folder = tmp_path / f"killed{kill}"
         folder.mkdir()
-        process = start(folder, 1, shard_records, compression)
-        try:
-            process.wait(timeout=source.uniform(0, duration))
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-        process.communicate()
+        worker = start(folder, 1, shard_records, compression)
+        worker.kill_at_size(folder, source.uniform(0, whole_size))
         finished = sorted(path.name for path in folder.glob("*.shardpack"))
         assert finished == names[: len(finished)]
         for name in finished:

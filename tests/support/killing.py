@@ -1,8 +1,21 @@
 """Processes that are killed while they work."""
 
+import os
+import random
 import signal
 import subprocess
 import time
+
+
+def moments(duration, seed, count):
+    """Points in time at which to kill work that once took `duration`: to a little after its end,
+    and every other one rather early, because a first run is often the slowest."""
+    source = random.Random(seed)
+    for number in range(count):
+        if number % 2:
+            yield duration * 1.1 * source.random()
+        else:
+            yield duration * 100 ** -source.random()
 
 
 class Worker:
@@ -33,3 +46,21 @@ class Worker:
         errors = self.process.communicate()[1]
         assert self.process.returncode in (0, -signal.SIGKILL), errors.decode(errors="replace")
         return self.process.returncode != 0
+
+    def kill_at_size(self, folder, size):
+        """Kills it once the files of `folder` hold `size` bytes. Whether that was before it
+        ended."""
+        while self.process.poll() is None and folder_size(folder) < size:
+            time.sleep(0.0005)
+        return self.kill_after(0)
+
+
+def folder_size(folder):
+    """The bytes in the files of a folder in which a process renames and removes."""
+    total = 0
+    for entry in os.scandir(folder):
+        try:
+            total += entry.stat().st_size
+        except FileNotFoundError:
+            continue
+    return total
