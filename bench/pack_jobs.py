@@ -14,11 +14,13 @@ import pathlib
 import random
 import resource
 import shutil
+import statistics
 import struct
 import sys
 import time
 
 SEED = 7
+LEAST_SECONDS = 1.0  # of reading that are measured
 
 # What each writer imports.
 MODULES = {
@@ -199,22 +201,23 @@ def read_shardpack(path, order, count, check="full"):
     tuples = dataset.tuples(*names)
     keyed = dataset.tuples("__key__", *names)
     numbers = order_of(order, count)
-    yield
-    if order == "random" and len(names) == 2:
-        for number in numbers:
-            first, second = tuples[number]
-            touch(first)
-            touch(second)
-    elif order == "random":
-        for number in numbers:
-            touch(tuples[number][0])
-    elif len(names) == 2:
-        for _, first, second in keyed:
-            touch(first)
-            touch(second)
-    else:
-        for _, first in keyed:
-            touch(first)
+    while True:
+        yield
+        if order == "random" and len(names) == 2:
+            for number in numbers:
+                first, second = tuples[number]
+                touch(first)
+                touch(second)
+        elif order == "random":
+            for number in numbers:
+                touch(tuples[number][0])
+        elif len(names) == 2:
+            for _, first, second in keyed:
+                touch(first)
+                touch(second)
+        else:
+            for _, first in keyed:
+                touch(first)
 
 
 def read_shardpack_heads(path, order, count):
@@ -225,12 +228,13 @@ def read_shardpack_records(path, order, count):
     """Records, of which everything can be asked."""
     dataset = open_set(path)
     numbers = order_of(order, count)
-    yield
-    records = dataset.records() if order == "sequential" else map(dataset.__getitem__, numbers)
-    for record in records:
-        record.key
-        for data in record.as_dict().values():
-            touch(data)
+    while True:
+        yield
+        records = dataset.records() if order == "sequential" else map(dataset.__getitem__, numbers)
+        for record in records:
+            record.key
+            for data in record.as_dict().values():
+                touch(data)
 
 
 def read_shardpack_batched(path, order, count, batch=64):
@@ -238,11 +242,12 @@ def read_shardpack_batched(path, order, count, batch=64):
     tuples = dataset.tuples(*dataset[0].names())
     numbers = order_of(order, count)
     batches = [numbers[begin : begin + batch] for begin in range(0, count, batch)]
-    yield
-    for batch in batches:
-        for column in tuples[batch]:
-            for data in column:
-                touch(data)
+    while True:
+        yield
+        for batch in batches:
+            for column in tuples[batch]:
+                for data in column:
+                    touch(data)
 
 
 def read_shardpack_view(path, order, count):
@@ -251,13 +256,14 @@ def read_shardpack_view(path, order, count):
     tuples = dataset.tuples(name, views=True)
     keyed = dataset.tuples("__key__", name, views=True)
     numbers = order_of(order, count)
-    yield
-    if order == "sequential":
-        for _, data in keyed:
-            touch(data)
-    else:
-        for number in numbers:
-            touch(tuples[number][0])
+    while True:
+        yield
+        if order == "sequential":
+            for _, data in keyed:
+                touch(data)
+        else:
+            for number in numbers:
+                touch(tuples[number][0])
 
 
 def read_lmdb(path, order, count, buffers=False, split=False):
@@ -267,25 +273,26 @@ def read_lmdb(path, order, count, buffers=False, split=False):
     environment = lmdb.open(str(path), readonly=True, lock=False, readahead=order != "random")
     with environment.begin(buffers=buffers or split) as transaction:
         keys = [bytes(key) for key in transaction.cursor().iternext(keys=True, values=False)]
-        is_split = split and "image" in keys[0].decode()
+        is_split = split and not keys[0].startswith(b"text")
         keys = [keys[number] for number in order_of(order, count)]
-        yield
-        if is_split:
-            values = (
-                (value for _, value in transaction.cursor())
-                if order == "sequential"
-                else map(transaction.get, keys)
-            )
-            for value in values:
-                first, second = split_files(value)
-                touch(first)
-                touch(second)
-        elif order == "sequential":
-            for _, value in transaction.cursor():
-                touch(value)
-        else:
-            for key in keys:
-                touch(transaction.get(key))
+        while True:
+            yield
+            if is_split:
+                values = (
+                    (value for _, value in transaction.cursor())
+                    if order == "sequential"
+                    else map(transaction.get, keys)
+                )
+                for value in values:
+                    first, second = split_files(value)
+                    touch(first)
+                    touch(second)
+            elif order == "sequential":
+                for _, value in transaction.cursor():
+                    touch(value)
+            else:
+                for key in keys:
+                    touch(transaction.get(key))
 
 
 def read_lmdb_split(path, order, count):
@@ -303,12 +310,13 @@ def read_webdataset(path, order, count):
     dataset = webdataset.WebDataset(
         str(pathlib.Path(path) / "train.tar"), shardshuffle=False, empty_check=False
     )
-    yield
-    for sample in dataset:
-        sample["__key__"]
-        for name, data in sample.items():
-            if not name.startswith("__"):
-                touch(data)
+    while True:
+        yield
+        for sample in dataset:
+            sample["__key__"]
+            for name, data in sample.items():
+                if not name.startswith("__"):
+                    touch(data)
 
 
 def read_files(path, order, count):
@@ -318,11 +326,12 @@ def read_files(path, order, count):
         by_key.setdefault(file.name.partition(".")[0], []).append(str(file))
     groups = list(by_key.items())
     groups = [groups[number] for number in order_of(order, count)]
-    yield
-    for _, names in groups:
-        for name in names:
-            with open(name, "rb") as file:
-                touch(file.read())
+    while True:
+        yield
+        for _, names in groups:
+            for name in names:
+                with open(name, "rb") as file:
+                    touch(file.read())
 
 
 def read_mds(path, order, count):
@@ -331,12 +340,13 @@ def read_mds(path, order, count):
 
     dataset = LocalDataset(str(path))
     numbers = order_of(order, count)
-    yield
-    for number in numbers:
-        sample = dataset[number]
-        for name, data in sample.items():
-            if name != "key":
-                touch(data)
+    while True:
+        yield
+        for number in numbers:
+            sample = dataset[number]
+            for name, data in sample.items():
+                if name != "key":
+                    touch(data)
 
 
 def read_litdata(path, order, count):
@@ -344,17 +354,18 @@ def read_litdata(path, order, count):
 
     dataset = StreamingDataset(str(path))
     numbers = order_of(order, count)
-    yield
-    if order == "sequential":
-        for sample in dataset:
-            for name, data in sample.items():
-                if name != "key":
-                    touch(data)
-    else:
-        for number in numbers:
-            for name, data in dataset[number].items():
-                if name != "key":
-                    touch(data)
+    while True:
+        yield
+        if order == "sequential":
+            for sample in dataset:
+                for name, data in sample.items():
+                    if name != "key":
+                        touch(data)
+        else:
+            for number in numbers:
+                for name, data in dataset[number].items():
+                    if name != "key":
+                        touch(data)
 
 
 def read_array_record(path, order, count):
@@ -363,10 +374,11 @@ def read_array_record(path, order, count):
     options = "readahead_buffer_size:0" if order == "random" else ""
     reader = ArrayRecordReader(str(pathlib.Path(path) / "train.arrayrecord"), options)
     numbers = order_of(order, count)
-    yield
-    for begin in range(0, count, 64):
-        for data in reader.read(numbers[begin : begin + 64]):
-            touch(data)
+    while True:
+        yield
+        for begin in range(0, count, 64):
+            for data in reader.read(numbers[begin : begin + 64]):
+                touch(data)
 
 
 READERS = {
@@ -376,17 +388,22 @@ READERS = {
 }
 
 
-def read(system, path, order, count, warm=1):
-    """Delivers all samples; the first passes, which warm everything up, are not counted."""
-    best = None
-    for _ in range(warm + 1):
-        run = READERS[system](path, order, count)
-        next(run)
+def read(system, path, order, count):
+    """Delivers all samples, again and again: the first pass, which warms everything up, is not
+    counted, and of the others the median counts."""
+    run = READERS[system](path, order, count)
+    next(run)
+    next(run)
+    times = []
+    while sum(times) < LEAST_SECONDS:
         begin = time.perf_counter()
-        for _ in run:
-            pass
-        best = time.perf_counter() - begin
-    return {"seconds": best, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
+        next(run)
+        times.append(time.perf_counter() - begin)
+    return {
+        "seconds": statistics.median(times),
+        "passes": len(times),
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
 
 
 # --- other ----------------------------------------------------------------------------------

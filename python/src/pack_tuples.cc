@@ -202,7 +202,7 @@ struct TupleIterator {
   nb::object Next() {
     if (next == tuples->size()) return {};
     nb::object tuple = tuples->Read(next++, /*follows=*/true);
-    tuples->Prefetch(next);
+    tuples->Prefetch(next + 1);
     return tuple;
   }
 };

@@ -19,7 +19,7 @@ constexpr size_t kCacheLine = 64;
 constexpr size_t kMostToPrefetch = size_t{32} << 10;
 // What is fetched of either end of a record before it is known where its files are: its
 // head and its first file's, and a small last file, as labels often are.
-constexpr size_t kEndToPrefetch = 256;
+constexpr size_t kEndToPrefetch = 128;
 // So many samples ahead their heads are fetched.
 constexpr size_t kSamplesAhead = 4;
 // So many samples are worth a thread.
