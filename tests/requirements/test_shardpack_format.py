@@ -6,7 +6,6 @@ second implementation (tests/support/shardpack_reference*.py) stands for other l
 
 import os
 import struct
-import time
 import uuid
 
 import pytest

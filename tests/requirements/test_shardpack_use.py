@@ -15,7 +15,7 @@ import shardpack
 import shardpack_reference
 import shardpack_reference_writer
 from shardpack_reference_encode import EntrySpec, RecordSpec
-from shardpack_walkthrough import index_of, run, write_one
+from shardpack_walkthrough import index_of, write_one
 
 
 # --- content types
