@@ -180,6 +180,59 @@ def test_passes_are_epochs(dataset):
     assert other.epoch == 2
 
 
+@pytest.mark.parametrize("batch_size", [20, 200])
+@pytest.mark.parametrize("world", [1, 2])
+def test_a_state_at_the_end_of_an_epoch_goes_on_with_the_next(dataset, batch_size, world):
+    options = {"remainder": "drop", "shuffle": True, "world": world}
+    for rank in range(world):
+        whole = make(dataset, batch_size, rank=rank, **options)
+        epochs = [numbers_in(whole) for _ in range(3)]
+        assert whole.epoch == 2
+        finished = make(dataset, batch_size, rank=rank, **options)
+        states = [finished.state_dict() for _ in finished]
+        assert all(state["position"] < COUNT for state in states[:-1])
+        for state in [*states[-1:], finished.state_dict()]:
+            assert state["epoch"] == 0 and state["position"] == COUNT
+            loader = make(dataset, batch_size, rank=rank, **options)
+            loader.load_state_dict(state)
+            assert [numbers_in(loader), loader.epoch] == [epochs[1], 1]
+            assert [numbers_in(loader), loader.epoch] == [epochs[2], 2]
+    # Less is left than a batch of another size needs.
+    state = {**make(dataset, shuffle=True).state_dict(), "position": COUNT - 5}
+    loader = make(dataset, 8, **options)
+    loader.load_state_dict(state)
+    assert numbers_in(loader) == numbers_in(make(dataset, 8, epoch=1, **options))
+    assert loader.epoch == 1
+
+
+def test_ranks_without_a_share_of_the_rest_keep_step(tmp_path):
+    write_set(tmp_path, 41)
+    dataset = shardpack.open(tmp_path)
+    loaders = [dataset.loader(20, remainder="keep", rank=rank, world=2) for rank in range(2)]
+    passes = [iter(loader) for loader in loaders]
+    for position in (40, 41):
+        assert [len(next(one, [])) for one in passes] == [[20, 20], [1, 0]][position - 40]
+        states = [loader.state_dict() for loader in loaders]
+        assert states[0] == states[1] and states[0]["position"] == position
+    for start, first in ((40, [1, 0]), (41, [21, 20])):
+        for loader in loaders:
+            loader.load_state_dict({**states[0], "position": start})
+        passed = [[len(numbers_in(loader)) for loader in loaders] for _ in range(3)]
+        assert passed == [first, [21, 20], [21, 20]]
+        assert {loader.epoch for loader in loaders} == {2 if start == 40 else 3}
+
+
+def test_a_pass_that_is_broken_off_has_not_ended(dataset):
+    loader = make(dataset, decode=lambda record: 1 / 0)
+    passing = iter(loader)
+    with pytest.raises(ZeroDivisionError):
+        next(passing)
+    assert next(passing, None) is None
+    assert loader.state_dict()["position"] == 0
+    iter(loader)
+    assert loader.epoch == 0
+
+
 def test_samples_are_decoded_and_collated(dataset):
     batches = list(make(dataset, 50, decode=number_of, collate=lambda samples: np.array(samples)))
     assert [batch.shape for batch in batches] == [(50,), (50,), (3,)]
