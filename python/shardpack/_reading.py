@@ -143,8 +143,9 @@ class SetEpoch:
                 found.append(positions[inside])
             return np.concatenate(found)
 
-        windows = Windows(self._dataset, self._order, ours, jobs, reads_ahead)
-        return _WindowReader(windows, split)
+        threads = window_threads() if reads_ahead else None
+        windows = Windows(self._dataset, self._order, ours, jobs, threads)
+        return _WindowReader(windows, split, threads)
 
 
 class _SetReader:
@@ -166,22 +167,33 @@ class _SetReader:
 
 
 class _WindowReader:
-    def __init__(self, windows: Windows, split: _core.PackSplit) -> None:
+    def __init__(
+        self, windows: Windows, split: _core.PackSplit, threads: ThreadPoolExecutor | None
+    ) -> None:
         self._windows = windows
         self._split = split
+        self._threads = threads
 
     def read(self, batch: int) -> list[tuple[Any, Any]]:
         return self._windows.read(self._split.batch(batch))
 
     def close(self) -> None:
-        self._windows.close()
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def window_threads() -> ThreadPoolExecutor:
+    """Threads that read windows ahead."""
+    return ThreadPoolExecutor(_WINDOW_THREADS, "shardpack-window")
 
 
 class Windows:
     """The samples of a windowed order, read run by run: each window when it is first asked for,
-    the next one meanwhile. Any thread may use it; positions are asked for once, about in order.
+    the next one meanwhile, if there are threads for that. Any thread may use it; positions are
+    asked for once, about in order.
 
-    `ours(begin, end)` gives those positions of a window that will be asked for.
+    `ours(begin, end)` gives those positions of a window that will be asked for. The threads are
+    the caller's, who ends them.
     """
 
     def __init__(
@@ -190,15 +202,13 @@ class Windows:
         order: _core.PackOrder,
         ours: Callable[[int, int], np.ndarray],
         jobs: int,
-        reads_ahead: bool,
+        threads: ThreadPoolExecutor | None,
     ) -> None:
         self._dataset = dataset
         self._order = order
         self._ours = ours
         self._jobs = jobs
-        self._threads = (
-            ThreadPoolExecutor(_WINDOW_THREADS, "shardpack-window") if reads_ahead else None
-        )
+        self._threads = threads
         self._lock = threading.Lock()
         self._windows: dict[int, _Window] = {}  # by their first position, oldest first
 
@@ -213,10 +223,6 @@ class Windows:
             records = self._dataset.read_many(missing, keep_errors=True, threads=self._jobs)
             found.update(zip(missing, records))
         return [(number, found[number]) for number in numbers]
-
-    def close(self) -> None:
-        if self._threads is not None:
-            self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _windows_of(self, positions: np.ndarray) -> list[_Window]:
         windows = []
