@@ -182,6 +182,9 @@ class CachedSet:
     def extents(self) -> list[tuple[int, int]]:
         return self._far.extents()
 
+    def keys_digests(self) -> list[int]:
+        return self._far.keys_digests()
+
     def find(self, key: str) -> int | None:
         return self._far.find(key)
 

@@ -153,7 +153,8 @@ class Loader:
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
         """Has the next pass go on from where a state was taken. ValueError, if the order is not
-        the same: another set, or shuffled in another way."""
+        the same: of a set with other keys or in other shards, or shuffled in another way. However
+        a set is opened, it is the same one."""
         version = state.get("version")
         if version != STATE_VERSION:
             raise ValueError(f"the state is of version {version}, expected {STATE_VERSION}")

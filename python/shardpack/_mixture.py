@@ -142,6 +142,7 @@ class MixedEpoch:
         self._orders: dict[tuple[int, int], _core.PackOrder] = {}
         self._most_orders = _SPARE_ORDERS + len(sources)
         self.total = len(order)
+        self._check: int | None = None
 
     @property
     def is_near(self) -> bool:
@@ -153,9 +154,14 @@ class MixedEpoch:
 
     @property
     def check(self) -> int:
-        steps = self._order.fill(0, min(_PROBES, self.total))
-        order_of = self.order_of
-        return fingerprint([(s, order_of(s, e).at(position)) for s, e, position in steps])
+        if self._check is None:
+            values: list[int] = []
+            for source, epoch, position in self._order.fill(0, min(_PROBES, self.total)):
+                values += [source, self.order_of(source, epoch).at(position)]
+            for dataset in self._sources:
+                values += dataset._own().keys_digests()
+            self._check = fingerprint(values)
+        return self._check
 
     def order_of(self, source: int, epoch: int) -> _core.PackOrder:
         """The order of one source, in an epoch of its own."""

@@ -42,7 +42,7 @@ class Epoch(Protocol):
 
     @property
     def check(self) -> int:
-        """A number that tells this order from others."""
+        """A number that tells this order of these samples from others."""
 
     def reader(
         self, share: _Share, split: _core.PackSplit, start: int, jobs: int, reads_ahead: bool
@@ -80,8 +80,8 @@ def numbers_at(order: _core.PackOrder, positions: np.ndarray) -> np.ndarray:
     return np.array([order.at(int(position)) for position in positions], np.uint64)
 
 
-def fingerprint(values: Any) -> int:
-    return zlib.crc32(np.asarray(values, np.uint64).astype("<u8").tobytes())
+def fingerprint(values: list[int]) -> int:
+    return zlib.crc32(np.array(values, "<u8").tobytes())
 
 
 def mean_bytes(dataset: Dataset) -> int:
@@ -116,6 +116,7 @@ class SetEpoch:
         self._dataset = dataset
         self._order = order
         self._shuffle = shuffle
+        self._check: int | None = None
         self.total = len(order)
 
     @property
@@ -128,7 +129,10 @@ class SetEpoch:
 
     @property
     def check(self) -> int:
-        return fingerprint(self._order.fill(0, min(_PROBES, self.total)))
+        if self._check is None:
+            numbers = self._order.fill(0, min(_PROBES, self.total)).tolist()
+            self._check = fingerprint(numbers + self._dataset._own().keys_digests())
+        return self._check
 
     def reader(
         self, share: _Share, split: _core.PackSplit, start: int, jobs: int, reads_ahead: bool

@@ -315,6 +315,15 @@ void BindPackSet(nb::module_& module) {
           nb::arg("shard"))
       .def("copy_shard", &PackSet::CopyShard, nb::arg("shard"), nb::arg("fd"))
       .def_prop_ro("is_near", &PackSet::is_near)
+      .def(
+          "keys_digests",
+          [](const PackSet& self) {
+            nb::list digests;
+            for (const auto& extent : WithoutGil([&] { return self.set()->extents(); })) {
+              digests.append(extent.keys_digest);
+            }
+            return digests;
+          })
       .def("extents", [](const PackSet& self) {
         nb::list extents;
         for (const auto& extent : WithoutGil([&] { return self.set()->extents(); })) {

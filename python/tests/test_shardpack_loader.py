@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import threading
 import time
 
@@ -10,6 +11,7 @@ import pytest
 
 import shardpack
 from pack_makers import number_of, numbers_in, write_set
+from range_server import RangeServer
 
 COUNT = 103
 SHUFFLES = [False, True, "window"]
@@ -149,6 +151,53 @@ def test_states_that_do_not_fit_are_refused(dataset, tmp_path):
     other = make(dataset, shuffle=True, seed=99)
     other.load_state_dict(state)
     assert numbers_in(other) == numbers_in(make(dataset, shuffle=True))
+
+
+def test_states_are_of_one_set_however_it_is_opened(tmp_path):
+    for name, first in (("set", 100), ("other", 101)):
+        (tmp_path / name).mkdir()
+        with shardpack.Writer(tmp_path / name / "a-000000.shardpack", shard_records=10) as writer:
+            for number in range(first, first + 25):
+                writer.write(f"sample{number:05}", {"number.json": f"{number}"})
+    local, other = shardpack.open(tmp_path / "set"), shardpack.open(tmp_path / "other")
+    digests = local._own().keys_digests()
+    assert len(set(digests)) == 3 and 0 not in digests
+    rows = [
+        {
+            "path": os.path.basename(shard["path"]),
+            "size": shard["size"],
+            "records": shard["records"],
+            "index_offset": shard["index_offset"],
+            "footer_crc32c": f"{shard['footer_crc32c']:08x}",
+            "keys_digest": f"{digest:016x}",
+        }
+        for shard, digest in zip(local.shards, digests)
+    ]
+    totals = {"shards": 3, "records": 25, "size": sum(row["size"] for row in rows)}
+    catalog = {"shardpack_catalog": 1, "totals": totals, "columns": [], "shards": rows}
+    (tmp_path / "set" / "set.json").write_text(json.dumps(catalog))
+    with RangeServer(tmp_path / "set") as server:
+        reference = server.url + "/a-{000000..000002}.shardpack"
+        opened = [
+            local,
+            shardpack.open(tmp_path / "set" / "set.json"),
+            shardpack.open(reference),
+            shardpack.open(reference, cache=tmp_path / "cache"),
+        ]
+        passing = iter(loader := local.loader(8, shuffle=True))
+        next(passing)
+        state = loader.state_dict()
+        rest = numbers_in(passing)
+        for dataset in opened:
+            loader = dataset.loader(5, shuffle=True)
+            loader.load_state_dict(state)
+            assert loader.state_dict() == state and numbers_in(loader) == rest
+    assert len(other) == len(local)
+    with pytest.raises(ValueError, match="other samples"):
+        other.loader(5, shuffle=True).load_state_dict(state)
+    mixed = [shardpack.mix([(one, 1), (local, 1)], stop="all").loader(5) for one in (local, other)]
+    with pytest.raises(ValueError, match="other samples"):
+        mixed[1].load_state_dict(mixed[0].state_dict())
 
 
 def test_passes_are_epochs(dataset):
