@@ -606,6 +606,9 @@ class PackSet:
     def extents(self) -> list[tuple[int, int]]:
         """Samples and bytes of each shard."""
 
+    def keys_digests(self) -> list[int]:
+        """For each shard a digest of its keys in order; 0 where it is not known."""
+
 class PackDataset:
     """What shardpack.Dataset is made of."""
 
@@ -660,7 +663,7 @@ class PackStream:
     def __iter__(self) -> Self: ...
     def __next__(
         self,
-    ) -> tuple[str, dict[str, tuple[str, bytes]], int, bytes, int, bool]: ...
+    ) -> tuple[str, dict[str, tuple[str, bytes]], int, bytes, int, bool, tuple[int, int]]: ...
 
 class PackWriter:
     """Samples in, numbered shards out."""

@@ -7,17 +7,20 @@ import contextlib
 import fcntl
 import hashlib
 import itertools
+import operator
 import os
 import re
 import stat
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dolium import _core
+
+_Read = TypeVar("_Read")
 
 # Lists what this cache has downloaded, one name per line: nothing else is ever deleted.
 _RECORD = ".shardpack-cache"
@@ -179,6 +182,9 @@ class CachedSet:
     def extents(self) -> list[tuple[int, int]]:
         return self._far.extents()
 
+    def keys_digests(self) -> list[int]:
+        return self._far.keys_digests()
+
     def find(self, key: str) -> int | None:
         return self._far.find(key)
 
@@ -186,23 +192,58 @@ class CachedSet:
         return self._far.keys(begin, end)
 
     def read(self, number: int) -> Any:
-        return self.read_many([number])[0]
+        (found,) = self.read_many([number], keep_errors=True)
+        if not isinstance(found, BaseException):
+            return found
+        # Of a damaged sample, the sound files can still be read.
+        ((shard, (_, inside)),) = self.by_shard([number])
+        return self.read_shard(shard, lambda set, first: set.read(first + inside[0]))
 
     def read_many(
         self, numbers: Iterable[int], keep_errors: bool = False, jobs: int = 0
     ) -> list[Any]:
-        wanted = [self._checked(int(number)) for number in numbers]
-        places: dict[int, list[int]] = {}
-        for place, number in enumerate(wanted):
-            places.setdefault(bisect.bisect_right(self._starts, number) - 1, []).append(place)
+        wanted = list(numbers)
         found: list[Any] = [None] * len(wanted)
-        for shard, at in places.items():
-            inside = [wanted[place] - self._starts[shard] for place in at]
-            for place, record in zip(at, self._read_shard(shard, inside, jobs)):
+        for shard, (places, inside) in self.by_shard(wanted):
+            for place, record in zip(places, self._read_records(shard, inside, jobs)):
                 if isinstance(record, BaseException) and not keep_errors:
                     raise record
                 found[place] = record
         return found
+
+    def by_shard(self, numbers: Iterable[int]) -> list[tuple[int, tuple[list[int], list[int]]]]:
+        """Samples by the shard they are in: their places among the numbers, and their numbers in
+        the shard."""
+        shards: dict[int, tuple[list[int], list[int]]] = {}
+        for place, number in enumerate(numbers):
+            wanted = self._checked(operator.index(number))
+            shard = bisect.bisect_right(self._starts, wanted) - 1
+            places, inside = shards.setdefault(shard, ([], []))
+            places.append(place)
+            inside.append(wanted - self._starts[shard])
+        return list(shards.items())
+
+    def read_shard(
+        self,
+        shard: int,
+        read: Callable[[_core.PackSet, int], _Read],
+        is_sound: Callable[[_Read], bool] = lambda found: True,
+    ) -> _Read:
+        """What `read` gives for the set that has this shard, and the number of its first sample
+        there. A copy that proves to be damaged is fetched anew, once."""
+        near = self._open(shard)
+        if near is None:
+            return read(self._far, self._starts[shard])
+        try:
+            found = read(near.set, 0)
+            if is_sound(found) or not self._drop_damaged(shard, near):
+                return found
+        except _core.CorruptError:
+            if not self._drop_damaged(shard, near):
+                raise
+        again = self._open(shard)
+        assert again is not None  # As the first time.
+        return read(again.set, 0)
 
     def read_at(self, shard: int, offset: int) -> Any:
         near = self._open(shard)
@@ -228,21 +269,25 @@ class CachedSet:
             raise IndexError(f"sample {number} of a set of {total}")
         return from_front
 
-    def _read_shard(self, shard: int, numbers: list[int], jobs: int) -> list[Any]:
-        near = self._open(shard)
-        if near is None:
-            start = self._starts[shard]
-            return self._far.read_many([start + number for number in numbers], True, jobs)
-        found = near.set.read_many(numbers, True, jobs)
-        is_damaged = any(isinstance(record, _core.CorruptError) for record in found)
-        if is_damaged and shard not in self._mended:
-            # The copy may have gone bad: another one tells.
-            self._mended.add(shard)
-            with self._lock_of(shard):
-                self._near.pop(shard, None)
+    def _read_records(self, shard: int, numbers: list[int], jobs: int) -> list[Any]:
+        def read(set: _core.PackSet, first: int) -> list[Any]:
+            return set.read_many([first + number for number in numbers], True, jobs)
+
+        def is_sound(found: list[Any]) -> bool:
+            return not any(isinstance(record, _core.CorruptError) for record in found)
+
+        return self.read_shard(shard, read, is_sound)
+
+    def _drop_damaged(self, shard: int, near: _NearShard) -> bool:
+        """Whether another copy may be better: this one is gone then."""
+        with self._lock_of(shard):
+            if self._near.get(shard) is near:
+                if shard in self._mended:
+                    return False
+                self._mended.add(shard)
+                del self._near[shard]
                 self._cache.remove(near.name)
-            return self._read_shard(shard, numbers, jobs)
-        return found
+        return True
 
     def _lock_of(self, shard: int) -> threading.Lock:
         with self._lock:

@@ -118,7 +118,8 @@ class Dataset(_core.PackDataset):
         return self._own().keys(begin, len(self) if end is None else end)
 
     def get_index(self) -> list[Offset]:
-        """The place of each record, for read_record_at_offset."""
+        """The place of each record, for read_record_at_offset. Samples that were too large for one
+        record have several."""
         own = self._own()
         return [
             Offset(offset, shard)
@@ -296,12 +297,28 @@ def overlay(base: Dataset, *layers: Dataset) -> Dataset:
 
 def stream(source: Path | int | Any, *, check: Check = "full") -> Iterator[StreamedRecord]:
     """Samples front to back, without seeking: from a path, URL, pipe (a file descriptor or an open
-    file), or "-" for standard input. Raises at the end, if the shard proves not to be complete."""
+    file), or "-" for standard input. One that was cut into several records is whole again, and
+    has the number of the first. Raises at the end, if the shard proves not to be complete."""
+    origin = source
     if source == "-":
-        source = sys.stdin.fileno()
+        origin = sys.stdin.fileno()
     elif hasattr(source, "fileno"):
-        source = source.fileno()
-    for key, files, format, raw, number, is_tombstone in _core.pack_stream(source, check):
+        # `source` stays: a file is closed with the last reference to it.
+        origin = source.fileno()
+    # A sample of several records, of which more are to come.
+    begun: StreamedRecord | None = None
+    for key, files, format, raw, number, is_tombstone, part in _core.pack_stream(origin, check):
+        index, count = part
         entries = [StreamedFile(name, *content) for name, content in files.items()]
-        details = metadata(format, raw) if format else None
-        yield StreamedRecord(key, entries, details, number, is_tombstone)
+        if begun is not None and begun.key == key and index > 0:
+            begun.files.extend(entries)
+        else:
+            if begun is not None:
+                yield begun
+            details = metadata(format, raw) if format else None
+            begun = StreamedRecord(key, entries, details, number, is_tombstone)
+        if index + 1 == count:
+            yield begun
+            begun = None
+    if begun is not None:
+        yield begun

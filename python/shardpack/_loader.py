@@ -117,7 +117,7 @@ class Loader:
         self._handling = _Handling(on_error, _decoder(decode), collate)
         self._epoch = epoch
         self._position = 0
-        self._has_begun = False  # some of the epoch was delivered by a pass
+        self._has_begun = False  # a pass has delivered some of the epoch, or ended
         self._pass_number = 0
         self._share.split(self._epoch_of(epoch).total, 0)  # Raises now, not later.
 
@@ -153,7 +153,8 @@ class Loader:
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
         """Has the next pass go on from where a state was taken. ValueError, if the order is not
-        the same: another set, or shuffled in another way."""
+        the same: of a set with other keys or in other shards, or shuffled in another way. However
+        a set is opened, it is the same one."""
         version = state.get("version")
         if version != STATE_VERSION:
             raise ValueError(f"the state is of version {version}, expected {STATE_VERSION}")
@@ -183,10 +184,15 @@ class Loader:
         return _Pass(self, self._begin_pass())
 
     def _begin_pass(self) -> Progress:
-        if self._has_begun or self._position == self._epoch_of(self._epoch).total > 0:
+        if self._has_begun or (self._position > 0 and self._is_at_the_end()):
             self._start_at(self._epoch + 1, 0)
         self._pass_number += 1
         return Progress(self)
+
+    def _is_at_the_end(self) -> bool:
+        """Whether no rank has anything left of the epoch."""
+        total = self._epoch_of(self._epoch).total
+        return self._share.split(total, self._position).position_after(0) == total
 
     def _for_worker(self, worker: int, workers: int) -> Loader:
         """The loader of one worker among several that share the batches of this rank."""
@@ -219,6 +225,13 @@ class Progress:
             loader.skipped += skipped
             loader._has_begun = True
             loader._position = self.split.position_after(batches)
+
+    def end(self) -> None:
+        """Tells it that this rank has had all of the epoch, be that nothing."""
+        loader = self._loader
+        if loader._pass_number == self._number:
+            loader._has_begun = True
+            loader._position = self.epoch.total
 
 
 class _Pass:
@@ -259,7 +272,10 @@ class _Pass:
     def __next__(self) -> Any:
         if self._process != os.getpid():
             raise RuntimeError("a pass over a loader cannot go on in a forked process")
-        if self._make is None or self._given == self._count:
+        if self._make is None:
+            raise StopIteration
+        if self._given == self._count:
+            self._progress.end()
             self.close()
             raise StopIteration
         try:

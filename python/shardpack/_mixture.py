@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,7 +12,15 @@ from dolium import _core
 
 from ._dataset import Dataset
 from ._loader import Loader, Shuffle, make_loader
-from ._reading import Reader, Windows, fingerprint, make_order, mean_bytes, numbers_at
+from ._reading import (
+    Reader,
+    Windows,
+    fingerprint,
+    make_order,
+    mean_bytes,
+    numbers_at,
+    window_threads,
+)
 
 if TYPE_CHECKING:
     from ._loader import _Share
@@ -20,6 +29,8 @@ Stop = Literal["first", "all", "samples"]
 
 # Probed positions, as in _reading: those of several sources.
 _PROBES = 16
+# Orders that are kept, besides one for each source.
+_SPARE_ORDERS = 16
 
 
 def mix(
@@ -126,9 +137,12 @@ class MixedEpoch:
         self._sources = sources
         self._order = order
         self._shape = shape
-        # The order of a source in an epoch of its own. Any thread may fill it in.
+        # The order of a source in an epoch of its own, last used last. Any thread may fill it in;
+        # no lock, which a forked child might find held.
         self._orders: dict[tuple[int, int], _core.PackOrder] = {}
+        self._most_orders = _SPARE_ORDERS + len(sources)
         self.total = len(order)
+        self._check: int | None = None
 
     @property
     def is_near(self) -> bool:
@@ -140,19 +154,26 @@ class MixedEpoch:
 
     @property
     def check(self) -> int:
-        steps = self._order.fill(0, min(_PROBES, self.total))
-        order_of = self.order_of
-        return fingerprint([(s, order_of(s, e).at(position)) for s, e, position in steps])
+        if self._check is None:
+            values: list[int] = []
+            for source, epoch, position in self._order.fill(0, min(_PROBES, self.total)):
+                values += [source, self.order_of(source, epoch).at(position)]
+            for dataset in self._sources:
+                values += dataset._own().keys_digests()
+            self._check = fingerprint(values)
+        return self._check
 
     def order_of(self, source: int, epoch: int) -> _core.PackOrder:
         """The order of one source, in an epoch of its own."""
-        order = self._orders.get((source, epoch))
+        order = self._orders.pop((source, epoch), None)
         if order is None:
             shuffle, run_bytes, window_runs = self._shape
             seed = self._order.source_seed(source)
             dataset = self._sources[source]
             order = make_order(dataset, shuffle, seed, epoch, run_bytes, window_runs)
-            self._orders[source, epoch] = order
+            for unused in list(self._orders)[: 1 - self._most_orders]:
+                self._orders.pop(unused, None)
+        self._orders[source, epoch] = order
         return order
 
     def steps(self, positions: np.ndarray) -> list[tuple[int, int, int]]:
@@ -165,26 +186,18 @@ class MixedEpoch:
     def reader(
         self, share: _Share, split: _core.PackSplit, start: int, jobs: int, reads_ahead: bool
     ) -> Reader:
-        return _MixedReader(self, split, self._shape[0] == "window", jobs, reads_ahead)
+        if self._shape[0] != "window":
+            return _MixedReader(self, split, jobs)
+        return _MixedWindowReader(self, share, split, jobs, reads_ahead)
 
 
 class _MixedReader:
     """Reads a batch source by source."""
 
-    def __init__(
-        self,
-        epoch: MixedEpoch,
-        split: _core.PackSplit,
-        by_windows: bool,
-        jobs: int,
-        reads_ahead: bool,
-    ) -> None:
+    def __init__(self, epoch: MixedEpoch, split: _core.PackSplit, jobs: int) -> None:
         self._epoch = epoch
         self._split = split
-        self._by_windows = by_windows
         self._jobs = jobs
-        self._reads_ahead = reads_ahead
-        self._windows: dict[tuple[int, int], Windows] = {}
 
     def read(self, batch: int) -> list[tuple[Any, Any]]:
         steps = self._epoch.steps(self._split.batch(batch))
@@ -196,27 +209,71 @@ class _MixedReader:
             positions = np.array([steps[place][2] for place in places], np.uint64)
             for place, (number, found) in zip(places, self._read(source, epoch, positions)):
                 samples[place] = ((source, number), found)
+        self._note_read(batch, list(groups))
         return samples
 
     def close(self) -> None:
-        for windows in list(self._windows.values()):
-            windows.close()
+        pass
 
     def _read(self, source: int, epoch: int, positions: np.ndarray) -> list[tuple[int, Any]]:
         dataset = self._epoch._sources[source]
-        order = self._epoch.order_of(source, epoch)
-        if self._by_windows:
+        numbers = numbers_at(self._epoch.order_of(source, epoch), positions).tolist()
+        return list(zip(numbers, dataset.read_many(numbers, keep_errors=True, threads=self._jobs)))
+
+    def _note_read(self, batch: int, epochs: list[tuple[int, int]]) -> None:
+        """Is told of each batch that was read, with the sources' own epochs it is of."""
+
+
+class _MixedWindowReader(_MixedReader):
+    """The same by windows, which all share their threads. Batches may be read in any order, but
+    about in that of their numbers."""
+
+    def __init__(
+        self,
+        epoch: MixedEpoch,
+        share: _Share,
+        split: _core.PackSplit,
+        jobs: int,
+        reads_ahead: bool,
+    ) -> None:
+        super().__init__(epoch, split, jobs)
+        self._threads = window_threads() if reads_ahead else None
+        self._lock = threading.Lock()
+        self._windows: dict[tuple[int, int], Windows] = {}
+        # The first of our batches that was not read yet; what those behind it were of that were.
+        self._lowest = share.worker
+        self._stride = share.workers
+        self._ahead: dict[int, list[tuple[int, int]]] = {}
+        # The epoch that each source has come to before that batch: none before it is needed.
+        self._begun: dict[int, int] = {}
+
+    def close(self) -> None:
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _read(self, source: int, epoch: int, positions: np.ndarray) -> list[tuple[int, Any]]:
+        with self._lock:
             windows = self._windows.get((source, epoch))
             if windows is None:
-                # What was left of its epoch before is not needed much longer.
-                self._windows.pop((source, epoch - 2), None)
-                windows = self._windows.setdefault(
-                    (source, epoch),
-                    Windows(dataset, order, _all_positions, self._jobs, self._reads_ahead),
+                windows = self._windows[source, epoch] = Windows(
+                    self._epoch._sources[source],
+                    self._epoch.order_of(source, epoch),
+                    _all_positions,
+                    self._jobs,
+                    self._threads,
                 )
-            return windows.read(positions)
-        numbers = numbers_at(order, positions).tolist()
-        return list(zip(numbers, dataset.read_many(numbers, keep_errors=True, threads=self._jobs)))
+        return windows.read(positions)
+
+    def _note_read(self, batch: int, epochs: list[tuple[int, int]]) -> None:
+        with self._lock:
+            self._ahead[batch] = epochs
+            while self._lowest in self._ahead:
+                for source, epoch in self._ahead.pop(self._lowest):
+                    self._begun[source] = max(epoch, self._begun.get(source, 0))
+                self._lowest += self._stride
+            for source, epoch in list(self._windows):
+                if epoch < self._begun.get(source, 0):
+                    del self._windows[source, epoch]
 
 
 def _all_positions(begin: int, end: int) -> np.ndarray:

@@ -42,7 +42,7 @@ class Epoch(Protocol):
 
     @property
     def check(self) -> int:
-        """A number that tells this order from others."""
+        """A number that tells this order of these samples from others."""
 
     def reader(
         self, share: _Share, split: _core.PackSplit, start: int, jobs: int, reads_ahead: bool
@@ -80,8 +80,8 @@ def numbers_at(order: _core.PackOrder, positions: np.ndarray) -> np.ndarray:
     return np.array([order.at(int(position)) for position in positions], np.uint64)
 
 
-def fingerprint(values: Any) -> int:
-    return zlib.crc32(np.asarray(values, np.uint64).astype("<u8").tobytes())
+def fingerprint(values: list[int]) -> int:
+    return zlib.crc32(np.array(values, "<u8").tobytes())
 
 
 def mean_bytes(dataset: Dataset) -> int:
@@ -116,6 +116,7 @@ class SetEpoch:
         self._dataset = dataset
         self._order = order
         self._shuffle = shuffle
+        self._check: int | None = None
         self.total = len(order)
 
     @property
@@ -128,7 +129,10 @@ class SetEpoch:
 
     @property
     def check(self) -> int:
-        return fingerprint(self._order.fill(0, min(_PROBES, self.total)))
+        if self._check is None:
+            numbers = self._order.fill(0, min(_PROBES, self.total)).tolist()
+            self._check = fingerprint(numbers + self._dataset._own().keys_digests())
+        return self._check
 
     def reader(
         self, share: _Share, split: _core.PackSplit, start: int, jobs: int, reads_ahead: bool
@@ -143,8 +147,9 @@ class SetEpoch:
                 found.append(positions[inside])
             return np.concatenate(found)
 
-        windows = Windows(self._dataset, self._order, ours, jobs, reads_ahead)
-        return _WindowReader(windows, split)
+        threads = window_threads() if reads_ahead else None
+        windows = Windows(self._dataset, self._order, ours, jobs, threads)
+        return _WindowReader(windows, split, threads)
 
 
 class _SetReader:
@@ -166,22 +171,33 @@ class _SetReader:
 
 
 class _WindowReader:
-    def __init__(self, windows: Windows, split: _core.PackSplit) -> None:
+    def __init__(
+        self, windows: Windows, split: _core.PackSplit, threads: ThreadPoolExecutor | None
+    ) -> None:
         self._windows = windows
         self._split = split
+        self._threads = threads
 
     def read(self, batch: int) -> list[tuple[Any, Any]]:
         return self._windows.read(self._split.batch(batch))
 
     def close(self) -> None:
-        self._windows.close()
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def window_threads() -> ThreadPoolExecutor:
+    """Threads that read windows ahead."""
+    return ThreadPoolExecutor(_WINDOW_THREADS, "shardpack-window")
 
 
 class Windows:
     """The samples of a windowed order, read run by run: each window when it is first asked for,
-    the next one meanwhile. Any thread may use it; positions are asked for once, about in order.
+    the next one meanwhile, if there are threads for that. Any thread may use it; positions are
+    asked for once, about in order.
 
-    `ours(begin, end)` gives those positions of a window that will be asked for.
+    `ours(begin, end)` gives those positions of a window that will be asked for. The threads are
+    the caller's, who ends them.
     """
 
     def __init__(
@@ -190,15 +206,13 @@ class Windows:
         order: _core.PackOrder,
         ours: Callable[[int, int], np.ndarray],
         jobs: int,
-        reads_ahead: bool,
+        threads: ThreadPoolExecutor | None,
     ) -> None:
         self._dataset = dataset
         self._order = order
         self._ours = ours
         self._jobs = jobs
-        self._threads = (
-            ThreadPoolExecutor(_WINDOW_THREADS, "shardpack-window") if reads_ahead else None
-        )
+        self._threads = threads
         self._lock = threading.Lock()
         self._windows: dict[int, _Window] = {}  # by their first position, oldest first
 
@@ -213,10 +227,6 @@ class Windows:
             records = self._dataset.read_many(missing, keep_errors=True, threads=self._jobs)
             found.update(zip(missing, records))
         return [(number, found[number]) for number in numbers]
-
-    def close(self) -> None:
-        if self._threads is not None:
-            self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _windows_of(self, positions: np.ndarray) -> list[_Window]:
         windows = []

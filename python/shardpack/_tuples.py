@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-if TYPE_CHECKING:
-    from dolium._core import PackRecord as Record
+from dolium import _core
 
+from ._reading import mean_bytes
+
+if TYPE_CHECKING:
     from ._dataset import Dataset
 
-_KEY = "__key__"
+# How much is read at once by iteration.
+_READ_SAMPLES = 256
+_READ_BYTES = 8 << 20
 
 
 class CachedTuples:
-    """The same as _core.PackTuples, by way of records."""
+    """The same as _core.PackTuples, shard by shard."""
 
     def __init__(
         self, dataset: Dataset, names: Sequence[str], allows_missing: bool, views: bool
@@ -30,25 +35,44 @@ class CachedTuples:
         return len(self._dataset)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return map(self._tuple, self._dataset.records())
+        step = max(1, min(_READ_SAMPLES, _READ_BYTES // max(1, mean_bytes(self._dataset))))
+        for begin in range(0, len(self), step):
+            numbers = range(begin, min(begin + step, len(self)))
+            try:
+                columns = self._many(numbers)
+            except Exception:
+                # One by one, those before the sample that cannot be read come first.
+                yield from map(self._one, numbers)
+            else:
+                yield from zip(*columns)
 
     def __getitem__(self, index: SupportsIndex | slice | Iterable[int]) -> tuple[Any, ...]:
-        found = self._dataset[index]
-        if not isinstance(found, list):
-            return self._tuple(found)
-        tuples = [self._tuple(record) for record in found]
-        return tuple([one[place] for one in tuples] for place in range(len(self.names)))
+        if isinstance(index, slice):
+            return self._many(range(*index.indices(len(self))))
+        if hasattr(index, "__index__") and getattr(index, "ndim", 0) == 0:
+            return self._one(index.__index__())
+        return self._many(index)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         return f"<shardpack.Tuples ({', '.join(self.names)}) of {len(self)} samples>"
 
-    def _tuple(self, record: Record) -> tuple[Any, ...]:
-        return tuple(self._value(record, name) for name in self.names)
+    def _one(self, number: int) -> tuple[Any, ...]:
+        return tuple(column[0] for column in self._many([number]))
 
-    def _value(self, record: Record, name: str) -> Any:
-        if name == _KEY:
-            return record.key
-        entry = record.get(name) if self._allows_missing else record[name]
-        if entry is None:
-            return None
-        return entry.view() if self._views else entry.data
+    def _many(self, numbers: Iterable[int]) -> tuple[list[Any], ...]:
+        wanted = list(numbers)
+        columns: tuple[list[Any], ...] = tuple([None] * len(wanted) for _ in self.names)
+        own: Any = self._dataset._own()
+        for shard, (places, inside) in own.by_shard(wanted):
+            read = functools.partial(self._of_shard, inside)
+            for column, found in zip(columns, own.read_shard(shard, read)):
+                for place, value in zip(places, found):
+                    column[place] = value
+        return columns
+
+    def _of_shard(self, inside: list[int], set: _core.PackSet, first: int) -> tuple[Any, ...]:
+        # Not kept: it would hold on to a shard that is deleted from the cache.
+        tuples = _core.PackTuples(
+            self._dataset, set, self.names, self._allows_missing, self._views
+        )
+        return tuples[[first + number for number in inside]]

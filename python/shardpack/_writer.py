@@ -108,7 +108,9 @@ class Writer:
         file_metadata: Mapping[str, Any] | None = None,
     ) -> None:
         """Adds one sample. Content types are told from the names, unless they are given. Without
-        a key (None), it gets a random UUID."""
+        a key (None), it gets a random UUID. Arrays must be of a type that its name tells
+        (`dtype.str`): no objects, no fields, no types of other packages."""
+        key = str(uuid.uuid4()) if key is None else key
         types = content_types or {}
         codecs = compression or {}
         details = file_metadata or {}
@@ -122,16 +124,12 @@ class Writer:
                 if isinstance(content, str):
                     data = content.encode()
                 elif isinstance(content, np.ndarray):
-                    if content.dtype.hasobject:
-                        raise ValueError(f'entry "{name}": arrays of objects are not written')
+                    shape = (_dtype_name(key, name, content.dtype), content.shape)
                     data = content.tobytes()
-                    shape = (content.dtype.str, content.shape)
                     content_type = content_type or "application/octet-stream"
             details_of_file = metadata_bytes(details.get(name)) if details else None
             entries.append((name, content_type, data, codecs.get(name), details_of_file, shape))
-        self._writer.add(
-            str(uuid.uuid4()) if key is None else key, entries, metadata_bytes(metadata)
-        )
+        self._writer.add(key, entries, metadata_bytes(metadata))
 
     def delete(self, key: str) -> None:
         """Adds a tombstone: laid over another set, this one removes the key there."""
@@ -155,3 +153,19 @@ class Writer:
             self.close()
         else:
             self._writer.abort()
+
+
+def _dtype_name(key: str, entry: str, dtype: np.dtype[Any]) -> str:
+    """What is stored of the type of an array, if that is all there is to it."""
+    if dtype.hasobject:
+        raise ValueError(f'"{key}": entry "{entry}": arrays of objects are not written')
+    try:
+        is_told = np.dtype(dtype.str) == dtype
+    except TypeError:
+        is_told = False
+    if not is_told:
+        raise ValueError(
+            f'"{key}": entry "{entry}": its name "{dtype.str}" does not tell the type {dtype} of '
+            "the array; write it as .npy, or view it as another type"
+        )
+    return dtype.str

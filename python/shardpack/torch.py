@@ -183,6 +183,7 @@ def _counted(batches: Iterator[Any], progress: Progress) -> Iterator[Any]:
     for number, (skipped, batch) in enumerate(batches, 1):
         progress.note(number, skipped)
         yield batch
+    progress.end()
 
 
 def _with_skipped(batches: Iterator[Any], loader: Loader) -> Iterator[tuple[int, Any]]:

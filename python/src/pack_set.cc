@@ -234,6 +234,8 @@ class PackStream {
     if (!*record) throw nb::stop_iteration();
     // Decoded here: dictionaries belong to the stream.
     const uint64_t number = reader_.records() - 1;
+    const auto part = Must(shardpack::ParsePart((*record)->head()))
+                          .value_or(shardpack::PartNumber{.index = 0, .count = 1});
     auto sample = (*record)->Decode(reader_.content_options());
     if (!sample) {
       Raise(
@@ -244,9 +246,10 @@ class PackStream {
       files[MessageText(file.name)] =
           nb::make_tuple(MessageText(file.content_type), CopyToPython(file.data));
     }
-    return nb::make_tuple(
-        MessageText(sample->key), files, static_cast<int>(sample->metadata.format),
-        CopyToPython(sample->metadata.bytes), number, sample->tombstone);
+    return nb::make_tuple(MessageText(sample->key), files,
+                          static_cast<int>(sample->metadata.format),
+                          CopyToPython(sample->metadata.bytes), number, sample->tombstone,
+                          nb::make_tuple(part.index, part.count));
   }
 
  private:
@@ -312,6 +315,15 @@ void BindPackSet(nb::module_& module) {
           nb::arg("shard"))
       .def("copy_shard", &PackSet::CopyShard, nb::arg("shard"), nb::arg("fd"))
       .def_prop_ro("is_near", &PackSet::is_near)
+      .def(
+          "keys_digests",
+          [](const PackSet& self) {
+            nb::list digests;
+            for (const auto& extent : WithoutGil([&] { return self.set()->extents(); })) {
+              digests.append(extent.keys_digest);
+            }
+            return digests;
+          })
       .def("extents", [](const PackSet& self) {
         nb::list extents;
         for (const auto& extent : WithoutGil([&] { return self.set()->extents(); })) {

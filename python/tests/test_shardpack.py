@@ -1,5 +1,6 @@
 """The package shardpack: what the format's own document shows, and all that goes beyond."""
 
+import contextlib
 import hashlib
 import io
 import json
@@ -162,6 +163,34 @@ def test_arrays_keep_their_shape(tmp_path):
         assert (record[name].decode() == array).all()
     assert record["a.npy"].content_type == "application/x-npy"
     assert (record["b.npz"].decode()["second"] == array[0]).all()
+
+
+def test_arrays_whose_type_would_be_lost_are_refused(tmp_path):
+    path = tmp_path / "arrays.shardpack"
+    kept = {
+        "time": np.array(["2026-01-01"], "datetime64[ns]"),
+        "text": np.array(["a", "bc"]),
+        "void": np.zeros(2, "V12"),
+        "float16": np.arange(3, dtype=np.float16),
+        "complex": np.ones(2, np.complex64),
+        "bool": np.array([True, False]),
+        "nothing": np.zeros((0, 3), ">i8"),
+    }
+    lost = [np.zeros(3, [("a", "<i4"), ("b", "<f8")])]
+    with contextlib.suppress(ImportError):
+        import ml_dtypes
+
+        lost.append(np.zeros(3, ml_dtypes.bfloat16))
+    with shardpack.Writer(path) as writer:
+        writer.write("key", kept)
+        for array in lost:
+            with pytest.raises(ValueError, match='^"bad": entry "x": .*does not tell the type'):
+                writer.write("bad", {"x": array})
+    dataset = shardpack.open(path)
+    assert len(dataset) == 1
+    for name, array in kept.items():
+        found = dataset[0][name].numpy()
+        assert found.dtype == array.dtype and found.tolist() == array.tolist()
 
 
 def test_pickles_are_not_read(tmp_path):

@@ -121,6 +121,42 @@ def test_damage_of_the_source_is_raised(served, folder):
         open_cached(served, folder / "verified", cache_verify=True)[0]
 
 
+def test_sound_files_of_a_damaged_sample_are_read(served, folder):
+    path = served.files / "train-000000.shardpack"
+    flip_byte(path, path.read_bytes().index(b"text of 17") + 3)
+    dataset = open_cached(served, folder)
+    for record in (
+        dataset[17],
+        dataset.get("sample00017"),
+        dataset.read_record_at_offset(dataset.get_index()[17]),
+    ):
+        assert number_of(record) == 17
+        with pytest.raises(shardpack.EntryCorruptError, match='"sample00017"'):
+            record["text.txt"].data
+    assert numbers_in([dataset.records()]) == list(range(400))
+    # What is not asked for is not looked at.
+    numbers = dataset.tuples("number.json")
+    assert numbers[17] == (b"17",) and numbers[[-1, 17, 100]] == ([b"399", b"17", b"100"],)
+    assert [int(number) for (number,) in numbers] == list(range(400))
+    texts = dataset.tuples("text.txt")
+    passing = iter(texts)
+    assert [next(passing)[0][:10] for _ in range(17)][16] == b"text of 16"
+    for read in (lambda: next(passing), lambda: texts[17], lambda: texts[[300, 17]]):
+        with pytest.raises(shardpack.EntryCorruptError, match='"sample00017": entry "text.txt"'):
+            read()
+
+
+def test_damaged_copies_are_fetched_anew_for_tuples(served, folder):
+    numbers_in([open_cached(served, folder)[:100]])
+    path = folder / entries(folder)[0]
+    data = bytearray(path.read_bytes())
+    data[data.index(b"text of 17")] ^= 0xFF
+    (folder / "other").write_bytes(data)
+    os.replace(folder / "other", path)
+    assert open_cached(served, folder).tuples("text.txt")[17] == (b"text of 17" * 5,)
+    assert shardpack.verify(folder / entries(folder)[0])
+
+
 def test_the_limit_deletes_only_what_was_downloaded(served, folder):
     size = (served.files / "train-000000.shardpack").stat().st_size
     folder.mkdir()

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import threading
 import time
 
@@ -10,6 +11,7 @@ import pytest
 
 import shardpack
 from pack_makers import number_of, numbers_in, write_set
+from range_server import RangeServer
 
 COUNT = 103
 SHUFFLES = [False, True, "window"]
@@ -151,6 +153,53 @@ def test_states_that_do_not_fit_are_refused(dataset, tmp_path):
     assert numbers_in(other) == numbers_in(make(dataset, shuffle=True))
 
 
+def test_states_are_of_one_set_however_it_is_opened(tmp_path):
+    for name, first in (("set", 100), ("other", 101)):
+        (tmp_path / name).mkdir()
+        with shardpack.Writer(tmp_path / name / "a-000000.shardpack", shard_records=10) as writer:
+            for number in range(first, first + 25):
+                writer.write(f"sample{number:05}", {"number.json": f"{number}"})
+    local, other = shardpack.open(tmp_path / "set"), shardpack.open(tmp_path / "other")
+    digests = local._own().keys_digests()
+    assert len(set(digests)) == 3 and 0 not in digests
+    rows = [
+        {
+            "path": os.path.basename(shard["path"]),
+            "size": shard["size"],
+            "records": shard["records"],
+            "index_offset": shard["index_offset"],
+            "footer_crc32c": f"{shard['footer_crc32c']:08x}",
+            "keys_digest": f"{digest:016x}",
+        }
+        for shard, digest in zip(local.shards, digests)
+    ]
+    totals = {"shards": 3, "records": 25, "size": sum(row["size"] for row in rows)}
+    catalog = {"shardpack_catalog": 1, "totals": totals, "columns": [], "shards": rows}
+    (tmp_path / "set" / "set.json").write_text(json.dumps(catalog))
+    with RangeServer(tmp_path / "set") as server:
+        reference = server.url + "/a-{000000..000002}.shardpack"
+        opened = [
+            local,
+            shardpack.open(tmp_path / "set" / "set.json"),
+            shardpack.open(reference),
+            shardpack.open(reference, cache=tmp_path / "cache"),
+        ]
+        passing = iter(loader := local.loader(8, shuffle=True))
+        next(passing)
+        state = loader.state_dict()
+        rest = numbers_in(passing)
+        for dataset in opened:
+            loader = dataset.loader(5, shuffle=True)
+            loader.load_state_dict(state)
+            assert loader.state_dict() == state and numbers_in(loader) == rest
+    assert len(other) == len(local)
+    with pytest.raises(ValueError, match="other samples"):
+        other.loader(5, shuffle=True).load_state_dict(state)
+    mixed = [shardpack.mix([(one, 1), (local, 1)], stop="all").loader(5) for one in (local, other)]
+    with pytest.raises(ValueError, match="other samples"):
+        mixed[1].load_state_dict(mixed[0].state_dict())
+
+
 def test_passes_are_epochs(dataset):
     epochs = [numbers_in(make(dataset, shuffle=True, epoch=epoch)) for epoch in range(4)]
     loader = make(dataset, shuffle=True)
@@ -178,6 +227,59 @@ def test_passes_are_epochs(dataset):
     # A pass that is not the last one changes nothing.
     next(passing)
     assert other.epoch == 2
+
+
+@pytest.mark.parametrize("batch_size", [20, 200])
+@pytest.mark.parametrize("world", [1, 2])
+def test_a_state_at_the_end_of_an_epoch_goes_on_with_the_next(dataset, batch_size, world):
+    options = {"remainder": "drop", "shuffle": True, "world": world}
+    for rank in range(world):
+        whole = make(dataset, batch_size, rank=rank, **options)
+        epochs = [numbers_in(whole) for _ in range(3)]
+        assert whole.epoch == 2
+        finished = make(dataset, batch_size, rank=rank, **options)
+        states = [finished.state_dict() for _ in finished]
+        assert all(state["position"] < COUNT for state in states[:-1])
+        for state in [*states[-1:], finished.state_dict()]:
+            assert state["epoch"] == 0 and state["position"] == COUNT
+            loader = make(dataset, batch_size, rank=rank, **options)
+            loader.load_state_dict(state)
+            assert [numbers_in(loader), loader.epoch] == [epochs[1], 1]
+            assert [numbers_in(loader), loader.epoch] == [epochs[2], 2]
+    # Less is left than a batch of another size needs.
+    state = {**make(dataset, shuffle=True).state_dict(), "position": COUNT - 5}
+    loader = make(dataset, 8, **options)
+    loader.load_state_dict(state)
+    assert numbers_in(loader) == numbers_in(make(dataset, 8, epoch=1, **options))
+    assert loader.epoch == 1
+
+
+def test_ranks_without_a_share_of_the_rest_keep_step(tmp_path):
+    write_set(tmp_path, 41)
+    dataset = shardpack.open(tmp_path)
+    loaders = [dataset.loader(20, remainder="keep", rank=rank, world=2) for rank in range(2)]
+    passes = [iter(loader) for loader in loaders]
+    for position in (40, 41):
+        assert [len(next(one, [])) for one in passes] == [[20, 20], [1, 0]][position - 40]
+        states = [loader.state_dict() for loader in loaders]
+        assert states[0] == states[1] and states[0]["position"] == position
+    for start, first in ((40, [1, 0]), (41, [21, 20])):
+        for loader in loaders:
+            loader.load_state_dict({**states[0], "position": start})
+        passed = [[len(numbers_in(loader)) for loader in loaders] for _ in range(3)]
+        assert passed == [first, [21, 20], [21, 20]]
+        assert {loader.epoch for loader in loaders} == {2 if start == 40 else 3}
+
+
+def test_a_pass_that_is_broken_off_has_not_ended(dataset):
+    loader = make(dataset, decode=lambda record: 1 / 0)
+    passing = iter(loader)
+    with pytest.raises(ZeroDivisionError):
+        next(passing)
+    assert next(passing, None) is None
+    assert loader.state_dict()["position"] == 0
+    iter(loader)
+    assert loader.epoch == 0
 
 
 def test_samples_are_decoded_and_collated(dataset):

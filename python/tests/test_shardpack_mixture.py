@@ -2,6 +2,7 @@
 
 import collections
 import pickle
+import threading
 
 import pytest
 
@@ -102,6 +103,30 @@ def test_epochs_differ_and_follow(sets):
     # The second goes on where the first ended: no set begins again before it is through.
     own = [number for name, number in first + second if name == "b"]
     assert len(set(own)) == len(own)
+
+
+@pytest.mark.parametrize("prefetch", [0, 1, 4])
+def test_small_sets_that_begin_again_leave_nothing_behind(tmp_path, sets, prefetch):
+    write_set(tmp_path, 3)
+    mixture = shardpack.mix([(shardpack.open(tmp_path), 1), (sets["b"], 1)], stop="all")
+    loader = mixture.loader(10, shuffle="window", prefetch=prefetch, **SMALL_RUNS)
+    before = threading.active_count()
+    samples, most_windows = [], 0
+    passing = iter(loader)
+    for batch in passing:
+        samples += map(sample_of, batch)
+        most_windows = max(most_windows, len(passing._reader._windows))
+        # Those that make batches, and those that read.
+        assert threading.active_count() - before <= prefetch + 8
+    assert collections.Counter(name for name, _ in samples)["b"] >= COUNTS["b"]
+    # The small set begins again twice in a batch; of that, what is under way is kept.
+    assert most_windows <= 3 * (prefetch + 2)
+
+    order = mixture.loader(10, shuffle=True)._order.epoch(0, 0)
+    for epoch in range(100):
+        order.order_of(0, epoch)
+        kept = order.order_of(1, 0)
+    assert len(order._orders) <= 18 and order.order_of(1, 0) is kept
 
 
 def test_errors_tell_the_source(tmp_path, sets):

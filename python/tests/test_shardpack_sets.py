@@ -132,6 +132,10 @@ def test_large_samples_are_split_and_joined_again(tmp_path):
     assert dataset[1].as_dict() == files
     assert dataset.get("large").names() == list(files)
     assert dataset.keys() == ["small", "large", "last"]
+    assert streamed(path) == [(record.key, record.as_dict()) for record in dataset]
+    assert [record.number for record in shardpack.stream(path)] == [0, 1, 6]
+    parts = [dataset.read_record_at_offset(offset) for offset in dataset.get_index()]
+    assert [record.key for record in parts] == ["small", *["large"] * 5, "last"]
     with shardpack.Writer(path, **options, oversize="skip", force=True) as writer:
         writer.write("large", files)
         writer.write("last", {"x": b"2"})
@@ -173,6 +177,9 @@ def test_a_stream_gives_what_random_access_gives(tmp_path):
     assert streamed(path) == expected
     with open(path, "rb") as file:
         assert streamed(file) == expected
+    # A file that nobody else holds is not closed meanwhile.
+    unheld = shardpack.stream(open(path, "rb"))
+    assert [(record.key, record.as_dict()) for record in unheld] == expected
     record = next(iter(shardpack.stream(path)))
     assert record.number == 0 and not record.is_tombstone
     assert [entry.content_type for entry in record.file_entries()] == [

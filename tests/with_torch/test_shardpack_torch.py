@@ -104,6 +104,34 @@ def test_a_state_goes_on_with_other_workers_and_batch_size(dataset, workers):
     assert next_epoch == sum(expected_batches(dataset, shuffle=True, seed=9, epoch=1), [])
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_state_at_the_end_of_an_epoch_goes_on_with_the_next(dataset, workers):
+    def make(**options):
+        batches = shardpack.torch.IterableDataset(
+            dataset, 20, transform=number_of, shuffle=True, **options
+        )
+        return shardpack.torch.DataLoader(batches, num_workers=workers)
+
+    first = make(drop_last=True)
+    states = [first.state_dict() for _ in first]
+    assert [state["position"] for state in states] == [20, 40, 60, 80, COUNT]
+    second = make(drop_last=True)
+    second.load_state_dict(states[-1])
+    for epoch in (1, 2):
+        expected = dataset.loader(
+            20, drop_last=True, shuffle=True, epoch=epoch, decode=number_of, prefetch=0
+        )
+        assert batches_of(second) == list(expected)
+        assert second.state_dict()["epoch"] == epoch
+
+    # Three samples are left for five ranks: the last has none of them, and keeps step.
+    last = make(remainder="keep", rank=4, world=5)
+    last.load_state_dict({**states[-1], "position": 100})
+    assert batches_of(last) == []
+    assert (last.state_dict()["epoch"], last.state_dict()["position"]) == (0, COUNT)
+    assert len(batches_of(last)) == 1 and last.state_dict()["epoch"] == 1
+
+
 def test_passes_with_workers_are_epochs(dataset):
     batches = shardpack.torch.IterableDataset(
         dataset, BATCH, transform=number_of, shuffle=True, seed=1

@@ -112,6 +112,7 @@ class SampleOrder {
 struct ShardExtent {
   uint64_t records = 0;
   uint64_t bytes = 0;
+  uint64_t keys_digest = 0;  // of their keys in order, for others; 0: not known
 };
 inline constexpr uint64_t kMaxRuns = uint64_t{1} << 24;
 inline constexpr uint64_t kDefaultRunBytes = uint64_t{8} << 20;

@@ -110,13 +110,15 @@ class ShardSet final : public SampleSet {
     std::vector<ShardExtent> extents;
     for (size_t i = 0; i < slots_.size(); ++i) {
       const Slot& slot = slots_[i];
-      uint64_t bytes = 0;
-      if (slot.reference.known) {
-        bytes = slot.reference.known->index_offset;
+      ShardExtent extent{.records = slot.count};
+      if (const auto& known = slot.reference.known) {
+        extent.bytes = known->index_offset;
+        extent.keys_digest = known->keys_digest.value_or(0);
       } else if (const auto opened = shard(i)) {
-        bytes = (*opened)->footer().index_offset;
+        extent.bytes = (*opened)->footer().index_offset;
+        if ((*opened)->stat()) extent.keys_digest = (*opened)->stat()->keys_digest;
       }
-      extents.push_back({slot.count, bytes});
+      extents.push_back(extent);
     }
     return extents;
   }

@@ -69,6 +69,8 @@ Split::Split(const SplitOptions& options)
   const uint64_t left = options.total - options.start;
   full_batches_ = left / global_batch_;
   const uint64_t rest = left % global_batch_;
+  const bool keeps_rest = rest > 0 && options.remainder != Remainder::kDrop;
+  steps_ = full_batches_ + (keeps_rest ? 1 : 0);
   last_ = LastBatch(options, options.total - rest, rest);
   batches_ = full_batches_ + (last_.count > 0 ? 1 : 0);
   samples_ = full_batches_ * options.batch_size + last_.count;
@@ -86,7 +88,7 @@ PositionRange Split::Batch(uint64_t batch) const {
 }
 
 uint64_t Split::PositionAfter(uint64_t batches) const {
-  if (batches > full_batches_) return options_.total;
+  if (batches >= steps_) return options_.total;
   return options_.start + batches * global_batch_;
 }
 

@@ -66,8 +66,9 @@ class Split {
     return Batch(options_.worker + index * options_.workers);
   }
 
-  // The position to go on from when every rank has had `batches` batches: what a
-  // checkpoint keeps. The end of the order if that was all.
+  // The position to go on from when every rank has had `batches` batches, or all that it
+  // has: what a checkpoint keeps, the same for all ranks. The end of the order if nothing
+  // is left for any of them; what is dropped counts as visited.
   uint64_t PositionAfter(uint64_t batches) const;
 
   // The positions of `range`, wrapped: all below the total.
@@ -79,6 +80,7 @@ class Split {
   SplitOptions options_;
   uint64_t global_batch_;  // positions
   uint64_t full_batches_;
+  uint64_t steps_;      // batches of the rank that has the most
   PositionRange last_;  // what this rank has of the last, shorter batch; may be empty
   uint64_t batches_;
   uint64_t samples_;

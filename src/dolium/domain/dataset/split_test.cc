@@ -212,6 +212,34 @@ TEST(Split, EndsAtTheTotal) {
   EXPECT_EQ(split.PositionAfter(9), 10);
 }
 
+TEST(Split, EndsAtTheTotalWhenTheRestIsDropped) {
+  const Split split = OfRank({.total = 50, .batch_size = 20}, 0);
+  EXPECT_EQ(split.batches(), 2);
+  EXPECT_EQ(split.PositionAfter(1), 20);
+  EXPECT_EQ(split.PositionAfter(2), 50);
+  // Gone on from where less than a batch is left.
+  const Split rest = OfRank({.total = 50, .start = 40, .batch_size = 20}, 0);
+  EXPECT_EQ(rest.batches(), 0);
+  EXPECT_EQ(rest.PositionAfter(0), 50);
+}
+
+TEST(Split, TellsAllRanksTheSamePosition) {
+  ForEach([](const SplitOptions& options) {
+    uint64_t steps = 0;
+    for (uint64_t rank = 0; rank < options.world; ++rank) {
+      steps = std::max(steps, OfRank(options, rank).batches());
+    }
+    for (uint64_t rank = 0; rank < options.world; ++rank) {
+      const Split split = OfRank(options, rank);
+      for (uint64_t step = 0; step < steps; ++step) {
+        ASSERT_EQ(split.PositionAfter(step),
+                  options.start + step * options.batch_size * options.world);
+      }
+      ASSERT_EQ(split.PositionAfter(steps), options.total);
+    }
+  });
+}
+
 TEST(Split, HoldsTheLargestNumbers) {
   const Split split = OfRank({.total = uint64_t{1} << 62,
                               .batch_size = uint64_t{1} << 36,
