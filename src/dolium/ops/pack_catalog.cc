@@ -8,9 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "dolium/base/endian.h"
 #include "dolium/base/parallel.h"
-#include "dolium/formats/shardpack/layout.h"
 #include "dolium/formats/shardpack/shard.h"
 
 namespace dolium::dataset {
@@ -20,7 +18,6 @@ using shardpack::Shard;
 
 // Opening is waiting: more threads than cores.
 constexpr size_t kOpeners = 16;
-constexpr size_t kFooterCrcAt = 52;
 
 Result<std::string> PathFrom(const Location& folder, const Location& shard) {
   DOLIUM_TRY(const auto local, shard.store->LocalPath(shard.path));
@@ -43,12 +40,8 @@ Result<CatalogShard> RowOf(const Shard& shard, std::string path) {
   CatalogShard row{.path = std::move(path),
                    .size = footer.file_size,
                    .records = shard.size(),
-                   .index_offset = footer.index_offset};
-  DOLIUM_TRY(const Bytes last,
-             shard.location().store->ReadRange(
-                 shard.location().path,
-                 {footer.file_size - shardpack::kFooterBytes, shardpack::kFooterBytes}));
-  row.footer_crc32c = LoadLE<uint32_t>(last.data() + kFooterCrcAt);
+                   .index_offset = footer.index_offset,
+                   .footer_crc32c = footer.crc32c};
   if (!shard.stat()) return row;
   row.keys_digest = shard.stat()->keys_digest;
   if (shard.stat()->keys_ascending && shard.size() > 0) {

@@ -118,7 +118,9 @@ Result<PickedSample> FilePicker::Pick(uint64_t number,
     PrefetchEnds(record->block);
     return PickMapped(*record, found);
   }
-  return PickLoaded(set_->Read(number), found);
+  if (is_mapped_) return PickLoaded(set_->Read(number), found);
+  auto loaded = set_->ReadManyOf({&number, 1}, names_);
+  return PickLoaded(std::move(loaded.front()), found);
 }
 
 void FilePicker::Prefetch(uint64_t number) const {
@@ -133,8 +135,8 @@ Result<std::vector<PickedSample>> FilePicker::PickMany(
   const auto files_of = [&](size_t i) {
     return found.subspan(i * names_.size(), names_.size());
   };
-  if (!set_->is_mapped()) {
-    auto loaded = set_->ReadMany(numbers);
+  if (!is_mapped_) {
+    auto loaded = set_->ReadManyOf(numbers, names_);
     for (size_t i = 0; i < numbers.size(); ++i) {
       DOLIUM_TRY(samples[i], PickLoaded(std::move(loaded[i]), files_of(i)));
     }

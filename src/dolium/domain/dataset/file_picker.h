@@ -1,7 +1,8 @@
 // FilePicker: files of given names, of one sample after another.
 //
 // What training loops read. Of a mapped shard it looks at no more than these files need,
-// and makes no list of the others.
+// and makes no list of the others; of a far one with an entry index, it reads no more,
+// where the others are large.
 #pragma once
 
 #include <cstdint>
@@ -74,6 +75,7 @@ class FilePicker {
 
   std::shared_ptr<const SampleSet> set_;
   std::vector<std::string> names_;
+  bool is_mapped_ = set_->is_mapped();
 };
 
 }  // namespace dolium::dataset

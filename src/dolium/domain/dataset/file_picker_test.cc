@@ -108,6 +108,35 @@ TEST_F(FilePickerTest, PicksManyAsItPicksOne) {
   }
 }
 
+TEST_F(FilePickerTest, PicksByTheEntryIndexAsWithoutIt) {
+  std::vector<Sample> samples = shardpack::RandomSamples(8, 40);
+  for (Sample& sample : samples) {
+    sample.files.insert(sample.files.begin() + 1,
+                        {.name = "large", .data = Text(std::string(150'000, 'x'))});
+    sample.files.push_back({.name = "label", .data = Text(sample.key + "!")});
+  }
+  shardpack::PackOptions options;
+  options.shard.encode.align_log2 = 6;
+  const std::string path = Write("a.shardpack", samples, options);
+  std::vector<uint64_t> numbers;
+  for (uint64_t i = 0; i < 40; ++i) numbers.push_back((i * 7) % 40);
+  const auto set = Must(OpenSampleSet(std::vector<std::string>{path},
+                                      {.shard = {.map = false, .tail_bytes = 3000}}));
+  const FilePicker picker(set, {"label", samples[0].files[0].name});
+  std::vector<PickedFile> many(2 * numbers.size());
+  const auto picked = Must(picker.PickMany(numbers, many));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const Sample& sample = samples[numbers[i]];
+    EXPECT_EQ(picked[i].key, sample.key);
+    EXPECT_EQ(ContentOf(many[2 * i]), sample.key + "!");
+    std::array<PickedFile, 2> one;
+    const PickedSample again = Must(picker.Pick(numbers[i], one));
+    EXPECT_EQ(again.keeper->files().size(), one[1].is_there() ? 2U : 1U);
+    EXPECT_EQ(ContentOf(one[0]), sample.key + "!");
+    EXPECT_EQ(ContentOf(one[1]), ContentOf(many[2 * i + 1]));
+  }
+}
+
 TEST_F(FilePickerTest, JoinsThePartsOfASample) {
   const std::vector<Sample> samples = {
       {.key = "large",

@@ -25,10 +25,38 @@ Result<void> AddPieces(LoadedSample& to, const LoadedSample& from, bool replaces
   return {};
 }
 
+// So many samples of an extent, with their share of its bytes.
+ShardExtent Share(const ShardExtent& extent, uint64_t records) {
+  if (extent.records == 0) return {records, 0};
+  const auto bytes =
+      static_cast<unsigned __int128>(extent.bytes) * records / extent.records;
+  return {records, static_cast<uint64_t>(bytes)};
+}
+
+// How many of these numbers, which ascend, lie in [begin, end).
+uint64_t CountWithin(const std::vector<uint64_t>& numbers, uint64_t begin, uint64_t end) {
+  return static_cast<uint64_t>(std::ranges::lower_bound(numbers, end) -
+                               std::ranges::lower_bound(numbers, begin));
+}
+
 // The shard and record that a sample begins with.
 std::string PlaceOf(const LoadedSample& sample) {
   const SamplePiece& piece = sample.pieces().front();
   return fmt::format("{}: record {}", piece.shard->Describe(), piece.number);
+}
+
+// What stays of extents: samples, by count_within(begin, end) of their numbers, and their
+// share of the bytes.
+template <typename Count>
+std::vector<ShardExtent> Thinned(std::vector<ShardExtent> extents,
+                                 const Count& count_within) {
+  uint64_t begin = 0;
+  for (ShardExtent& extent : extents) {
+    const uint64_t end = begin + extent.records;
+    extent = Share(extent, count_within(begin, end));
+    begin = end;
+  }
+  return extents;
 }
 
 class ColumnSet final : public SampleSet {
@@ -130,8 +158,10 @@ class ColumnSet final : public SampleSet {
   }
 
   std::vector<ShardExtent> extents() const override {
-    if (kept_) return {{kept_->size(), 0}};
-    return sets_[0]->extents();
+    if (!kept_) return sets_[0]->extents();
+    return Thinned(sets_[0]->extents(), [&](uint64_t begin, uint64_t end) {
+      return CountWithin(*kept_, begin, end);
+    });
   }
 
   size_t shard_count() const override { return sets_[0]->shard_count(); }
@@ -295,8 +325,20 @@ class OverlaySet final : public SampleSet {
   }
 
   std::vector<ShardExtent> extents() const override {
-    if (removed_.empty() && added_.empty()) return base_->extents();
-    return {{size(), 0}};
+    auto extents = Thinned(base_->extents(), [&](uint64_t begin, uint64_t end) {
+      return end - begin - CountWithin(removed_, begin, end);
+    });
+    if (added_.empty()) return extents;
+    // How large they are, what the layers have of each sample tells well enough.
+    ShardExtent layers;
+    for (const SetPointer& layer : layers_) {
+      for (const ShardExtent& extent : layer->extents()) {
+        layers.records += extent.records;
+        layers.bytes += extent.bytes;
+      }
+    }
+    extents.push_back(Share(layers, added_.size()));
+    return extents;
   }
 
   size_t shard_count() const override { return base_->shard_count(); }

@@ -1,6 +1,7 @@
 #include "dolium/domain/dataset/sample_set.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -33,18 +34,16 @@ class ShardSet final : public SampleSet {
 
   // Learns how many samples each shard has.
   Result<void> Count() {
-    DOLIUM_TRY_VOID(ParallelFor(slots_.size(),
-                                options_.jobs > 0 ? options_.jobs : kOpeners,
-                                [&](size_t i) -> Result<void> {
-                                  Slot& slot = slots_[i];
-                                  if (slot.reference.known) {
-                                    slot.count = slot.reference.known->records;
-                                    return {};
-                                  }
-                                  DOLIUM_TRY(const Opened* opened, Open(i));
-                                  slot.count = SamplesIn(*opened);
-                                  return {};
-                                }));
+    DOLIUM_TRY_VOID(ParallelFor(slots_.size(), Openers(), [&](size_t i) -> Result<void> {
+      Slot& slot = slots_[i];
+      if (slot.reference.known) {
+        slot.count = slot.reference.known->records;
+        return {};
+      }
+      DOLIUM_TRY(const Opened* opened, Open(i));
+      slot.count = SamplesIn(*opened);
+      return {};
+    }));
     starts_.push_back(0);
     for (const Slot& slot : slots_) starts_.push_back(starts_.back() + slot.count);
     return {};
@@ -59,7 +58,16 @@ class ShardSet final : public SampleSet {
   }
 
   std::vector<Result<LoadedSample>> ReadMany(
-      std::span<const uint64_t> numbers) const override;
+      std::span<const uint64_t> numbers) const override {
+    return ReadBy(numbers, &Shard::ReadMany);
+  }
+  std::vector<Result<LoadedSample>> ReadManyOf(
+      std::span<const uint64_t> numbers,
+      std::span<const std::string> names) const override {
+    return ReadBy(numbers, [&](const Shard& shard, std::span<const uint64_t> records) {
+      return shard.ReadManyOf(records, names);
+    });
+  }
 
   Result<std::optional<MappedRecord>> Locate(uint64_t number) const override {
     const size_t index = SlotOf(number);
@@ -74,17 +82,25 @@ class ShardSet final : public SampleSet {
   }
 
   Result<std::optional<uint64_t>> Find(std::string_view key) const override {
+    std::vector<size_t> passed;
     for (size_t i = 0; i < slots_.size(); ++i) {
       const Slot& slot = slots_[i];
       if (slot.reference.known && slot.reference.known->min_key &&
           (key < *slot.reference.known->min_key ||
            key > *slot.reference.known->max_key)) {
+        passed.push_back(i);
         continue;
       }
       DOLIUM_TRY(const Opened* opened, Open(i));
       DOLIUM_TRY(const auto record, opened->shard->Find(key));
       if (record) return starts_[i] + SampleOf(*opened, *record);
     }
+    // That it is not there, only shards can tell that are those of the catalog.
+    DOLIUM_TRY_VOID(ParallelFor(passed.size(), Openers(), [&](size_t i) -> Result<void> {
+      const auto opened = Open(passed[i]);
+      if (!opened) return opened.error();
+      return {};
+    }));
     return std::nullopt;
   }
 
@@ -151,6 +167,8 @@ class ShardSet final : public SampleSet {
     Once<Opened> opened;
   };
 
+  size_t Openers() const { return options_.jobs > 0 ? options_.jobs : kOpeners; }
+
   Result<const Opened*> Open(size_t index) const {
     const Slot& slot = slots_[index];
     return slot.opened.Get([&] { return Load(slot); });
@@ -173,13 +191,19 @@ class ShardSet final : public SampleSet {
   }
 
   static Result<void> CheckCatalog(const CatalogShard& catalog, const Shard& opened) {
-    if (catalog.records == opened.size() && catalog.size == opened.footer().file_size) {
-      return {};
+    const shardpack::Footer& footer = opened.footer();
+    if (catalog.records != opened.size() || catalog.size != footer.file_size) {
+      return Conflict(fmt::format(
+          "{}: {} records in {} bytes, the catalog says {} in {}; make the catalog anew",
+          opened.Describe(), opened.size(), footer.file_size, catalog.records,
+          catalog.size));
     }
-    return Conflict(fmt::format(
-        "{}: {} records in {} bytes, the catalog says {} in {}; make the catalog anew",
-        opened.Describe(), opened.size(), opened.footer().file_size, catalog.records,
-        catalog.size));
+    if (catalog.footer_crc32c != footer.crc32c) {
+      return Conflict(fmt::format(
+          "{}: footer has CRC-32C {:08x}, the catalog says {:08x}; make the catalog anew",
+          opened.Describe(), footer.crc32c, catalog.footer_crc32c));
+    }
+    return {};
   }
 
   static void LearnParts(Opened& opened) {
@@ -232,13 +256,19 @@ class ShardSet final : public SampleSet {
     return loaded;
   }
 
+  // Records of one shard are read by read(shard, records).
+  template <typename ReadRecords>
+  std::vector<Result<LoadedSample>> ReadBy(std::span<const uint64_t> numbers,
+                                           const ReadRecords& read_records) const;
+
   const SetOptions options_;
   std::vector<Slot> slots_;
   std::vector<uint64_t> starts_;  // the first sample of each shard, and the total
 };
 
-std::vector<Result<LoadedSample>> ShardSet::ReadMany(
-    std::span<const uint64_t> numbers) const {
+template <typename ReadRecords>
+std::vector<Result<LoadedSample>> ShardSet::ReadBy(
+    std::span<const uint64_t> numbers, const ReadRecords& read_records) const {
   std::vector<Result<LoadedSample>> samples;
   samples.reserve(numbers.size());
   if (is_mapped()) {
@@ -261,7 +291,7 @@ std::vector<Result<LoadedSample>> ShardSet::ReadMany(
     const std::shared_ptr<const Shard>& shard = (*opened)->shard;
     std::vector<uint64_t> records;
     for (const size_t i : wanted) records.push_back(numbers[i] - starts_[index]);
-    auto read = shard->ReadMany(records);
+    auto read = std::invoke(read_records, *shard, records);
     for (size_t j = 0; j < wanted.size(); ++j) {
       if (read[j]) {
         found[wanted[j]] = LoadedSample({shard, records[j], *std::move(read[j])});
@@ -283,6 +313,11 @@ std::vector<Result<LoadedSample>> SampleSet::ReadMany(
   samples.reserve(numbers.size());
   for (const uint64_t number : numbers) samples.push_back(Read(number));
   return samples;
+}
+
+std::vector<Result<LoadedSample>> SampleSet::ReadManyOf(
+    std::span<const uint64_t> numbers, std::span<const std::string> /*names*/) const {
+  return ReadMany(numbers);
 }
 
 Result<std::optional<MappedRecord>> SampleSet::Locate(uint64_t /*number*/) const {

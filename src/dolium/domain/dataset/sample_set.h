@@ -38,6 +38,11 @@ class SampleSet {
   virtual std::vector<Result<LoadedSample>> ReadMany(
       std::span<const uint64_t> numbers) const;
 
+  // The same for files of these names alone: others may be missing in the samples, which
+  // spares reading them. By default all of them.
+  virtual std::vector<Result<LoadedSample>> ReadManyOf(
+      std::span<const uint64_t> numbers, std::span<const std::string> names) const;
+
   // Where the sample lies, if it is one record of a mapped shard; else nullopt. Reads
   // nothing of it.
   virtual Result<std::optional<MappedRecord>> Locate(uint64_t number) const;

@@ -221,10 +221,6 @@ std::shared_ptr<const ObjectVersion> VersionOf(const Shard& shard) {
       ObjectVersion{shard.location().path, shard.generation()});
 }
 
-bool IsDamage(const Error& error) {
-  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported;
-}
-
 // The message as VerifyShard has it: without the name of the object.
 Finding FindingOf(const Error& error, std::string_view otherwise,
                   const std::string& object, std::string_view key,

@@ -172,15 +172,48 @@ StoredContent Store(const File& file, const EncodeOptions& options) {
   return StoreBy(Compression::kLz4, file.data, usual);
 }
 
-Result<ByteVector> EntryExtensions(const File& file) {
+// The bytes of one extension of so many.
+constexpr size_t ExtensionBytes(size_t body) { return 2 * sizeof(uint16_t) + body; }
+
+size_t MetadataBytes(const Metadata& metadata) {
+  return metadata.format == MetadataFormat::kNone ? 0 : 1 + metadata.bytes.size();
+}
+
+// The bytes of what EntryExtensions gives.
+size_t BytesOfExtensions(const File& file) {
+  size_t bytes = 0;
+  if (const size_t body = MetadataBytes(file.metadata)) bytes += ExtensionBytes(body);
+  if (file.modified) bytes += ExtensionBytes(sizeof *file.modified);
+  if (file.mode) bytes += ExtensionBytes(sizeof *file.mode);
+  if (file.array) {
+    bytes += ExtensionBytes(2 + file.array->dtype.size() +
+                            sizeof(uint64_t) * file.array->lengths.size());
+  }
+  return bytes;
+}
+
+Result<void> CheckExtensions(const File& file) {
+  if (MetadataBytes(file.metadata) > kMaxShort - ExtensionBytes(0)) {
+    return InvalidArgument(fmt::format("metadata of {} bytes, {} are possible",
+                                       file.metadata.bytes.size(), kMaxShort - 5));
+  }
+  if (file.array &&
+      (file.array->dtype.size() > UINT8_MAX || file.array->lengths.size() > UINT8_MAX)) {
+    return InvalidArgument("array with too long a dtype or too many dimensions");
+  }
+  if (const size_t bytes = BytesOfExtensions(file); bytes > kMaxShort) {
+    return InvalidArgument(
+        fmt::format("extensions of {} bytes, {} are possible", bytes, kMaxShort));
+  }
+  return {};
+}
+
+// Of a file that passes CheckExtensions.
+ByteVector EntryExtensions(const File& file) {
   ByteVector out;
   if (file.metadata.format != MetadataFormat::kNone) {
     ByteVector body{static_cast<std::byte>(file.metadata.format)};
     Append(body, file.metadata.bytes);
-    if (body.size() > kMaxShort - 4) {
-      return InvalidArgument(fmt::format("metadata of {} bytes, {} are possible",
-                                         body.size() - 1, kMaxShort - 5));
-    }
     PutExtension(out, kEntryExtensionMetadata, body);
   }
   if (file.modified) {
@@ -194,19 +227,12 @@ Result<ByteVector> EntryExtensions(const File& file) {
     PutExtension(out, kEntryExtensionMode, body);
   }
   if (file.array) {
-    if (file.array->dtype.size() > UINT8_MAX || file.array->lengths.size() > UINT8_MAX) {
-      return InvalidArgument("array with too long a dtype or too many dimensions");
-    }
     ByteVector body;
     Put(body, static_cast<uint8_t>(file.array->dtype.size()));
     PutText(body, file.array->dtype);
     Put(body, static_cast<uint8_t>(file.array->lengths.size()));
     for (const uint64_t length : file.array->lengths) Put(body, length);
     PutExtension(out, kEntryExtensionArray, body);
-  }
-  if (out.size() > kMaxShort) {
-    return InvalidArgument(
-        fmt::format("extensions of {} bytes, {} are possible", out.size(), kMaxShort));
   }
   return out;
 }
@@ -337,35 +363,6 @@ const std::string* FindTwice(const std::vector<File>& files) {
   return nullptr;
 }
 
-Result<void> CheckSample(const Sample& sample) {
-  DOLIUM_TRY_VOID(CheckKey(sample.key));
-  const auto context = [&] { return fmt::format("\"{}\"", sample.key); };
-  if (sample.tombstone != sample.files.empty()) {
-    return InvalidArgument(sample.tombstone ? "a tombstone has no files"
-                                            : "a sample needs a file")
-        .Within(context());
-  }
-  if (sample.metadata.bytes.size() > UINT32_MAX) {
-    return InvalidArgument("metadata of 4 GiB and more").Within(context());
-  }
-  DOLIUM_TRY_VOID(In(context, CheckFormat(sample.metadata)));
-  if (sample.files.size() > UINT32_MAX) {
-    return InvalidArgument(fmt::format("{} files", sample.files.size()))
-        .Within(context());
-  }
-  for (const File& file : sample.files) {
-    DOLIUM_TRY_VOID(In(context, CheckEntryName(file.name)));
-    const auto in_entry = [&] { return EntryContext(sample.key, file.name); };
-    DOLIUM_TRY_VOID(In(in_entry, CheckContentType(file.content_type)));
-    DOLIUM_TRY_VOID(In(in_entry, CheckFormat(file.metadata)));
-  }
-  if (const std::string* name = FindTwice(sample.files)) {
-    return InvalidArgument(fmt::format("entry \"{}\" is there twice", *name))
-        .Within(context());
-  }
-  return {};
-}
-
 Result<EncodedRecord> Encode(const Sample& sample, std::optional<PartNumber> part,
                              const EncodeOptions& options) {
   DOLIUM_TRY_VOID(CheckSample(sample));
@@ -377,8 +374,7 @@ Result<EncodedRecord> Encode(const Sample& sample, std::optional<PartNumber> par
   for (const File& file : sample.files) {
     PreparedEntry& entry = entries.emplace_back();
     entry.file = &file;
-    DOLIUM_TRY(entry.extensions, In([&] { return EntryContext(sample.key, file.name); },
-                                    EntryExtensions(file)));
+    entry.extensions = EntryExtensions(file);
     entry.content = Store(file, options);
     bytes += entry.content.size;
   }
@@ -456,6 +452,49 @@ Result<void> CheckOptions(const EncodeOptions& options) {
     return InvalidArgument("a dictionary is for zstd");
   }
   return {};
+}
+
+Result<void> CheckSample(const Sample& sample) {
+  DOLIUM_TRY_VOID(CheckKey(sample.key));
+  const auto context = [&] { return fmt::format("\"{}\"", sample.key); };
+  if (sample.tombstone != sample.files.empty()) {
+    return InvalidArgument(sample.tombstone ? "a tombstone has no files"
+                                            : "a sample needs a file")
+        .Within(context());
+  }
+  if (sample.metadata.bytes.size() > UINT32_MAX) {
+    return InvalidArgument("metadata of 4 GiB and more").Within(context());
+  }
+  DOLIUM_TRY_VOID(In(context, CheckFormat(sample.metadata)));
+  if (sample.files.size() > UINT32_MAX) {
+    return InvalidArgument(fmt::format("{} files", sample.files.size()))
+        .Within(context());
+  }
+  for (const File& file : sample.files) {
+    DOLIUM_TRY_VOID(In(context, CheckEntryName(file.name)));
+    const auto in_entry = [&] { return EntryContext(sample.key, file.name); };
+    DOLIUM_TRY_VOID(In(in_entry, CheckContentType(file.content_type)));
+    DOLIUM_TRY_VOID(In(in_entry, CheckFormat(file.metadata)));
+    DOLIUM_TRY_VOID(In(in_entry, CheckExtensions(file)));
+  }
+  if (const std::string* name = FindTwice(sample.files)) {
+    return InvalidArgument(fmt::format("entry \"{}\" is there twice", *name))
+        .Within(context());
+  }
+  return {};
+}
+
+uint64_t MostBytes(const Sample& sample, const EncodeOptions& options) {
+  const uint64_t alignment = uint64_t{1} << options.align_log2;
+  uint64_t bytes = kRecordHeadBytes + ExtensionBytes(2 * sizeof(uint32_t)) +
+                   sample.key.size() + sample.metadata.bytes.size() + alignment;
+  for (const File& file : sample.files) {
+    const uint64_t chunks = file.data.size() / options.chunk_size + 1;
+    bytes += kEntryAlignment + kEntryHeadBytes + file.name.size() +
+             file.content_type.size() + BytesOfExtensions(file) + alignment +
+             kChunkTableHeadBytes + chunks * kChunkRowBytes + file.data.size();
+  }
+  return bytes;
 }
 
 Result<EncodedRecord> EncodeRecord(const Sample& sample, const EncodeOptions& options) {

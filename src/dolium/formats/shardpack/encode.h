@@ -62,7 +62,14 @@ struct EncodedRecord {
 };
 
 // kInvalidArgument for a sample that the format cannot hold: an empty or too long key, a
-// name that is empty, twice there, absolute or with a `..`, too many bytes.
+// name that is empty, twice there, absolute or with a `..`, too many bytes of metadata.
+Result<void> CheckSample(const Sample& sample);
+
+// What the record of a sample can have at most, however little compression gains.
+uint64_t MostBytes(const Sample& sample, const EncodeOptions& options);
+
+// Fails as CheckSample does; else only, with the kind "record-size", if the record would
+// exceed the limit of `options`.
 Result<EncodedRecord> EncodeRecord(const Sample& sample, const EncodeOptions& options);
 
 // The same, as part `part` of a sample that was cut at entry borders.

@@ -40,6 +40,7 @@ TEST(EncodeRecord, RoundTripsInEveryWay) {
           const Sample sample = RandomSample(seed);
           const std::string block = Joined(Must(EncodeRecord(sample, options)));
           EXPECT_EQ(block.size() % (1U << align), 0U);
+          EXPECT_LE(block.size(), MostBytes(sample, options));
           const Record record = Must(Record::Parse(Text(block), Check::kFull));
           EXPECT_FALSE(record.damage());
           for (const EntryHead& entry : record.entries()) {

@@ -73,22 +73,44 @@ Result<std::unique_ptr<PackWriter>> PackWriter::Create(PackOptions options) {
 }
 
 Result<void> PackWriter::Add(Sample sample) {
+  if (failure_) return *failure_;
   if (options_.stop.stop_requested()) return Cancelled();
+  if (!is_training_ && !is_parallel_) {
+    DOLIUM_TRY(auto records, Encode(sample));
+    bytes_taken_ += BytesOf(sample);
+    return Keep(CommitAll(sample, std::move(records)));
+  }
+  DOLIUM_TRY_VOID(CheckBefore(sample));
   const uint64_t bytes = BytesOf(sample);
   bytes_taken_ += bytes;
-  if (is_training_) {
-    training_bytes_ += bytes;
-    training_.push_back(std::move(sample));
-    if (training_bytes_ < kTrainingBytes) return {};
-    return TrainDictionary();
+  if (!is_training_) return Keep(Enqueue(std::move(sample)));
+  training_bytes_ += bytes;
+  training_.push_back(std::move(sample));
+  if (training_bytes_ < kTrainingBytes) return {};
+  return Keep(TrainDictionary());
+}
+
+Result<void> PackWriter::CheckBefore(const Sample& sample) const {
+  DOLIUM_TRY_VOID(CheckSample(sample));
+  const EncodeOptions& encode = options_.shard.encode;
+  if (encode.record_limit == 0 || options_.oversize == Oversize::kSkip ||
+      MostBytes(sample, encode) <= encode.record_limit) {
+    return {};
   }
-  if (!is_parallel_) {
-    auto records = Encode(sample);
-    if (!records) return std::move(records).error();
-    return CommitAll(sample, *std::move(records));
-  }
+  // How far compression gets it below the limit, only an attempt can tell.
+  const auto records = Encode(sample);
+  if (!records) return records.error();
+  return {};
+}
+
+Result<void> PackWriter::Keep(Result<void> result) {
+  if (!result) failure_ = result.error();
+  return result;
+}
+
+Result<void> PackWriter::Enqueue(Sample sample) {
   if (!open_batch_) open_batch_ = std::make_unique<Batch>();
-  open_batch_->bytes += bytes;
+  open_batch_->bytes += BytesOf(sample);
   open_batch_->samples.push_back(std::move(sample));
   if (open_batch_->bytes >= kBatchBytes || open_batch_->samples.size() >= kBatchSamples) {
     return SubmitBatch();
@@ -116,8 +138,12 @@ Result<void> PackWriter::TrainDictionary() {
   }
   std::vector<Sample> samples = std::exchange(training_, {});
   for (Sample& sample : samples) {
-    bytes_taken_ -= BytesOf(sample);  // They are counted again.
-    DOLIUM_TRY_VOID(Add(std::move(sample)));
+    if (is_parallel_) {
+      DOLIUM_TRY_VOID(Enqueue(std::move(sample)));
+    } else {
+      DOLIUM_TRY(auto records, Encode(sample));
+      DOLIUM_TRY_VOID(CommitAll(sample, std::move(records)));
+    }
   }
   return {};
 }
@@ -126,6 +152,12 @@ Result<std::vector<EncodedRecord>> PackWriter::Encode(const Sample& sample) cons
   const EncodeOptions& encode = options_.shard.encode;
   std::vector<EncodedRecord> records;
   auto whole = EncodeRecord(sample, encode);
+  if (!whole && whole.error().kind == kRecordTooLarge && encode.dictionary) {
+    // It may have been found to be within the limit before there was a dictionary.
+    EncodeOptions plain = encode;
+    plain.dictionary = nullptr;
+    whole = EncodeRecord(sample, plain);
+  }
   if (whole) {
     records.push_back(*std::move(whole));
     return records;
@@ -175,12 +207,22 @@ Result<void> PackWriter::CommitFront() {
   bytes_in_flight_ -= batch->bytes;
   std::unique_lock lock(batch->mutex);
   batch->changed.wait(lock, [&] { return batch->records.has_value(); });
+  // Taken out: the thread that encoded them may hold the batch a little longer, but bytes
+  // that were lent are given back on this one.
+  const std::vector<Sample> samples = std::move(batch->samples);
+  auto all = *std::move(batch->records);
   lock.unlock();
-  for (size_t i = 0; i < batch->samples.size(); ++i) {
-    auto& records = (*batch->records)[i];
-    if (!records) return std::move(records).error();
-    DOLIUM_TRY_VOID(CommitAll(batch->samples[i], *std::move(records)));
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (!all[i]) return std::move(all[i]).error();
+    DOLIUM_TRY_VOID(CommitAll(samples[i], *std::move(all[i])));
   }
+  return {};
+}
+
+Result<void> PackWriter::CommitRest() {
+  if (is_training_) DOLIUM_TRY_VOID(TrainDictionary());
+  DOLIUM_TRY_VOID(SubmitBatch());
+  while (!in_flight_.empty()) DOLIUM_TRY_VOID(CommitFront());
   return {};
 }
 
@@ -238,13 +280,11 @@ Result<void> PackWriter::MakeRoom(std::span<const EncodedRecord> records) {
 }
 
 Result<void> PackWriter::AddBlock(const Bytes& block, Check check) {
+  if (failure_) return *failure_;
   if (options_.stop.stop_requested()) return Cancelled();
   if (is_training_ || options_.shard.encode.dictionary) {
     return InvalidArgument("blocks cannot be copied where a dictionary is wanted");
   }
-  bytes_taken_ += block.size();
-  DOLIUM_TRY_VOID(SubmitBatch());
-  while (!in_flight_.empty()) DOLIUM_TRY_VOID(CommitFront());
   DOLIUM_TRY(const EncodedRecord record, SummarizeBlock(block, check));
   DOLIUM_TRY(const Record parsed, Record::Parse(block, Check::kNone));
   const RecordHead& head = parsed.head();
@@ -262,15 +302,20 @@ Result<void> PackWriter::AddBlock(const Bytes& block, Check check) {
   }
   // The parts of a sample stay together.
   DOLIUM_TRY(const auto part, ParsePart(head));
-  if (!part || part->index == 0) DOLIUM_TRY_VOID(MakeRoom({&record, 1}));
+  bytes_taken_ += block.size();
+  return Keep(AppendBlock(record, /*may_roll=*/!part || part->index == 0));
+}
+
+Result<void> PackWriter::AppendBlock(const EncodedRecord& record, bool may_roll) {
+  DOLIUM_TRY_VOID(CommitRest());
+  if (may_roll) DOLIUM_TRY_VOID(MakeRoom({&record, 1}));
   return shard_->Append(record);
 }
 
 Result<PackSummary> PackWriter::Finish() {
-  if (is_training_) DOLIUM_TRY_VOID(TrainDictionary());
-  DOLIUM_TRY_VOID(SubmitBatch());
-  while (!in_flight_.empty()) DOLIUM_TRY_VOID(CommitFront());
-  DOLIUM_TRY_VOID(EndShard());
+  if (failure_) return *failure_;
+  DOLIUM_TRY_VOID(Keep(CommitRest()));
+  DOLIUM_TRY_VOID(Keep(EndShard()));
   return std::move(summary_);
 }
 

@@ -55,6 +55,11 @@ struct PackSummary {
 
 // One thread at a time. Shards appear one by one, whole; destroyed without Finish, the
 // last one does not appear.
+//
+// A sample that the format or the limit does not allow is refused by its own Add, on
+// whatever threads others are encoded, and the writer goes on without it. All other
+// errors are final: every later call returns the first of them, and the last shard does
+// not appear. So a shard that appears holds every sample whose Add succeeded.
 class PackWriter {
  public:
   static Result<std::unique_ptr<PackWriter>> Create(PackOptions options);
@@ -76,9 +81,19 @@ class PackWriter {
 
   explicit PackWriter(PackOptions options);
 
+  // Whether the sample itself would keep Encode from succeeding later.
+  Result<void> CheckBefore(const Sample& sample) const;
+  // The same result; an error becomes that of all calls to come.
+  Result<void> Keep(Result<void> result);
+  // Has it encoded on some thread, and written after those before it.
+  Result<void> Enqueue(Sample sample);
+
   Result<void> SubmitBatch();
   Result<void> CommitFront();
+  // Everything that waits for a dictionary or for a thread.
+  Result<void> CommitRest();
   Result<void> CommitAll(const Sample& sample, std::vector<EncodedRecord> records);
+  Result<void> AppendBlock(const EncodedRecord& record, bool may_roll);
   // Begins a new shard if these would make this one too large.
   Result<void> MakeRoom(std::span<const EncodedRecord> records);
   Result<void> BeginShard();
@@ -99,6 +114,7 @@ class PackWriter {
   std::vector<Sample> training_;
   uint64_t training_bytes_ = 0;
   bool is_training_ = false;
+  std::optional<Error> failure_;
   // Last: its threads use what is above.
   std::unique_ptr<WorkerPool> workers_;
 };

@@ -1,5 +1,6 @@
 #include "dolium/formats/shardpack/pack_writer.h"
 
+#include <random>
 #include <string>
 
 #include <fmt/format.h>
@@ -227,6 +228,117 @@ TEST(PackWriter, SplitsSamplesThatAreTooLarge) {
     EXPECT_EQ(part->count, 4U);
     EXPECT_EQ(record.metadata().bytes.size(), i == 0 ? 2U : 0U);
     EXPECT_EQ(record.entries()[0].name, std::to_string(i));
+  }
+}
+
+// What is refused and what appears if 2,000 samples are added, three of them bad and one
+// too large, and the caller goes on after each error.
+struct Survivors {
+  std::vector<std::string> refused;  // keys
+  std::vector<std::string> errors;
+  std::vector<std::string> kept;
+};
+
+Survivors AddInSpiteOfErrors(PackOptions options) {
+  options.place = AnyPlace();
+  options.shard.encode.record_limit = 40'000;
+  const auto writer = Must(PackWriter::Create(options));
+  Survivors survivors;
+  for (Sample& sample : Annotations(2000)) {
+    File& file = sample.files[0];
+    if (sample.key == "000010") file.name = "../evil";
+    if (sample.key == "000700") sample.files.push_back(file);
+    if (sample.key == "001200") file.array = ArrayShape{std::string(300, 'x'), {}};
+    if (sample.key == "001300") {
+      std::mt19937_64 random(1);
+      std::string noise(50'000, ' ');
+      for (char& letter : noise) letter = static_cast<char>(random());
+      file.data = Text(noise);
+    }
+    // Large, but only until it is compressed.
+    if (sample.key == "001400" &&
+        options.shard.encode.compression != Compression::kNone) {
+      file.data = Text(std::string(50'000, 'x'));
+    }
+    const std::string key = sample.key;
+    const auto added = writer->Add(std::move(sample));
+    if (added) continue;
+    survivors.refused.push_back(key);
+    survivors.errors.push_back(added.error().message);
+  }
+  const auto summary = Must(writer->Finish());
+  for (const Sample& sample : ReadSamples(summary.shards[0].location)) {
+    survivors.kept.push_back(sample.key);
+  }
+  EXPECT_THAT(Verdicts(summary.shards[0].location), IsEmpty());
+  return survivors;
+}
+
+TEST(PackWriter, RefusesWhatIsWrongWithASampleAtOnceAndKeepsTheOthers) {
+  for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
+    for (const size_t jobs : {1, 4}) {
+      for (const size_t dictionary : {0, 4096}) {
+        if (dictionary > 0 && compression != Compression::kZstd) continue;
+        PackOptions options = Options(compression);
+        options.jobs = jobs;
+        options.dictionary_bytes = dictionary;
+        const Survivors survivors = AddInSpiteOfErrors(options);
+        EXPECT_THAT(survivors.refused,
+                    ElementsAre("000010", "000700", "001200", "001300"));
+        EXPECT_THAT(
+            survivors.errors,
+            ElementsAre(
+                "\"000010\": entry \"../evil\": the name leads upwards",
+                "\"000700\": entry \"a.json\" is there twice",
+                "\"001200\": entry \"a.json\": array with too long a dtype or too "
+                "many dimensions",
+                HasSubstr("\"001300\": a record of 50")));
+        EXPECT_EQ(survivors.kept.size(), 1996U) << jobs << " " << dictionary;
+      }
+    }
+  }
+}
+
+TEST(PackWriter, RefusesPartsThatAreTooLargeAtOnce) {
+  for (const size_t jobs : {1, 3}) {
+    PackOptions options = Options(Compression::kLz4);
+    options.jobs = jobs;
+    options.oversize = Oversize::kSplit;
+    options.shard.encode.record_limit = 100;
+    options.shard.encode.worth_compressing = [](std::string_view) { return false; };
+    options.place = AnyPlace();
+    const auto writer = Must(PackWriter::Create(options));
+    EXPECT_THAT(writer->Add(OneLarge()[1]).error().message,
+                HasSubstr("\"large\": a record of 30"));
+    Must(writer->Add({.key = "a", .files = {{.name = "b", .data = Text("c")}}}));
+    EXPECT_EQ(Must(writer->Finish()).records, 1U);
+  }
+}
+
+TEST(PackWriter, FailsForGoodOnceItCannotWrite) {
+  for (const size_t jobs : {1, 4}) {
+    PackOptions options = Options();
+    options.jobs = jobs;
+    options.memory = 0;
+    options.shard_records = 100;
+    const auto place = AnyPlace();
+    // The third shard is there already.
+    options.place = [&](uint64_t number) { return place(number == 2 ? 0 : number); };
+    const auto writer = Must(PackWriter::Create(options));
+    size_t failed = 0;
+    for (const Sample& sample : RandomSamples(7, 1000)) {
+      const auto added = writer->Add(sample);
+      if (added) {
+        EXPECT_EQ(failed, 0U);
+        continue;
+      }
+      ++failed;
+      EXPECT_EQ(added.error().code, ErrorCode::kExists);
+    }
+    EXPECT_GT(failed, 0U);
+    EXPECT_EQ(writer->Finish().error().code, ErrorCode::kExists);
+    EXPECT_EQ(Must(Shard::Open(place(1)))->size(), 100U);
+    EXPECT_EQ(BytesAt(place(3)), "");
   }
 }
 

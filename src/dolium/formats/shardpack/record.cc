@@ -16,14 +16,16 @@ std::string EntryContext(std::string_view key, std::string_view name) {
 
 namespace {
 
+Error OtherSize(const RecordHead& head, uint64_t size) {
+  return Corrupt(fmt::format("a record of {} bytes, the index has it with {}",
+                             head.record_size, size))
+      .WithKind(kind::kIndex);
+}
+
 // The head of a block that is exactly one record.
 Result<RecordHead> ParseHeadOf(BytesView block, Check check) {
   auto head = ParseRecordHead(block, check);
-  if (head && head->record_size != block.size()) {
-    return Corrupt(fmt::format("a record of {} bytes, the index has it with {}",
-                               head->record_size, block.size()))
-        .WithKind(kind::kIndex);
-  }
+  if (head && head->record_size != block.size()) return OtherSize(*head, block.size());
   return head;
 }
 
@@ -58,6 +60,34 @@ Result<Record> Record::Parse(Bytes block, Check check) {
             .WithKind(kind::kRecord);
   }
   record.block_ = std::move(block);
+  return record;
+}
+
+Result<Record> Record::ParseParts(Bytes bytes, uint64_t record_size, size_t head_bytes,
+                                  std::span<const EntryPart> parts, Check check) {
+  Record record;
+  DOLIUM_TRY(record.head_, ParseRecordHead(bytes.view().first(head_bytes), check));
+  const RecordHead& head = record.head_;
+  if (head.record_size != record_size) return OtherSize(head, record_size);
+  size_t begin = head_bytes;
+  for (const EntryPart& part : parts) {
+    const BytesView own = bytes.view().subspan(begin, static_cast<size_t>(part.length));
+    DOLIUM_TRY(EntryHead entry,
+               ParseEntryHead(own, 0, head.align_log2, check, /*whole=*/false));
+    // How far its content is from its head depends on where that is in the record.
+    const uint64_t head_end = part.at + kEntryHeadBytes + entry.name.size() +
+                              entry.content_type.size() + entry.extensions.size();
+    const uint64_t skipped = RoundUp(head_end, uint64_t{1} << head.align_log2) - part.at;
+    if (skipped > part.length || entry.stored_size != part.length - skipped) {
+      return Corrupt(fmt::format("\"{}\": entry \"{}\" has {} bytes, the index says {}",
+                                 head.key, entry.name, entry.stored_size, part.length))
+          .WithKind(kind::kEntry);
+    }
+    entry.content_at = begin + skipped;
+    record.entries_.push_back(entry);
+    begin += own.size();
+  }
+  record.block_ = std::move(bytes);
   return record;
 }
 

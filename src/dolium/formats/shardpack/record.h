@@ -15,6 +15,12 @@
 
 namespace dolium::shardpack {
 
+// An entry that is read without those around it.
+struct EntryPart {
+  uint64_t at = 0;      // its head, from the start of the record
+  uint64_t length = 0;  // to the end of its content
+};
+
 // Shares the bytes of its block; copies are cheap but for the list of entries. Const
 // methods may be called from many threads.
 class Record {
@@ -23,6 +29,13 @@ class Record {
   // head is not one of the record: the entries before it can be read, and damage() tells
   // of it.
   static Result<Record> Parse(Bytes block, Check check);
+
+  // A record of `record_size` bytes of which only some were read: the first `head_bytes`
+  // of it, which its head is within, and then each of `parts`, one after another. It has
+  // no other entries, and block() is what was read. kCorrupt if that does not fit
+  // together.
+  static Result<Record> ParseParts(Bytes bytes, uint64_t record_size, size_t head_bytes,
+                                   std::span<const EntryPart> parts, Check check);
 
   std::string_view key() const { return head_.key; }
   const RecordHead& head() const { return head_; }

@@ -39,11 +39,6 @@ bool EndsLikeShard(BytesView bytes) {
          AsText(bytes.last(kFooterMagic.size())) == kFooterMagic;
 }
 
-// Whether the bytes are wrong, and not just out of reach for now.
-bool IsDamage(const Error& error) {
-  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported;
-}
-
 // The error with the shard's name in front, unless a store put it there.
 Error InShard(Error error, const std::string& name) {
   if (error.message.starts_with(name + ": ")) return error;
@@ -154,8 +149,7 @@ Result<Bytes> Shard::ReadBytes(ByteRange range) const {
                       static_cast<size_t>(range.length));
   };
   if (!map_.empty()) return slice(map_, 0);
-  const uint64_t tail_begin = footer_.file_size - kept_tail_.size();
-  if (range.offset >= tail_begin) return slice(kept_tail_, tail_begin);
+  if (IsKept(range)) return slice(kept_tail_, footer_.file_size - kept_tail_.size());
   return location_.store->ReadRange(location_.path, range,
                                     {.if_generation = generation_});
 }
@@ -259,7 +253,7 @@ std::vector<Result<Record>> Shard::ReadMany(std::span<const uint64_t> numbers) c
   records.reserve(numbers.size());
   const bool all_known =
       std::ranges::all_of(numbers, [&](uint64_t number) { return number < size(); });
-  if (map_.empty() && all_known) {
+  if (map_.empty() && all_known && numbers.size() > 1) {
     std::vector<ByteRange> ranges;
     for (const uint64_t number : numbers) ranges.push_back(range(number));
     auto read = location_.store->ReadRanges(location_.path, ranges,

@@ -67,6 +67,11 @@ class Shard {
   // Several at once, with as few requests as the store can make of them. Each has its own
   // result.
   std::vector<Result<Record>> ReadMany(std::span<const uint64_t> numbers) const;
+  // The same for files of these names alone: of a far record with an entry index, no more
+  // is read than they and its head take, where that spares much. Such a Record has no
+  // other entries, and its block() is not the whole.
+  std::vector<Result<Record>> ReadManyOf(std::span<const uint64_t> numbers,
+                                         std::span<const std::string> names) const;
   // The block as it is, unparsed; or several that follow one another, in one read.
   Result<Bytes> ReadBlock(uint64_t number) const { return ReadBlocks(number, 1); }
   Result<Bytes> ReadBlocks(uint64_t first, uint64_t count) const;
@@ -125,6 +130,8 @@ class Shard {
   Result<void> LearnSections();
   Result<const KeyIndex*> Keys() const;
   Result<KeyIndex> LoadKeys() const;
+  // nullptr if there is none, or it is damaged.
+  Result<const EntryIndex*> Entries() const;
   Result<Dictionaries> LoadDictionaries() const;
   // By ZDIC; nullopt if that does not tell.
   Result<std::optional<Dictionaries>> LoadListedDictionaries() const;
@@ -133,6 +140,10 @@ class Shard {
   Result<Record> Parse(uint64_t number, Bytes block) const;
   Result<void> CheckAlignment(const RecordHead& head) const;
   Error InRecord(Error error, uint64_t number) const;
+  // Whether it is in the end of the object that was read first.
+  bool IsKept(ByteRange range) const {
+    return map_.empty() && range.offset >= footer_.file_size - kept_tail_.size();
+  }
 
   Location location_;
   ShardOptions options_;
@@ -145,8 +156,14 @@ class Shard {
   std::optional<Stat> stat_;
 
   Once<KeyIndex> keys_;
+  Once<std::optional<EntryIndex>> entries_;
   Once<Dictionaries> dictionaries_;
 };
+
+// Whether the bytes are wrong, and not just out of reach for now.
+inline bool IsDamage(const Error& error) {
+  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported;
+}
 
 // Whether the object at `location` ends or begins like a ShardPack.
 Result<bool> LooksLikeShard(const Location& location);

@@ -250,6 +250,119 @@ TEST_F(FarShardTest, ReadsExactlyTheBytesOfARecord) {
   EXPECT_THAT(Asked(), ElementsAre(RangeText(shard->range(0))));
 }
 
+// A large file between two small ones.
+std::vector<Sample> LargeSamples(uint64_t count) {
+  std::vector<Sample> samples = SmallSamples(count);
+  for (Sample& sample : samples) {
+    sample.metadata = {MetadataFormat::kJson, Text("{}")};
+    sample.files.push_back(
+        {.name = "large", .data = Text(std::string(200'000, sample.key.back()))});
+    sample.files.push_back({.name = "label", .data = Text(sample.key + "!")});
+  }
+  return samples;
+}
+
+std::string FileOf(const Shard& shard, uint64_t number, const Record& record,
+                   std::string_view name) {
+  const EntryHead* const entry = record.Find(name);
+  if (entry == nullptr) return "-";
+  return std::string(AsText(Must(shard.Content(number, record, *entry))));
+}
+
+TEST_F(FarShardTest, ReadsSomeFilesWithoutTheOthersByTheEntryIndex) {
+  for (const unsigned align : {3, 6, 12}) {
+    ShardWriterOptions options;
+    options.encode.align_log2 = align;
+    const auto shard = Open(MakeShard(LargeSamples(10), options), {.tail_bytes = 2000});
+    const std::vector<uint64_t> numbers = {7, 0, 3};
+    Asked();
+    uint64_t sent = store_->stats().bytes;
+    const std::vector<std::string> names = {"label", "a.txt", "none"};
+    const auto records = shard->ReadManyOf(numbers, names);
+    EXPECT_EQ(Asked().size(), 6U);  // the front and the end of each
+    EXPECT_LT(store_->stats().bytes - sent, 3U * (align == 12 ? 3 * 4096 : 400));
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      const Record& record = Must(records[i]);
+      EXPECT_EQ(record.key(), fmt::format("key{}", numbers[i]));
+      EXPECT_EQ(AsText(record.metadata().bytes), "{}");
+      EXPECT_EQ(FileOf(*shard, numbers[i], record, "label"),
+                fmt::format("key{}!", numbers[i]));
+      EXPECT_EQ(FileOf(*shard, numbers[i], record, "a.txt"),
+                fmt::format("content {}", numbers[i]));
+      EXPECT_EQ(record.entries().size(), 2U);
+      EXPECT_FALSE(record.damage());
+    }
+    // No names: the head alone.
+    sent = store_->stats().bytes;
+    EXPECT_EQ(Must(shard->ReadManyOf(numbers, {})[2]).key(), "key3");
+    EXPECT_LT(store_->stats().bytes - sent, 3U * 100);
+    // Nothing is spared: whole records.
+    const auto large = shard->ReadManyOf(numbers, std::vector<std::string>{"large"});
+    EXPECT_EQ(Must(large[0]).entries().size(), 3U);
+    EXPECT_EQ(FileOf(*shard, 7, *large[0], "large"), std::string(200'000, '7'));
+  }
+}
+
+TEST_F(FarShardTest, ReadsWholeRecordsWhereTheEntryIndexIsNoHelp) {
+  const std::vector<uint64_t> numbers = {0, 1};
+  const std::vector<std::string> names = {"label"};
+  const auto expect_whole = [&](const std::string& bytes) {
+    const auto shard = Open(bytes, {.tail_bytes = 2000});
+    const auto records = shard->ReadManyOf(numbers, names);
+    EXPECT_EQ(Must(records[1]).entries().size(), 3U);
+    EXPECT_EQ(FileOf(*shard, 1, *records[1], "label"), "key1!");
+  };
+  ShardWriterOptions without;
+  without.tail.entry_index = Wanted::kNo;
+  expect_whole(MakeShard(LargeSamples(4), without));
+
+  const std::string good = MakeShard(LargeSamples(4));
+  const auto shard = Must(Shard::Open(InMemory(good)));
+  const Section* const section = FindSection(*shard->sections(), "ENTX");
+  ASSERT_NE(section, nullptr);
+  std::string damaged = good;
+  damaged[section->range.offset + 8] ^= 1;
+  expect_whole(damaged);
+
+  // An index that is sound, but of another shard: names and places are not those.
+  std::vector<Sample> others = LargeSamples(4);
+  for (Sample& sample : others) sample.files[2].name = "LABEL";
+  std::string other = MakeShard(others);
+  const auto entries_at = [](const std::string& bytes) {
+    const auto opened = Must(Shard::Open(InMemory(bytes)));
+    return FindSection(*opened->sections(), "ENTX")->range.offset;
+  };
+  const uint64_t from = entries_at(good);
+  ASSERT_EQ(entries_at(other), from);
+  // The records of the one with the tail of the other.
+  other.replace(from, std::string::npos, good.substr(from));
+  const auto mixed = Open(other, {.tail_bytes = 2000});
+  const auto records = mixed->ReadManyOf(numbers, names);
+  EXPECT_EQ(Must(records[1]).entries().size(), 3U);
+  EXPECT_EQ(FileOf(*mixed, 1, *records[1], "label"), "-");
+}
+
+TEST_F(FarShardTest, NamesDamageOfWhatItReadsByTheEntryIndex) {
+  std::string bytes = MakeShard(LargeSamples(4));
+  const auto shard = Must(Shard::Open(InMemory(bytes)));
+  const Record record = Must(shard->Read(1));
+  const uint64_t label = shard->offset(1) + record.entries()[2].content_at;
+  bytes[label] ^= 1;
+  bytes[shard->offset(2) + record.entries()[1].content_end() + 8] ^= 1;  // its head
+  const auto far = Open(bytes, {.tail_bytes = 2000});
+  const auto records = far->ReadManyOf(std::vector<uint64_t>{1, 2},
+                                       std::vector<std::string>{"label", "a.txt"});
+  const Record& first = Must(records[0]);
+  EXPECT_EQ(first.entries().size(), 2U);
+  EXPECT_THAT(far->Content(1, first, *first.Find("label")).error().message,
+              HasSubstr("a.shardpack: record 1: \"key1\": entry \"label\": content has"));
+  EXPECT_EQ(FileOf(*far, 1, first, "a.txt"), "content 1");
+  const Record& second = Must(records[1]);
+  ASSERT_TRUE(second.damage());
+  EXPECT_THAT(second.damage()->message, HasSubstr("\"key2\": entry 2: head has CRC-32C"));
+  EXPECT_EQ(FileOf(*far, 2, second, "a.txt"), "content 2");
+}
+
 TEST_F(FarShardTest, TakesASecondRequestForTheFrontOfALargeIndex) {
   const auto shard = Open(MakeShard(SmallSamples(1000)), {.tail_bytes = 20'000});
   const ByteRange index = shard->footer().index();

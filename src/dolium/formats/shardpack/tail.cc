@@ -85,6 +85,7 @@ Result<Footer> ParseFooter(BytesView last64, uint64_t file_size) {
   footer.align_log2 = std::to_integer<uint8_t>(at[38]);
   footer.features_required = LoadLE<uint32_t>(at + 40);
   footer.features_optional = LoadLE<uint32_t>(at + 44);
+  footer.crc32c = want;
   if (major != kVersionMajor) {
     return Unsupported(fmt::format("version {}.{}, only {}.x is known", major,
                                    footer.minor, kVersionMajor))

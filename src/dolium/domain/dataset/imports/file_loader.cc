@@ -1,7 +1,6 @@
 #include "dolium/domain/dataset/imports/file_loader.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +19,6 @@ namespace {
 
 constexpr size_t kBlockBytes = size_t{1} << 20;
 constexpr size_t kSmallBytes = size_t{128} << 10;
-constexpr size_t kMapBytes = size_t{1} << 20;
 constexpr uint32_t kModeBits = 07777;
 
 // What is read keeps its place in a block at a multiple of this.
@@ -34,15 +32,6 @@ Result<void> ReadAll(int fd, MutableBytes into) {
     into = into.subspan(static_cast<size_t>(got));
   }
   return {};
-}
-
-Result<Bytes> Map(int fd, size_t size) {
-  void* const at = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (at == MAP_FAILED) return SystemError(errno, "cannot map");
-  madvise(at, size, MADV_SEQUENTIAL);
-  const std::shared_ptr<const void> owner(
-      at, [size](const void* map) { munmap(const_cast<void*>(map), size); });
-  return Bytes(owner, {static_cast<const std::byte*>(at), size});
 }
 
 }  // namespace
@@ -84,12 +73,10 @@ Result<void> FileLoader::LoadSteps(const std::string& path, bool follow,
   const auto size = static_cast<size_t>(bytes);
   if (size <= kSmallBytes) {
     DOLIUM_TRY(file.data, ReadSmall(fd.get(), size));
-  } else if (size <= kMapBytes) {
+  } else {
     Buffer buffer(size);
     DOLIUM_TRY_VOID(ReadAll(fd.get(), buffer.view()));
     file.data = std::move(buffer).Share();
-  } else {
-    DOLIUM_TRY(file.data, Map(fd.get(), size));
   }
   if (options_.keep_attributes) {
     file.modified = ModifiedNanoseconds(status);

@@ -13,9 +13,9 @@
 
 namespace dolium::dataset {
 
-// Small files are read into shared blocks, larger ones into memory of their own, and
-// those above a MiB are memory maps: if somebody cuts such a file short before its bytes
-// have been used, the process ends with SIGBUS. One thread at a time.
+// Small files are read into shared blocks, larger ones into memory of their own. None is
+// mapped: who cuts a mapped file short ends the process that reads it. One thread at a
+// time.
 class FileLoader {
  public:
   struct Options {

@@ -55,6 +55,16 @@ TEST_F(FolderSourceTest, TakesADirectoryOfFilesForASample) {
   EXPECT_EQ(source->progress().bytes, 5U);
 }
 
+TEST_F(FolderSourceTest, KeepsWhatItReadWhateverBecomesOfTheFile) {
+  // What is mapped would be gone, and the process with it.
+  for (const size_t size : {1000, 500'000, 3'000'000}) {
+    Add("a/x", std::string(size, 'x'));
+    const auto samples = ReadAll(*Must(OpenFolderSource(path_, {})));
+    fs::resize_file(path_ + "/a/x", 0);
+    EXPECT_EQ(AsText(samples[0].files[0].data), std::string(size, 'x'));
+  }
+}
+
 TEST_F(FolderSourceTest, OrdersSamplesByTheBytesOfTheirKeys) {
   for (const char* name : {"a/x", "a-b/x", "a.b/x", "B/x", "a0/x", "ä/x"}) Add(name);
   EXPECT_THAT(Samples(),

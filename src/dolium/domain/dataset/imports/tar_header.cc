@@ -89,9 +89,15 @@ Result<void> CheckSum(BytesView block) {
   return Corrupt(fmt::format("its checksum is {}, not {}", plain, claimed));
 }
 
-int64_t Nanoseconds(int64_t seconds) {
-  constexpr int64_t kMost = INT64_MAX / kSecond;
-  return std::clamp(seconds, -kMost, kMost) * kSecond;
+// Times that 64 bits cannot tell become the nearest that they can. `fraction`, in
+// nanoseconds, has the sign of the time.
+int64_t Nanoseconds(int64_t seconds, int64_t fraction) {
+  int64_t sum = 0;
+  if (__builtin_mul_overflow(seconds, kSecond, &sum) ||
+      __builtin_add_overflow(sum, fraction, &sum)) {
+    return seconds < 0 ? INT64_MIN : INT64_MAX;
+  }
+  return sum;
 }
 
 template <typename T>
@@ -115,7 +121,7 @@ std::optional<int64_t> PaxTime(std::string_view text) {
     fraction += (c - '0') * unit;
     unit /= 10;
   }
-  return Nanoseconds(*seconds) + (text.starts_with('-') ? -fraction : fraction);
+  return Nanoseconds(*seconds, text.starts_with('-') ? -fraction : fraction);
 }
 
 void PutText(MutableBytes block, Field field, std::string_view text) {
@@ -202,7 +208,7 @@ Result<TarHeader> ParseTarHeader(BytesView block) {
   if (size < 0) return Corrupt("its size is negative");
   header.size = static_cast<uint64_t>(size);
   DOLIUM_TRY(const int64_t seconds, NumberOf(block, kTime, "time"));
-  header.modified = Nanoseconds(seconds);
+  header.modified = Nanoseconds(seconds, 0);
   DOLIUM_TRY(const int64_t mode, NumberOf(block, kMode, "mode"));
   header.mode = static_cast<uint32_t>(mode) & kModeBits;
   return header;

@@ -175,6 +175,22 @@ TEST(Tar, LetsAPaxSizeCountMoreThanTheHeaders) {
   EXPECT_EQ(samples[0].files[0].modified, 12'500'000'000);
 }
 
+TEST(Tar, KeepsTimesWithinWhatCanBeTold) {
+  Tar tar;
+  tar.Add({.name = "pax", .type = 'x'}, "22 mtime=9223372036.9\n").Add("a.x", "");
+  tar.Add({.name = "pax", .type = 'x'}, "23 mtime=-9223372036.9\n").Add("b.x", "");
+  tar.Add({.name = "pax", .type = 'x'}, "22 mtime=9223372036.8\n").Add("c.x", "");
+  tar.Add({.name = "pax", .type = 'x'}, "28 mtime=9000000000000000.5\n").Add("d.x", "");
+  tar.Add({.name = "pax", .type = 'x'}, "14 mtime=-0.5\n").Add("e.x", "").End();
+  const auto samples = ReadAll(*tar.Read({.keep_attributes = true}));
+  ASSERT_EQ(samples.size(), 5U);
+  EXPECT_EQ(samples[0].files[0].modified, INT64_MAX);
+  EXPECT_EQ(samples[1].files[0].modified, INT64_MIN);
+  EXPECT_EQ(samples[2].files[0].modified, 9'223'372'036'800'000'000);
+  EXPECT_EQ(samples[3].files[0].modified, INT64_MAX);
+  EXPECT_EQ(samples[4].files[0].modified, -500'000'000);
+}
+
 TEST(Tar, RejectsDamagedHeaders) {
   Tar tar;
   tar.Add("a.x", "1").Add("b.x", "2").End();
