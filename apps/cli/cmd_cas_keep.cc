@@ -66,6 +66,7 @@ ExitStatus RunCasVerify(Context& context) {
   if (!store) return context.FailLocation(store.error());
   cas::CheckOptions options;
   options.deep = context.arguments.Has("deep");
+  options.set_aside = context.arguments.Has("set-aside");
   options.jobs = context.jobs();
   options.stop = context.stop;
   options.progress = context.terminal.StartProgress("verify");
@@ -91,16 +92,21 @@ ExitStatus RunCasVerify(Context& context) {
                                  {"shards", report->shards},
                                  {"bytes", report->bytes},
                                  {"errors", report->errors},
-                                 {"damaged_files", report->damaged_files}});
+                                 {"damaged_files", report->damaged_files},
+                                 {"set_aside", report->set_aside}});
     } else {
-      context.terminal.Line(
-          fmt::format("{}: {}, {}, {}, {}; {}, {}", is_good ? "good" : "bad",
-                      CountOf(report->versions, "version", "versions"),
-                      CountOf(report->files, "file", "files"),
-                      CountOf(report->xorbs, "xorb", "xorbs"),
-                      CountOf(report->shards, "shard", "shards"),
-                      CountOf(report->errors, "error", "errors"),
-                      CountOf(report->damaged_files, "damaged file", "damaged files")));
+      context.terminal.Line(fmt::format(
+          "{}: {}, {}, {}, {}; {}, {}{}", is_good ? "good" : "bad",
+          CountOf(report->versions, "version", "versions"),
+          CountOf(report->files, "file", "files"),
+          CountOf(report->xorbs, "xorb", "xorbs"),
+          CountOf(report->shards, "shard", "shards"),
+          CountOf(report->errors, "error", "errors"),
+          CountOf(report->damaged_files, "damaged file", "damaged files"),
+          report->set_aside == 0
+              ? ""
+              : fmt::format("; {} set aside",
+                            CountOf(report->set_aside, "object", "objects"))));
     }
   }
   return is_good ? ExitStatus::kGood : ExitStatus::kBad;

@@ -208,7 +208,8 @@ Verb Gc() {
       .details =
           "May run beside all other verbs. What is younger than --grace stays, so "
           "that a put that was killed can be begun again and find what it stored. "
-          "A version that is damaged keeps everything: see `dolium cas verify`.",
+          "A version, file or shard that is damaged keeps everything: see `dolium cas "
+          "verify`.",
       .options = {kStore,
                   Value(ValueKind::kText, "", "grace", "<time>",
                         "keep what is younger, as in 90m, 24h or 7d [24h]"),
@@ -232,10 +233,16 @@ Verb Verify() {
       .details =
           "With --json, findings have `type` (\"bad\"), `kind`, `object`, `key` and "
           "`message`; a damaged file is of kind \"damaged_file\", its object is the "
-          "version, its key the path.",
-      .options = {kStore, Flag("", "deep", "decompress and hash everything"), kJobs,
-                  kJson, kNoSummary, kProgress},
-      .examples = {"dolium cas verify --deep",
+          "version, its key the path. To heal a store: `dolium cas verify --deep "
+          "--set-aside` moves damaged xorbs and shards to the store's folder "
+          "`damaged`; then put the files that it names again, or remove their versions. "
+          "What is whole in a xorb that was set aside can still be read with "
+          "`dolium cas get`.",
+      .options = {kStore, Flag("", "deep", "decompress and hash everything"),
+                  Flag("", "set-aside",
+                       "move what is damaged away, so that a put stores it again"),
+                  kJobs, kJson, kNoSummary, kProgress},
+      .examples = {"dolium cas verify --deep", "dolium cas verify --deep --set-aside",
                    "dolium cas verify --json | jq -r 'select(.kind == "
                    "\"damaged_file\").key'"},
       .least_arguments = 0,
@@ -252,7 +259,8 @@ Verb Reindex() {
       .description =
           "Make the index anew from the shards. It is a cache: nothing depends "
           "on it but how much new versions share with old ones.",
-      .details = "",
+      .details =
+          "A put does the same by itself when it finds the index missing or damaged.",
       .options = {kStore, kJson},
       .examples = {"dolium cas reindex"},
       .least_arguments = 0,

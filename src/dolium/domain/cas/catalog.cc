@@ -4,12 +4,18 @@
 
 #include <fmt/format.h>
 
+#include "dolium/bytes/file_identity.h"
 #include "dolium/bytes/folder_swap.h"
 #include "dolium/domain/cas/files.h"
 #include "dolium/formats/xet/mdb_lookup.h"
 
 namespace dolium::cas {
 namespace {
+
+// How often shards may be replaced while one looks for a file.
+constexpr int kAttempts = 5;
+
+uint64_t Now() { return static_cast<uint64_t>(time(nullptr)); }
 
 Result<std::shared_ptr<const MappedShard>> OpenShard(const Layout& layout,
                                                      const xet::Hash& name) {
@@ -64,77 +70,138 @@ void Catalog::Forget(const xet::Hash& name) {
   opened_.erase(name);
 }
 
-Result<void> Catalog::Refresh() {
-  if (!index_) {
-    DOLIUM_TRY(index_, Index::Open(layout_.index()));
-  }
+bool IsDamagedShard(const Error& error) {
+  return (error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported) &&
+         error.kind != kDamagedIndex;
+}
+
+std::shared_ptr<Index> Catalog::index() const {
+  const std::lock_guard hold(mutex_);
+  return index_;
+}
+
+void Catalog::SetIndex(std::shared_ptr<Index> index) {
+  const std::lock_guard hold(mutex_);
+  if (index_ == index) return;
+  index_ = std::move(index);
+  numbers_.clear();  // Another index numbers shards in another way.
+}
+
+Result<size_t> Catalog::AddShards(Index& index, std::map<xet::Hash, uint32_t>& known) {
+  size_t count = 0;
   DOLIUM_TRY(const auto names, ShardNames());
-  DOLIUM_TRY(auto known, index_->Shards());
+  // The oldest first: what was damaged and stored again is found where it was stored
+  // last.
+  std::multimap<int64_t, xet::Hash> missing;
   for (const xet::Hash& name : names) {
-    if (known.erase(name) > 0) continue;
-    const auto shard = Shard(name);
-    if (!shard) {
-      // One bad shard must not keep all others from use; verify tells of it.
-      if (shard.error().code == ErrorCode::kCorrupt) continue;
-      return shard.error();
-    }
-    if (!*shard || (*shard)->view.IsExpired(static_cast<uint64_t>(time(nullptr)))) {
+    if (known.erase(name) > 0) {
+      ++count;
       continue;
     }
-    const auto added = index_->Add(name, (*shard)->view);
-    if (!added && added.error().code != ErrorCode::kCorrupt) return added.error();
+    DOLIUM_TRY(const auto status, StatusOf(layout_.shard(name)));
+    if (status) missing.emplace(ModifiedNanoseconds(*status), name);
   }
+  for (const auto& [modified, name] : missing) {
+    const auto shard = Shard(name);
+    if (!shard && !IsDamagedShard(shard.error())) return shard.error();
+    if (!shard || !*shard || (*shard)->view.IsExpired(Now())) continue;
+    const auto added = index.Add(name, (*shard)->view).Within(layout_.shard(name));
+    if (!added && !IsDamagedShard(added.error())) return added.error();
+    if (added) ++count;
+  }
+  return count;
+}
+
+Result<void> Catalog::Bring(Index& index) {
+  DOLIUM_TRY(auto known, index.Shards());
+  DOLIUM_TRY([[maybe_unused]] const size_t count, AddShards(index, known));
   for (const auto& [name, number] : known) {
-    DOLIUM_TRY_VOID(index_->Remove(name, nullptr));
+    DOLIUM_TRY_VOID(index.Remove(name, nullptr));
   }
   return {};
 }
 
-Result<std::optional<FoundFile>> Catalog::FindIn(const xet::Hash& shard_name,
-                                                 const xet::Hash& hash) {
-  DOLIUM_TRY(auto shard, Shard(shard_name));
-  if (!shard) return std::nullopt;
+Result<void> Catalog::Refresh(std::string_view lease) {
+  auto there = index();
+  if (!there) {
+    auto opened = Index::Open(layout_.index());
+    if (!opened && opened.error().kind != kDamagedIndex) return opened.error();
+    if (opened) there = *std::move(opened);
+  }
+  if (there) {
+    auto brought = Bring(*there);
+    if (brought) SetIndex(std::move(there));
+    if (brought || brought.error().kind != kDamagedIndex) return brought;
+  }
+  SetIndex(nullptr);
+  there.reset();
+  DOLIUM_TRY([[maybe_unused]] const size_t count, MakeIndexAnew(layout_, lease));
+  DOLIUM_TRY(there, Index::Open(layout_.index()));
+  SetIndex(std::move(there));
+  return {};
+}
+
+Result<std::optional<FoundFile>> Catalog::FindIn(std::shared_ptr<const MappedShard> shard,
+                                                 const xet::Hash& hash) const {
   DOLIUM_TRY(const auto block,
-             xet::FindFile(shard->view, hash).Within(layout_.shard(shard_name)));
+             xet::FindFile(shard->view, hash).Within(layout_.shard(shard->name)));
   if (!block) return std::nullopt;
   return FoundFile{std::move(shard), *block};
 }
 
-Result<std::optional<FoundFile>> Catalog::FindFile(const xet::Hash& hash) {
-  if (index_) {
-    std::optional<xet::Hash> name;
-    if (const auto view = index_->Look()) {
-      if (const auto row = view->FindFile(hash)) name = view->ShardName(row->shard);
+Result<std::optional<FoundFile>> Catalog::FindFile(const xet::Hash& hash,
+                                                   const Accept& accept) {
+  std::optional<xet::Hash> likely;
+  if (const auto there = index()) {
+    if (const auto view = there->Look()) {
+      if (const auto row = view->FindFile(hash)) likely = view->ShardName(row->shard);
     }
-    if (name) {
-      // A shard that is unlinked stays mapped: its files may be in another one by now.
-      DOLIUM_TRY(const auto status, StatusOf(layout_.shard(*name)));
-      if (status) {
-        auto found = FindIn(*name, hash);
-        if (found && *found) return found;
+  }
+  if (likely) {
+    // A shard that is unlinked stays mapped: its files may be in another one by now.
+    DOLIUM_TRY(const auto status, StatusOf(layout_.shard(*likely)));
+    const auto shard = Shard(*likely);
+    if (status && shard && *shard) {
+      auto found = FindIn(*shard, hash);
+      if (found && *found && (!accept || accept(**found))) return found;
+      if (!found) likely.reset();  // To be told of if no other shard has the file.
+    } else {
+      likely.reset();
+    }
+  }
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    DOLIUM_TRY(const auto names, ShardNames());
+    std::optional<Error> damage;
+    bool has_changed = false;
+    for (const xet::Hash& name : names) {
+      if (likely && name == *likely) continue;
+      const auto shard = Shard(name);
+      if (shard && !*shard) {
+        has_changed = true;  // Replaced meanwhile by one that the list lacks.
+        continue;
+      }
+      auto found =
+          shard ? FindIn(*shard, hash) : Result<std::optional<FoundFile>>(shard.error());
+      if (!found) {
+        damage = std::move(found).error();
+      } else if (*found && (!accept || accept(**found))) {
+        return found;
       }
     }
+    if (has_changed) continue;
+    if (damage) return *std::move(damage);
+    break;
   }
-  DOLIUM_TRY(const auto names, ShardNames());
-  std::optional<Error> damage;
-  for (const xet::Hash& name : names) {
-    auto found = FindIn(name, hash);
-    if (!found) {
-      damage = std::move(found).error();
-    } else if (*found) {
-      return found;
-    }
-  }
-  if (damage) return *std::move(damage);
   return std::nullopt;
 }
 
 std::optional<FoundChunk> Catalog::FindChunk(const xet::Hash& hash) {
-  if (!index_) return std::nullopt;
+  const auto there = index();
+  if (!there) return std::nullopt;
   std::optional<ChunkRow> row;
   std::optional<xet::Hash> name;
   {
-    const auto view = index_->Look();
+    const auto view = there->Look();
     if (!view) return std::nullopt;
     row = view->FindChunk(hash);
     if (!row) return std::nullopt;
@@ -145,7 +212,7 @@ std::optional<FoundChunk> Catalog::FindChunk(const xet::Hash& hash) {
   }
   if (!name) return std::nullopt;
   const auto shard = Shard(*name);
-  if (!shard || !*shard) return std::nullopt;
+  if (!shard || !*shard || (*shard)->view.IsExpired(Now())) return std::nullopt;
   const auto xorb =
       xet::BlockAt<xet::XorbBlock>((*shard)->view.xorb_section(), row->xorb);
   if (!xorb || row->chunk >= xorb->size() || xorb->chunk_hash(row->chunk) != hash) {
@@ -161,15 +228,8 @@ Result<size_t> MakeIndexAnew(const Layout& layout, std::string_view lease) {
   size_t count = 0;
   {
     DOLIUM_TRY(const auto index, Index::Open(fresh));
-    DOLIUM_TRY(const auto names, catalog.ShardNames());
-    for (const xet::Hash& name : names) {
-      const auto shard = catalog.Shard(name);
-      if (!shard && shard.error().code != ErrorCode::kCorrupt) return shard.error();
-      if (!shard || !*shard) continue;
-      const auto added = index->Add(name, (*shard)->view);
-      if (!added && added.error().code != ErrorCode::kCorrupt) return added.error();
-      if (added) ++count;
-    }
+    std::map<xet::Hash, uint32_t> none;
+    DOLIUM_TRY(count, catalog.AddShards(*index, none));
   }
   DOLIUM_TRY(const bool is_there, FolderExists(layout.index()));
   if (is_there) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "dolium/base/bytes.h"
@@ -44,35 +46,53 @@ class Catalog {
 
   const Layout& layout() const { return layout_; }
   // nullptr if there is none.
-  const std::shared_ptr<Index>& index() const { return index_; }
+  std::shared_ptr<Index> index() const;
 
   // Brings the index to the state of the shards: adds those it lacks, removes those that
-  // are gone.
-  Result<void> Refresh();
+  // are gone. One that is damaged is made anew; `lease` is for its temporaries.
+  Result<void> Refresh(std::string_view lease);
 
-  Result<std::optional<FoundFile>> FindFile(const xet::Hash& hash);
+  // Several shards may tell of one file, and not all of them of xorbs that are whole:
+  // gives the first that is accepted.
+  using Accept = std::function<bool(const FoundFile&)>;
+  Result<std::optional<FoundFile>> FindFile(const xet::Hash& hash,
+                                            const Accept& accept = {});
+  // Not by shards that have expired.
   std::optional<FoundChunk> FindChunk(const xet::Hash& hash);
 
   // Names of all shards that are there.
   Result<std::vector<xet::Hash>> ShardNames() const;
-  // nullptr if it is gone. kCorrupt names it.
+  // nullptr if it is gone. Errors name it; kCorrupt and kUnsupported: it is damaged.
+  // Whether its bytes give its name is not looked at.
   Result<std::shared_ptr<const MappedShard>> Shard(const xet::Hash& name);
 
   // Forgets a shard that was removed.
   void Forget(const xet::Hash& name);
 
+  // Adds the shards that `known` lacks to an index, takes those that are there out of
+  // `known`, and gives the number that the index has then. Shards that are damaged or
+  // have expired are passed over: one of them must not keep all others from use.
+  Result<size_t> AddShards(Index& index, std::map<xet::Hash, uint32_t>& known);
+
   // Without an index.
   explicit Catalog(Layout layout) : layout_(std::move(layout)) {}
 
  private:
-  Result<std::optional<FoundFile>> FindIn(const xet::Hash& shard, const xet::Hash& hash);
+  Result<std::optional<FoundFile>> FindIn(std::shared_ptr<const MappedShard> shard,
+                                          const xet::Hash& hash) const;
+  Result<void> Bring(Index& index);
+  void SetIndex(std::shared_ptr<Index> index);
 
   const Layout layout_;
+  mutable std::mutex mutex_;
   std::shared_ptr<Index> index_;
-  std::mutex mutex_;
   std::map<xet::Hash, std::shared_ptr<const MappedShard>> opened_;
   std::map<uint32_t, xet::Hash> numbers_;
 };
+
+// Whether an error is the damage of one shard, and not what keeps all of them from being
+// read.
+bool IsDamagedShard(const Error& error);
 
 // Puts an index in place that is made from the shards alone, whatever is there. Gives
 // the number of shards it has.

@@ -1,8 +1,11 @@
 #include "dolium/domain/cas/check.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -12,6 +15,7 @@
 
 #include "dolium/base/crc32c.h"
 #include "dolium/base/parallel.h"
+#include "dolium/bytes/store.h"
 #include "dolium/domain/cas/files.h"
 #include "dolium/domain/cas/xorb_seal.h"
 #include "dolium/formats/xet/mdb_check.h"
@@ -79,9 +83,9 @@ class Checker {
     }
     return ParallelFor(
         paths.size(), options_.jobs,
-        [&](size_t i) {
-          CheckXorb(paths[i],
-                    *HashOfFileName(paths[i].substr(paths[i].size() - 69), ".xorb"));
+        [&](size_t i) -> Result<void> {
+          DOLIUM_TRY_VOID(CheckXorb(
+              paths[i], *HashOfFileName(paths[i].substr(paths[i].size() - 69), ".xorb")));
           const std::lock_guard hold(mutex_);
           ++report_.xorbs;
           if (options_.progress) {
@@ -89,24 +93,53 @@ class Checker {
                                .total_entries = paths.size(),
                                .bytes = report_.bytes});
           }
-          return Result<void>();
+          return {};
         },
         options_.stop);
   }
 
-  void CheckXorb(const std::string& path, const xet::Hash& hash) {
+  Result<void> CheckXorb(const std::string& path, const xet::Hash& hash) {
+    DOLIUM_TRY(const auto before, StatusOf(path));
     const auto xorb = OpenXorbFile(path, hash);
-    if (!xorb) {
-      if (xorb.error().code == ErrorCode::kNotFound) return;  // Collected meanwhile.
+    bool is_damaged = false;
+    if (xorb) {
+      is_damaged = options_.deep && !CheckChunks(*xorb);
+    } else {
+      if (xorb.error().code == ErrorCode::kNotFound) return {};  // Collected meanwhile.
+      is_damaged = xorb.error().code == ErrorCode::kCorrupt ||
+                   xorb.error().code == ErrorCode::kUnsupported;
       Tell("xorb", path, "", xorb.error().message);
       const std::lock_guard hold(mutex_);
       damage_[hash].is_whole = true;
-      return;
     }
-    if (options_.deep) CheckChunks(*xorb);
+    if (is_damaged) return SetAside(path, before);
+    return {};
   }
 
-  void CheckChunks(const OpenedXorb& xorb) {
+  // Moves what was found damaged, unless it is another file by now.
+  Result<void> SetAside(const std::string& path,
+                        const std::optional<struct stat>& before) {
+    if (!options_.set_aside || !before) return {};
+    DOLIUM_TRY_VOID(MakeFolderAt(layout_.damaged()));
+    DOLIUM_TRY(const StoreLock lock, StoreLock::Exclusive(layout_));
+    DOLIUM_TRY(const auto now, StatusOf(path));
+    if (!now || now->st_ino != before->st_ino || now->st_dev != before->st_dev) return {};
+    const std::string target =
+        fmt::format("{}{}", layout_.damaged(), path.substr(path.rfind('/')));
+    // For gc, which removes it some time after nothing needs it any more.
+    if (utimensat(AT_FDCWD, path.c_str(), nullptr, 0) != 0 ||
+        rename(path.c_str(), target.c_str()) != 0) {
+      return SystemError(errno, fmt::format("cannot rename to {}", target)).Within(path);
+    }
+    DOLIUM_TRY_VOID(SyncFolderAt(layout_.damaged()));
+    DOLIUM_TRY_VOID(SyncFolderAt(ParentPath(path)));
+    const std::lock_guard hold(mutex_);
+    ++report_.set_aside;
+    return {};
+  }
+
+  // Whether all of them are good.
+  bool CheckChunks(const OpenedXorb& xorb) {
     const xet::XorbIndex& index = xorb.index;
     xet::ChunkDecompressor decompressor;
     ByteVector stored;
@@ -129,10 +162,12 @@ class Checker {
     }
     // What is wrong with chunks tells more.
     if (const auto sealed = CheckSeal(xorb, checksum); !sealed && !is_damaged) {
+      is_damaged = true;
       Tell("checksum", xorb.path, "", sealed.error().message);
     }
     const std::lock_guard hold(mutex_);
     report_.bytes += index.record_ends.back();
+    return !is_damaged;
   }
 
   Result<void> CheckShards() {
@@ -145,27 +180,31 @@ class Checker {
         Tell("stray", path, "", "not the name of a shard");
         continue;
       }
+      DOLIUM_TRY(const auto before, StatusOf(path));
       const auto bytes = MapFile(path);
       if (!bytes && bytes.error().code == ErrorCode::kNotFound) continue;
       if (!bytes) return bytes.error();
       ++report_.shards;
       if (const xet::Hash found = xet::ChunkHash(*bytes); found != *hash) {
         Tell("shard", path, "", fmt::format("its bytes give {}", ToString(found)));
+        DOLIUM_TRY_VOID(SetAside(path, before));
+        store_.catalog()->Forget(*hash);
         continue;
       }
       const auto view = xet::ShardView::Open(*bytes);
       const auto checked = view ? CheckShard(*view) : Result<void>(view.error());
-      if (!checked) Tell("shard", path, "", checked.error().message);
+      if (checked) continue;
+      Tell("shard", path, "", checked.error().message);
+      DOLIUM_TRY_VOID(SetAside(path, before));
+      store_.catalog()->Forget(*hash);
     }
     return {};
   }
 
   // The first thing that is wrong with a file, or nothing.
-  std::string DamageOf(const xet::Hash& hash, std::optional<uint64_t> size) {
-    const auto known = files_.find(hash);
-    if (known != files_.end() && known->second.empty()) return "";
+  std::string DamageOf(const xet::Hash& hash, std::optional<uint64_t> size,
+                       const Result<std::shared_ptr<const StoredFile>>& file) {
     std::string damage;
-    const auto file = store_.OpenCovered(hash);
     if (!file) {
       damage = file.error().message;
     } else {
@@ -180,31 +219,60 @@ class Checker {
                              (*file)->size(), *size);
       }
     }
-    files_[hash] = damage;
     return damage;
   }
 
-  std::string ChunkDamage(const StoredFile& file) const {
+  std::string ChunkDamage(const StoredFile& file) {
     for (size_t i = 0; i < file.terms().size(); ++i) {
       const xet::Term& term = file.terms()[i];
       const auto found = damage_.find(term.xorb);
-      if (found == damage_.end()) continue;
-      const std::string context = fmt::format(
-          "file {}: term {}: xorb {}", ToString(file.hash()), i, ToString(term.xorb));
-      if (found->second.is_whole) return fmt::format("{}: is damaged", context);
-      const auto chunk = found->second.chunks.lower_bound(term.first);
-      if (chunk != found->second.chunks.end() && chunk->first < term.end) {
-        return fmt::format("{}: chunk {}: {}", context, chunk->first, chunk->second);
+      const auto context = [&] {
+        return fmt::format("file {}: term {}: xorb {}", ToString(file.hash()), i,
+                           ToString(term.xorb));
+      };
+      if (found != damage_.end()) {
+        if (found->second.is_whole) return fmt::format("{}: is damaged", context());
+        const auto chunk = found->second.chunks.lower_bound(term.first);
+        if (chunk != found->second.chunks.end() && chunk->first < term.end) {
+          return fmt::format("{}: chunk {}: {}", context(), chunk->first, chunk->second);
+        }
+      }
+      if (WasSetAside(term.xorb)) {
+        return fmt::format("{}: was set aside as damaged", context());
       }
     }
     return "";
   }
 
-  void CheckFile(const std::string& object, const std::string& key, const xet::Hash& hash,
-                 std::optional<uint64_t> size) {
+  bool WasSetAside(const xet::Hash& xorb) {
+    const auto [known, is_new] = set_aside_.try_emplace(xorb, false);
+    if (is_new) {
+      const auto status = StatusOf(layout_.xorb(xorb));
+      const auto aside = StatusOf(layout_.damaged_xorb(xorb));
+      known->second = status && !*status && aside && *aside;
+    }
+    return known->second;
+  }
+
+  // What is missing from a version that is gone is not damage: it was removed, and gc
+  // came by.
+  static bool IsGone(const std::string& version) {
+    const auto status = StatusOf(version);
+    return status && !*status;
+  }
+
+  void CheckFile(const VersionFile& of, const std::string& object, const std::string& key,
+                 const xet::Hash& hash, uint64_t size,
+                 const std::function<Result<std::shared_ptr<const StoredFile>>()>& open) {
     ++report_.files;
-    const std::string damage = DamageOf(hash, size);
-    if (damage.empty()) return;
+    const auto known = good_.find(hash);
+    if (known != good_.end() && known->second == size) return;
+    const std::string damage = DamageOf(hash, size, open());
+    if (damage.empty()) {
+      good_[hash] = size;
+      return;
+    }
+    if (IsGone(of.path)) return;
     ++report_.damaged_files;
     Tell("damaged_file", object, key, damage);
   }
@@ -232,38 +300,36 @@ class Checker {
           Tell("version", file.path, "", std::move(message));
           continue;
         }
-        CheckVersion(*version);
+        CheckVersion(file, *version);
       }
     }
     return {};
   }
 
-  void CheckVersion(const Version& version) {
+  void CheckVersion(const VersionFile& of, const Version& version) {
     if (version.kind == VersionKind::kFile) {
-      CheckFile(version.reference(), "", version.hash, version.totals.bytes);
+      CheckFile(of, version.reference(), "", version.hash, version.totals.bytes,
+                [&] { return store_.OpenFile(version.hash, *lease_); });
       return;
     }
-    const std::string damage = DamageOf(version.hash, std::nullopt);
-    if (!damage.empty()) {
-      Tell("manifest", version.reference(), "", damage);
-      ++report_.damaged_files;
-      return;
+    // Noted in the lease: what it lists stays while it is checked.
+    const auto manifest = store_.OpenFile(version.hash, *lease_, Pin::kTree);
+    std::string damage = DamageOf(version.hash, std::nullopt, manifest);
+    if (manifest) {  // Damaged or not, it may tell of files.
+      const auto read = ReadManifest(
+          **manifest, options_.stop, [&](const ManifestEntry& entry) -> Result<void> {
+            if (entry.type == EntryType::kFile) {
+              CheckFile(of, version.reference(), entry.path, entry.hash, entry.size,
+                        [&] { return store_.OpenCovered(entry.hash); });
+            }
+            return {};
+          });
+      if (!read && read.error().code == ErrorCode::kCancelled) return;
+      if (!read && damage.empty()) damage = read.error().message;
     }
-    const auto manifest = store_.OpenCovered(version.hash);
-    const auto read = !manifest
-                          ? Result<void>(manifest.error())
-                          : ReadManifest(**manifest, options_.stop,
-                                         [&](const ManifestEntry& entry) -> Result<void> {
-                                           if (entry.type == EntryType::kFile) {
-                                             CheckFile(version.reference(), entry.path,
-                                                       entry.hash, entry.size);
-                                           }
-                                           return {};
-                                         });
-    if (!read) {
-      Tell("manifest", version.reference(), "", read.error().message);
-      ++report_.damaged_files;
-    }
+    if (damage.empty() || IsGone(of.path)) return;
+    Tell("manifest", version.reference(), "", damage);
+    ++report_.damaged_files;
   }
 
   const Store& store_;
@@ -273,7 +339,8 @@ class Checker {
   std::unique_ptr<Lease> lease_;
   std::mutex mutex_;
   std::map<xet::Hash, XorbDamage> damage_;
-  std::unordered_map<xet::Hash, std::string, xet::HashOfHash> files_;
+  std::map<xet::Hash, bool> set_aside_;  // what WasSetAside() said
+  std::unordered_map<xet::Hash, uint64_t, xet::HashOfHash> good_;  // files, and sizes
   CheckReport report_;
 };
 

@@ -34,21 +34,18 @@ class Collection {
     DOLIUM_TRY(lease_, store_.TakeLease());
     // The long part, beside everything else.
     DOLIUM_TRY_VOID(MarkVersions());
+    DOLIUM_TRY_VOID(MarkXorbs());
     if (options_.stop.stop_requested()) return Cancelled();
     // The short part: what came meanwhile, then the sweep. Nobody can begin to rely on
     // anything while this is held.
     DOLIUM_TRY(const StoreLock lock, StoreLock::Exclusive(layout_));
     DOLIUM_TRY(pins_, ReadPins(layout_, !options_.dry_run));
+    there_.clear();
     DOLIUM_TRY_VOID(MarkVersions());
-    const HashSet required = files_;
     DOLIUM_TRY_VOID(MarkPins());
+    DOLIUM_TRY_VOID(ForgetReplacedShards());
     DOLIUM_TRY_VOID(MarkXorbs());
-    DOLIUM_TRY(const bool has_lost_versions, HasLostVersions());
-    for (const xet::Hash& hash : required) {
-      if (found_.contains(hash) || has_lost_versions) continue;
-      return Refuse(NotFound(fmt::format(
-          "file {}: a version has it, and no shard tells of it", ToString(hash))));
-    }
+    DOLIUM_TRY_VOID(CheckFiles());
     oldest_kept_ =
         NowNanoseconds() -
         std::chrono::duration_cast<std::chrono::nanoseconds>(options_.grace).count();
@@ -56,24 +53,30 @@ class Collection {
     // Shards first: a shard never tells of xorbs that are gone.
     DOLIUM_TRY_VOID(SweepShards());
     DOLIUM_TRY_VOID(SweepXorbs());
+    DOLIUM_TRY_VOID(SweepDamaged());
     DOLIUM_TRY_VOID(SweepNames());
     return report_;
   }
 
  private:
-  void MarkFile(const xet::Hash& hash) {
-    if (!hash.is_zero()) files_.insert(hash);
+  bool IsMarked(const xet::Hash& hash) const {
+    return files_.contains(hash) || pinned_files_.contains(hash);
   }
 
-  Result<void> MarkTree(const xet::Hash& hash) {
-    if (!trees_.insert(hash).second) return {};
-    MarkFile(hash);
+  Result<void> MarkTree(const xet::Hash& hash, HashSet& files) {
+    if (hash.is_zero() || trees_.contains(hash)) return {};
+    files.insert(hash);
     DOLIUM_TRY(const auto manifest, store_.OpenCovered(hash));
-    return ReadManifest(*manifest, options_.stop,
-                        [&](const ManifestEntry& entry) -> Result<void> {
-                          if (entry.type == EntryType::kFile) MarkFile(entry.hash);
-                          return {};
-                        });
+    DOLIUM_TRY_VOID(ReadManifest(*manifest, options_.stop,
+                                 [&](const ManifestEntry& entry) -> Result<void> {
+                                   if (entry.type == EntryType::kFile) {
+                                     files.insert(entry.hash);
+                                   }
+                                   return {};
+                                 }));
+    // Not before: one that could not be read is no less needed by the next version.
+    trees_.insert(hash);
+    return {};
   }
 
   Result<void> MarkVersions() {
@@ -86,10 +89,10 @@ class Collection {
         if (!version && version.error().code == ErrorCode::kNotFound) continue;
         if (!version) return Refuse(version.error());
         if (version->kind == VersionKind::kFile) {
-          MarkFile(version->hash);
+          files_.insert(version->hash);
           continue;
         }
-        const auto marked = MarkTree(version->hash);
+        const auto marked = MarkTree(version->hash, files_);
         if (!marked) {
           // Removed while it was read.
           DOLIUM_TRY(const auto status, StatusOf(file.path));
@@ -124,14 +127,16 @@ class Collection {
   Result<void> MarkPins() {
     // What is not whole cannot be kept whole: whoever reads it sees that himself.
     for (const xet::Hash& hash : pins_.noted[Pin::kTree]) {
-      [[maybe_unused]] const auto marked = MarkTree(hash);
+      [[maybe_unused]] const auto marked = MarkTree(hash, pinned_files_);
     }
-    for (const xet::Hash& hash : pins_.noted[Pin::kFile]) MarkFile(hash);
+    const auto& files = pins_.noted[Pin::kFile];
+    pinned_files_.insert(files.begin(), files.end());
     const auto& pinned = pins_.noted[Pin::kXorb];
     xorbs_.insert(pinned.begin(), pinned.end());
     return {};
   }
 
+  // Whether there is a file for a xorb.
   Result<bool> IsThere(const xet::Hash& xorb) {
     const auto known = there_.find(xorb);
     if (known != there_.end()) return known->second;
@@ -139,33 +144,111 @@ class Collection {
     return there_[xorb] = status.has_value();
   }
 
+  // Whether its footer can be read, too: a good one stays good.
+  Result<bool> IsReadable(const xet::Hash& xorb) {
+    DOLIUM_TRY(const bool is_there, IsThere(xorb));
+    if (!is_there) return false;
+    if (readable_.contains(xorb)) return true;
+    const auto opened = OpenXorbFile(layout_.xorb(xorb), xorb);
+    if (!opened && opened.error().code != ErrorCode::kCorrupt &&
+        opened.error().code != ErrorCode::kUnsupported &&
+        opened.error().code != ErrorCode::kNotFound) {
+      return opened.error();
+    }
+    if (opened) readable_.insert(xorb);
+    return opened.has_value();
+  }
+
   // Marks the xorbs of all that shards tell of files that are needed: two writers may
-  // have stored one file in two ways.
+  // have stored one file in two ways. A shard is read again only if more files are needed
+  // than when it was read last.
   Result<void> MarkXorbs() {
     DOLIUM_TRY(const auto names, store_.catalog()->ShardNames());
     for (const xet::Hash& name : names) {
+      if (options_.stop.stop_requested()) return Cancelled();
+      const size_t marked = files_.size() + pinned_files_.size();
+      const auto last = scanned_.find(name);
+      if (last != scanned_.end() && last->second == marked) continue;
       const auto shard = store_.catalog()->Shard(name);
-      if (!shard && shard.error().code != ErrorCode::kCorrupt) return shard.error();
-      if (!shard || !*shard) continue;
-      xet::ShardVisitor visitor;
-      visitor.file = [&](const xet::FileBlock& file) -> Result<void> {
-        if (!files_.contains(file.hash())) return {};
-        found_.insert(file.hash());
-        DOLIUM_TRY(const bool is_complete, IsComplete(file));
-        if (is_complete) complete_.insert(file.hash());
-        for (size_t i = 0; i < file.size(); ++i) xorbs_.insert(file.term(i).xorb);
-        return {};
-      };
-      const auto scanned = (*shard)->view.Scan(visitor);
-      if (!scanned && scanned.error().code != ErrorCode::kCorrupt) return scanned.error();
+      if (!shard) return Refuse(shard.error());
+      if (!*shard) continue;
+      DOLIUM_TRY_VOID(CheckBytes(**shard));
+      const auto scanned = MarkXorbsOf(**shard);
+      if (!scanned) return Refuse(scanned.error().Within(layout_.shard(name)));
+      scanned_[name] = marked;
     }
     return {};
   }
 
+  // What a damaged shard says may make a needed xorb look as if nobody needed it.
+  Result<void> CheckBytes(const MappedShard& shard) {
+    if (checked_.contains(shard.name)) return {};
+    const xet::Hash found = xet::ChunkHash(shard.bytes);
+    if (found == shard.name) {
+      checked_.insert(shard.name);
+      return {};
+    }
+    return Refuse(Corrupt(fmt::format("{}: its bytes give {}", layout_.shard(shard.name),
+                                      ToString(found))));
+  }
+
+  Result<void> MarkXorbsOf(const MappedShard& shard) {
+    xet::ShardVisitor visitor;
+    visitor.file = [&](const xet::FileBlock& file) -> Result<void> {
+      if (!IsMarked(file.hash())) return {};
+      DOLIUM_TRY(const bool is_complete, IsComplete(file));
+      if (is_complete) complete_.insert(file.hash());
+      for (size_t i = 0; i < file.size(); ++i) xorbs_.insert(file.term(i).xorb);
+      return {};
+    };
+    return shard.view.Scan(visitor);
+  }
+
+  // Another gc may have run since the shards were read.
+  Result<void> ForgetReplacedShards() {
+    DOLIUM_TRY(const auto names, store_.catalog()->ShardNames());
+    const HashSet there(names.begin(), names.end());
+    for (const auto& [name, marked] : scanned_) {
+      if (there.contains(name)) continue;
+      scanned_.clear();
+      complete_.clear();
+      return {};
+    }
+    return {};
+  }
+
+  // That all files of versions can be read.
+  Result<void> CheckFiles() {
+    if (!FirstIncomplete()) return {};
+    DOLIUM_TRY(const bool has_lost_versions, HasLostVersions());
+    if (has_lost_versions) {
+      versions_.clear();
+      trees_.clear();
+      files_.clear();
+      DOLIUM_TRY_VOID(MarkVersions());
+    }
+    // It may have been stored again meanwhile.
+    scanned_.clear();
+    DOLIUM_TRY_VOID(MarkXorbs());
+    const auto file = FirstIncomplete();
+    if (!file) return {};
+    return Refuse(NotFound(fmt::format(
+        "file {}: a version has it, and no shard tells of xorbs for it that are there",
+        ToString(*file))));
+  }
+
+  std::optional<xet::Hash> FirstIncomplete() const {
+    for (const xet::Hash& hash : files_) {
+      if (!hash.is_zero() && !complete_.contains(hash)) return hash;
+    }
+    return std::nullopt;
+  }
+
   Result<bool> IsComplete(const xet::FileBlock& file) {
+    if (file.size() == 0) return false;
     for (size_t i = 0; i < file.size(); ++i) {
-      DOLIUM_TRY(const bool is_there, IsThere(file.term(i).xorb));
-      if (!is_there || dead_.contains(file.term(i).xorb)) return false;
+      DOLIUM_TRY(const bool is_readable, IsReadable(file.term(i).xorb));
+      if (!is_readable || dead_.contains(file.term(i).xorb)) return false;
     }
     return true;
   }
@@ -209,6 +292,19 @@ class Collection {
     return {};
   }
 
+  // What was set aside: nobody needs it, since all files can be read without.
+  Result<void> SweepDamaged() const {
+    if (options_.dry_run) return {};
+    DOLIUM_TRY(const auto files, SortedFolder(layout_.damaged()));
+    for (const std::string& file : files) {
+      const std::string path = fmt::format("{}/{}", layout_.damaged(), file);
+      DOLIUM_TRY(const bool is_young, IsYoung(path));
+      if (is_young) continue;
+      DOLIUM_TRY([[maybe_unused]] const bool was_there, RemoveFile(path));
+    }
+    return {};
+  }
+
   // What stays of a shard.
   struct Remains {
     std::vector<xet::FileInfo> files;
@@ -218,7 +314,7 @@ class Collection {
 
   // Of a needed file, what cannot be read stays only if there is nothing better.
   Result<bool> IsFileNeeded(const xet::FileBlock& file, bool is_young) {
-    const bool is_needed = files_.contains(file.hash());
+    const bool is_needed = IsMarked(file.hash());
     if (is_needed && !complete_.contains(file.hash())) return true;
     if (!is_needed && !is_young) return false;
     return IsComplete(file);
@@ -265,14 +361,14 @@ class Collection {
     DOLIUM_TRY_VOID(file.Append(bytes));
     DOLIUM_TRY_VOID(file.Publish(layout_.shard(name)));
     DOLIUM_TRY(const auto shard, store_.catalog()->Shard(name));
-    if (const auto& index = store_.catalog()->index(); shard && index) {
+    if (const auto index = store_.catalog()->index(); shard && index) {
       [[maybe_unused]] const auto added = index->Add(name, shard->view);
     }
     return name;
   }
 
   Result<void> RemoveShard(const std::shared_ptr<const MappedShard>& shard) {
-    if (const auto& index = store_.catalog()->index()) {
+    if (const auto index = store_.catalog()->index()) {
       [[maybe_unused]] const auto removed = index->Remove(shard->name, &shard->view);
     }
     DOLIUM_TRY([[maybe_unused]] const bool was_there,
@@ -287,29 +383,28 @@ class Collection {
     report_.shards = names.size();
     for (const xet::Hash& name : names) {
       if (pins_.Has(Pin::kShard, name)) continue;
-      auto shard = store_.catalog()->Shard(name);
-      // Left for verify to tell of; what it alone knew is lost already.
-      if (!shard && shard.error().code == ErrorCode::kCorrupt) continue;
-      if (!shard) return std::move(shard).error();
-      if (!*shard) continue;
+      DOLIUM_TRY(const auto shard, store_.catalog()->Shard(name));
+      if (!shard) continue;
       DOLIUM_TRY(const bool is_young, IsYoung(layout_.shard(name)));
-      const auto remains = RemainsOf(**shard, is_young);
-      if (!remains && remains.error().code == ErrorCode::kCorrupt) continue;
-      if (!remains) return remains.error();
-      if (remains->lost == 0) {
-        if ((*shard)->bytes.size() < kSmallShard) small.push_back(*shard);
-        continue;
-      }
-      if (remains->files.empty() && remains->xorbs.empty()) {
+      DOLIUM_TRY(Remains remains, RemainsOf(*shard, is_young));
+      const uint64_t expiry =
+          shard->view.footer() ? shard->view.footer()->expiry : xet::kNeverExpires;
+      if (remains.files.empty() && remains.xorbs.empty()) {
         ++report_.removed_shards;
+      } else if (remains.lost == 0) {
+        if (shard->bytes.size() < kSmallShard && expiry == xet::kNeverExpires) {
+          small.push_back(shard);
+        }
+        continue;
       } else {
         ++report_.rewritten_shards;
         if (options_.dry_run) continue;
         DOLIUM_TRY(const ByteVector bytes,
-                   xet::WriteShard(remains->files, remains->xorbs, {}));
+                   xet::WriteShard(std::move(remains.files), std::move(remains.xorbs),
+                                   {.expiry = expiry}));
         DOLIUM_TRY([[maybe_unused]] const auto written, WriteShard(bytes));
       }
-      if (!options_.dry_run) DOLIUM_TRY_VOID(RemoveShard(*shard));
+      if (!options_.dry_run) DOLIUM_TRY_VOID(RemoveShard(shard));
     }
     if (small.size() < kManySmallShards || options_.dry_run) return {};
     std::vector<std::shared_ptr<const MappedShard>> group;
@@ -381,12 +476,16 @@ class Collection {
   int64_t oldest_kept_ = 0;
   std::set<std::string> versions_;
   HashSet trees_;
-  HashSet files_;     // that are needed
-  HashSet found_;     // of them, those that a shard tells of
-  HashSet complete_;  // and that can be read by one
-  HashSet xorbs_;
+  HashSet files_;         // of versions
+  HashSet pinned_files_;  // of leases
+  HashSet complete_;      // of both, those that can be read by a shard
+  HashSet xorbs_;         // that are needed
   HashSet dead_;
-  std::unordered_map<xet::Hash, bool, xet::HashOfHash> there_;
+  HashSet checked_;  // shards that have the bytes they are named after
+  // Shards that were read, with the number of files that were needed then.
+  std::unordered_map<xet::Hash, size_t, xet::HashOfHash> scanned_;
+  std::unordered_map<xet::Hash, bool, xet::HashOfHash> there_;  // xorbs
+  HashSet readable_;                                            // of them
   std::vector<std::string> dead_paths_;
   CollectReport report_;
 };

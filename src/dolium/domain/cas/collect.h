@@ -29,13 +29,13 @@ struct CollectReport {
   uint64_t shards = 0;
   uint64_t removed_shards = 0;
   uint64_t rewritten_shards = 0;
-  uint64_t removed_leases = 0;  // of processes that died
 };
 
 // Marks from all versions and from the leases of living processes, then removes the rest.
 // May run beside puts and gets, which wait for a moment while things are removed. Killed,
-// it leaves a store that is whole, with garbage in it. A version or manifest that cannot
-// be read is an error, and nothing is removed: what it needs is not known.
+// it leaves a store that is whole, with garbage in it. A version, manifest or shard that
+// is damaged is an error, and so is a file of a version that cannot be read as far as the
+// footers of xorbs tell; then nothing is removed: what it needs is not known.
 Result<CollectReport> CollectGarbage(const Store& store, const CollectOptions& options);
 
 }  // namespace dolium::cas

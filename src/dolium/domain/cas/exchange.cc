@@ -80,21 +80,41 @@ Result<std::set<xet::Hash>> FilesOf(const Store& store, const ExportOptions& opt
   return files;
 }
 
-Result<void> CopyXorb(const OpenedXorb& xorb, FileStore& target,
-                      const std::string& path) {
+// Copies a xorb and checks all of it on the way; false if it is there already. What is
+// there and is something else is replaced with `force` only.
+Result<bool> CopyXorb(const OpenedXorb& xorb, FileStore& target, const std::string& path,
+                      bool force) {
+  const xet::Hash& name = xorb.index.hash;
   DOLIUM_TRY(const auto there, target.Stat(path));
-  if (there) return {};
+  if (there) {
+    DOLIUM_TRY(const Bytes object, MapFile(path));
+    const auto same = VerifyXorb(object, &name);
+    if (same) return false;
+    if (!force) {
+      return Exists(
+          fmt::format("{}: is there, and is not the xorb: {}; --force "
+                      "replaces it",
+                      path, same.error().message));
+    }
+  }
   DOLIUM_TRY(const auto writer, target.Begin(path));
   const uint64_t size =
       xorb.index.record_ends.back() + xet::XorbFooterBytes(xorb.index.size());
+  xet::XorbStream stream;
   ByteVector piece;
   for (uint64_t offset = 0; offset < size; offset += piece.size()) {
     piece.resize(std::min<uint64_t>(kCopyPiece, size - offset));
     DOLIUM_TRY_VOID(ReadAt(xorb.fd.get(), offset, piece).Within(xorb.path));
+    DOLIUM_TRY_VOID(stream.Write(piece).Within(xorb.path));
     DOLIUM_TRY_VOID(writer->Append(piece));
   }
+  DOLIUM_TRY(const xet::XorbIndex index, stream.Finish().Within(xorb.path));
+  if (index.hash != name) {
+    return Corrupt(
+        fmt::format("{}: xorb has the hash {}", xorb.path, ToString(index.hash)));
+  }
   DOLIUM_TRY([[maybe_unused]] const auto made, writer->Commit(Precondition::None()));
-  return {};
+  return true;
 }
 
 // Where a folder of others has a xorb; empty if it has not.
@@ -110,27 +130,35 @@ Result<std::string> FindXorb(const std::string& folder, const xet::Hash& hash) {
   return "";
 }
 
-// Brings a xorb into the store, after a check of all of it, and notes it.
+// Whether the store has a xorb, all of which is good.
+Result<bool> HasXorb(const Layout& layout, const xet::Hash& hash) {
+  const auto object = MapFile(layout.xorb(hash));
+  if (!object && object.error().code == ErrorCode::kNotFound) return false;
+  if (!object) return object.error();
+  return VerifyXorb(*object, &hash).has_value();
+}
+
+// Brings a xorb into the store, after a check of all of it, and notes it. One that is
+// there and is damaged is replaced.
 Result<bool> TakeXorb(const Store& store, Lease& lease, const xet::Hash& hash,
                       const ImportOptions& options) {
   const Layout& layout = store.layout();
   {
     DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout));
     DOLIUM_TRY(const auto there, StatusOf(layout.xorb(hash)));
-    if (there) {
-      DOLIUM_TRY_VOID(lease.Note(Pin::kXorb, hash));
-      return false;
-    }
+    if (there) DOLIUM_TRY_VOID(lease.Note(Pin::kXorb, hash));
   }
+  DOLIUM_TRY(const bool is_there, HasXorb(layout, hash));
+  if (is_there) return false;
   std::string path;
   if (!options.xorbs.empty()) {
     DOLIUM_TRY(path, FindXorb(options.xorbs, hash));
   }
   if (path.empty()) {
-    return NotFound(fmt::format("xorb {}: is not in the store{}", ToString(hash),
-                                options.xorbs.empty()
-                                    ? "; --xorbs names a folder that has it"
-                                    : fmt::format(", nor in {}", options.xorbs)));
+    return NotFound(
+        fmt::format("xorb {}: is not in the store, or damaged{}", ToString(hash),
+                    options.xorbs.empty() ? "; --xorbs names a folder that has it"
+                                          : fmt::format(", nor in {}", options.xorbs)));
   }
   DOLIUM_TRY(const Bytes object, MapFile(path));
   DOLIUM_TRY(const xet::XorbIndex index, VerifyXorb(object, &hash).Within(path));
@@ -147,6 +175,7 @@ Result<bool> TakeXorb(const Store& store, Lease& lease, const xet::Hash& hash,
     DOLIUM_TRY_VOID(lease.Note(Pin::kXorb, hash));
     DOLIUM_TRY_VOID(file.Rename(layout.xorb(hash)));
   }
+  store.xorbs()->Forget(hash);
   DOLIUM_TRY_VOID(SyncFolderAt(layout.xorb_folder(hash)));
   return true;
 }
@@ -173,8 +202,8 @@ Result<ExchangeReport> ExportShard(const Store& store, const std::string& path,
       if (options.xorbs.empty()) continue;
       const std::string copy =
           fmt::format("{}/{}.xorb", options.xorbs, ToString(term.xorb));
-      DOLIUM_TRY_VOID(CopyXorb(*xorb, *target, copy));
-      ++report.copied_xorbs;
+      DOLIUM_TRY(const bool was_copied, CopyXorb(*xorb, *target, copy, options.force));
+      if (was_copied) ++report.copied_xorbs;
     }
     report.bytes += file->size();
     files.push_back(std::move(info));
@@ -256,6 +285,7 @@ Result<Version> ImportShard(const Store& store, const std::string& path,
     DOLIUM_TRY_VOID(lease->Note(Pin::kShard, name));
     DOLIUM_TRY_VOID(file.Publish(store.layout().shard(name)));
   }
+  store.catalog()->Forget(name);
   // The index learns of the shard by the put that follows.
   DOLIUM_TRY(NewFile list, NewFile::Create(store.layout(), lease->id()));
   DOLIUM_TRY_VOID(list.Append(AsBytes(manifest)));

@@ -21,11 +21,12 @@ struct ExchangeReport {
 struct ExportOptions {
   std::vector<Reference> references = {};  // none: all versions
   std::string xorbs = {};                  // a folder to copy xorbs to; empty: none
-  bool force = false;                      // replace the shard
+  bool force = false;                      // replace the shard, and what is no xorb
   std::stop_token stop = {};
 };
 // Writes a shard with the files that `references` name (and the manifests of folders) and
-// the xorbs they need.
+// the xorbs they need. Xorbs that are copied are checked, chunk by chunk; those that lie
+// there already, too.
 Result<ExchangeReport> ExportShard(const Store& store, const std::string& path,
                                    const ExportOptions& options);
 
@@ -35,7 +36,8 @@ struct ImportOptions {
   std::stop_token stop = {};
 };
 // Takes the files of a shard. Everything is checked: xorbs against their names, chunks
-// against their hashes, files against theirs. kNotFound if a xorb is in neither place.
+// against their hashes, files against theirs. A xorb of the store that is damaged is
+// replaced. kNotFound if a xorb is in neither place.
 // The version is a folder in which each file is called by its hash.
 Result<Version> ImportShard(const Store& store, const std::string& path,
                             const ImportOptions& options, ExchangeReport& report);

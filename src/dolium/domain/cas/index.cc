@@ -141,11 +141,34 @@ Error Index::Failure(int status, const char* action) const {
   std::string message =
       fmt::format("{}: {}: {}; the index is a cache, to make it anew: dolium cas reindex",
                   folder_, action, mdb_strerror(status));
-  if (status == MDB_CORRUPTED || status == MDB_INVALID || status == MDB_PAGE_NOTFOUND ||
-      status == MDB_VERSION_MISMATCH) {
-    return Corrupt(std::move(message));
+  switch (status) {
+    case MDB_CORRUPTED:
+    case MDB_INVALID:
+    case MDB_PAGE_NOTFOUND:
+    case MDB_VERSION_MISMATCH:
+    case MDB_INCOMPATIBLE:
+    case MDB_BAD_TXN:
+    case MDB_BAD_DBI:
+    case MDB_BAD_VALSIZE:
+    case MDB_CURSOR_FULL:
+    case MDB_PAGE_FULL:
+      return Corrupt(std::move(message)).WithKind(kDamagedIndex);
+    default:
+      return IoError(std::move(message));
   }
-  return IoError(std::move(message));
+}
+
+// LMDB maps what its header speaks of: touching a page behind the end of the file would
+// end the process.
+Result<void> Index::CheckSize() const {
+  const uint64_t expected = size();
+  int fd = -1;
+  struct stat status{};
+  if (mdb_env_get_fd(environment_, &fd) != MDB_SUCCESS || fstat(fd, &status) != 0) {
+    return Failure(MDB_INVALID, "cannot look");
+  }
+  if (static_cast<uint64_t>(status.st_size) >= expected) return {};
+  return Failure(MDB_CORRUPTED, "its file is too short");
 }
 
 Result<std::shared_ptr<Index>> Index::Open(const std::string& folder) {
@@ -169,6 +192,7 @@ Result<std::shared_ptr<Index>> Index::Open(const std::string& folder) {
   const int open = mdb_env_open(index->environment_, folder.c_str(),
                                 MDB_NOTLS | MDB_NORDAHEAD | MDB_NOMETASYNC, 0666);
   if (open != MDB_SUCCESS) return index->Failure(open, "cannot open");
+  DOLIUM_TRY_VOID(index->CheckSize());
   int dead = 0;
   mdb_reader_check(index->environment_, &dead);
   DOLIUM_TRY_VOID(index->OpenTables());

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "dolium/base/result.h"
 #include "dolium/formats/xet/hash.h"
@@ -33,10 +34,14 @@ struct FileRow {
   uint32_t file = 0;
 };
 
+// The kind of error that says: the index is damaged, and must be made anew.
+constexpr std::string_view kDamagedIndex = "damaged_index";
+
 // An LMDB environment. Any number of threads and processes; writers take turns.
 class Index {
  public:
   // Opens the folder, or makes it. Processes that open it twice get the same object.
+  // Damage that is seen is of the kind kDamagedIndex, here and in all that follows.
   static Result<std::shared_ptr<Index>> Open(const std::string& folder);
   ~Index();
   Index(const Index&) = delete;
@@ -80,6 +85,7 @@ class Index {
  private:
   Index() = default;
   Result<void> OpenTables();
+  Result<void> CheckSize() const;
   Result<void> Change(const std::function<int(MDB_txn*)>& change);
   Error Failure(int status, const char* action) const;
 

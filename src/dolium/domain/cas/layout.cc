@@ -42,6 +42,9 @@ std::string Layout::xorb(const xet::Hash& hash) const {
   const std::string text = ToString(hash);
   return fmt::format("{}/xorbs/{}/{}.xorb", root_, text.substr(0, 2), text);
 }
+std::string Layout::damaged_xorb(const xet::Hash& hash) const {
+  return fmt::format("{}/damaged/{}.xorb", root_, ToString(hash));
+}
 std::string Layout::shard(const xet::Hash& hash) const {
   return fmt::format("{}/shards/{}.mdb", root_, ToString(hash));
 }

@@ -5,6 +5,7 @@
 //   shards/<hash>.mdb                   which chunks a xorb has, which terms a file has
 //   names/<name>/<sequence>-<check>.json   one version; check: hash of these bytes
 //   index/                              a cache, made from the shards
+//   damaged/<hash>.xorb, <hash>.mdb     what a check set aside
 //   seen/<name>                         a cache: what the last put read (seen_files.h)
 //   tmp/<lease>.<n>                     objects that are being written
 //   leases/<id>                         what a living process needs; locked by it
@@ -38,6 +39,8 @@ class Layout {
   std::string shard(const xet::Hash& hash) const;
   std::string names() const { return root_ + "/names"; }
   std::string name_folder(std::string_view name) const;
+  std::string damaged() const { return root_ + "/damaged"; }
+  std::string damaged_xorb(const xet::Hash& hash) const;
   std::string index() const { return root_ + "/index"; }
   std::string seen() const { return root_ + "/seen"; }
   std::string temporaries() const { return root_ + "/tmp"; }

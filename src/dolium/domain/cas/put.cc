@@ -28,7 +28,7 @@ class Work {
   static Result<std::unique_ptr<Work>> Begin(const Store& store, Lease& lease,
                                              const PutOptions& options) {
     DOLIUM_TRY_VOID(CheckName(options.name));
-    DOLIUM_TRY_VOID(store.catalog()->Refresh());
+    DOLIUM_TRY_VOID(store.catalog()->Refresh(lease.id()));
     return std::unique_ptr<Work>(new Work(store, options, lease));
   }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/crc32c.h"
+#include "dolium/domain/cas/stored_file.h"
 #include "dolium/domain/cas/xorb_seal.h"
 #include "dolium/formats/xet/mdb_writer.h"
 
@@ -84,7 +85,7 @@ bool PutSession::ContinuesTerm(const xet::Hash& hash) {
   return term_->end < index.size() && index.chunks[term_->end] == hash;
 }
 
-// Notes that a xorb must stay; false if it is not there, or not readable.
+// Notes that a xorb must stay; false if it is not there.
 Result<bool> PutSession::PinXorb(const xet::Hash& hash) {
   const auto [found, is_new] = pinned_.try_emplace(hash, false);
   if (!is_new) return found->second;
@@ -290,18 +291,19 @@ Result<void> PutSession::WriteXorb(Batch& batch) {
       DOLIUM_TRY_VOID(lease_.Note(Pin::kXorb, hash));
       DOLIUM_TRY_VOID(file.Rename(layout.xorb(hash)));
     }
+    cache_->Forget(hash);  // It may have replaced one that was damaged.
     return SyncFolderAt(folder);
   });
   xorb.record_ends = {};
-  if (batch.xorb + 1 - in_session_shards_ >= kXorbsPerSessionShard) SubmitSessionShard();
+  xorb.is_written = true;
+  if (batch.xorb + 1 >= in_session_shards_ + kXorbsPerSessionShard) SubmitSessionShard();
   return {};
 }
 
 // A shard with the xorbs that were written since the last one: for a put after a crash.
 void PutSession::SubmitSessionShard() {
   std::vector<xet::XorbInfo> infos;
-  while (in_session_shards_ < xorbs_.size() && xorbs_[in_session_shards_].hash &&
-         xorbs_[in_session_shards_].record_ends.empty()) {
+  while (in_session_shards_ < xorbs_.size() && xorbs_[in_session_shards_].is_written) {
     infos.push_back(InfoOf(xorbs_[in_session_shards_++]));
   }
   disk_->Submit([this, infos = std::move(infos)]() -> Result<void> {
@@ -336,20 +338,38 @@ Result<xet::Hash> PutSession::WriteShard(BytesView bytes) {
     DOLIUM_TRY_VOID(lease_.Note(Pin::kShard, name));
     DOLIUM_TRY_VOID(file.Rename(layout.shard(name)));
   }
+  catalog_->Forget(name);  // It may have replaced one that was damaged.
   DOLIUM_TRY_VOID(SyncFolderAt(layout.shards()));
   return name;
 }
 
-// Whether a shard of the store has this file, with xorbs that are there; noted then.
-Result<bool> PutSession::IsKnownFile(const xet::Hash& hash) {
-  DOLIUM_TRY(const auto found, catalog_->FindFile(hash));
-  if (!found) return false;
-  for (size_t i = 0; i < found->block.size(); ++i) {
-    DOLIUM_TRY(const bool is_there, PinXorb(found->block.term(i).xorb));
+// Notes the xorbs of a file; false if one is not there.
+Result<bool> PutSession::PinXorbsOf(const FoundFile& found) {
+  for (size_t i = 0; i < found.block.size(); ++i) {
+    DOLIUM_TRY(const bool is_there, PinXorb(found.block.term(i).xorb));
     if (!is_there) return false;
   }
+  return true;
+}
+
+// Whether a shard of the store has this file, with xorbs that are there and whose footers
+// give the file's hash; noted then.
+Result<bool> PutSession::IsKnownFile(const xet::Hash& hash) {
+  std::optional<Error> error;
+  const auto found = catalog_->FindFile(hash, [&](const FoundFile& candidate) {
+    const auto pinned = PinXorbsOf(candidate);
+    if (!pinned) error = pinned.error();
+    if (!pinned || !*pinned) return !pinned;
+    const auto file = StoredFile::Open(hash, candidate, cache_);
+    return file && (*file)->CheckHash();
+  });
+  if (error) return *std::move(error);
+  // A shard that is damaged is no reason not to store the file again.
+  if (!found && !IsDamagedShard(found.error())) return found.error();
+  if (!found || !*found) return false;
   DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(catalog_->layout()));
-  DOLIUM_TRY(const auto status, StatusOf(catalog_->layout().shard(found->shard->name)));
+  DOLIUM_TRY(const auto status,
+             StatusOf(catalog_->layout().shard((*found)->shard->name)));
   if (!status) return false;
   DOLIUM_TRY_VOID(lease_.Note(Pin::kFile, hash));
   return true;

@@ -103,6 +103,7 @@ class PutSession : public ChunkConsumer {
     std::optional<xet::Hash> hash;      // once it is closed
     std::shared_ptr<XorbFile> file;     // while it is written
     uint32_t stored = 0;
+    bool is_written = false;  // or will be, before all that is sent to the disk now
   };
   struct Place {
     uint32_t xorb = 0;
@@ -137,6 +138,7 @@ class PutSession : public ChunkConsumer {
   Result<void> TakeBatch(Batch& batch);
   Result<void> WriteXorb(Batch& batch);
   Result<bool> PinXorb(const xet::Hash& hash);
+  Result<bool> PinXorbsOf(const FoundFile& found);
   Result<bool> IsKnownFile(const xet::Hash& hash);
   bool IsShardFull() const;
   void SubmitSessionShard();

@@ -109,7 +109,7 @@ Result<StoreStatistics> CountStore(const Store& store) {
                SizesIn(fmt::format("{}/{}", layout.xorbs(), folder)));
     statistics.stored_bytes += bytes;
   }
-  if (const auto& index = store.catalog()->index()) {
+  if (const auto index = store.catalog()->index()) {
     statistics.index_bytes = index->size();
   }
   return statistics;
@@ -120,6 +120,7 @@ Result<VersionStatistics> CountVersion(const Store& store, const Version& versio
   VersionStatistics statistics;
   std::set<xet::Hash> files;
   if (version.kind == VersionKind::kFile) {
+    DOLIUM_TRY([[maybe_unused]] const auto noted, store.OpenFile(version.hash, *lease));
     files.insert(version.hash);
   } else {
     DOLIUM_TRY_VOID(store.VisitManifest(version, *lease,

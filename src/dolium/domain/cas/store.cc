@@ -28,14 +28,16 @@ Result<std::shared_ptr<const StoredFile>> Store::OpenFile(const xet::Hash& hash,
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     DOLIUM_TRY(const auto found, catalog_->FindFile(hash));
     if (!found) break;
-    DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout()));
-    DOLIUM_TRY(const auto status, StatusOf(layout().shard(found->shard->name)));
-    if (!status) {
-      catalog_->Forget(found->shard->name);
-      continue;
+    {
+      DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout()));
+      DOLIUM_TRY(const auto status, StatusOf(layout().shard(found->shard->name)));
+      if (!status) {
+        catalog_->Forget(found->shard->name);
+        continue;
+      }
+      DOLIUM_TRY_VOID(lease.Note(pin, hash));
     }
-    DOLIUM_TRY_VOID(lease.Note(pin, hash));
-    return StoredFile::Open(hash, found, xorbs_);
+    return OpenBest(hash, *found);
   }
   return NotFound(fmt::format("file {}: is not in the store", ToString(hash)));
 }
@@ -44,7 +46,39 @@ Result<std::shared_ptr<const StoredFile>> Store::OpenCovered(
     const xet::Hash& hash) const {
   if (hash.is_zero()) return StoredFile::Open(hash, std::nullopt, xorbs_);
   DOLIUM_TRY(const auto found, catalog_->FindFile(hash));
-  return StoredFile::Open(hash, found, xorbs_);
+  if (!found) return StoredFile::Open(hash, found, xorbs_);
+  return OpenBest(hash, *found);
+}
+
+// Whether no xorb of it was set aside.
+bool Store::IsInPlace(const StoredFile& file) const {
+  const xet::Hash* last = nullptr;
+  for (const xet::Term& term : file.terms()) {
+    if (last != nullptr && *last == term.xorb) continue;
+    last = &term.xorb;
+    const auto xorb = xorbs_->Get(term.xorb);
+    if (!xorb || (*xorb)->is_set_aside) return false;
+  }
+  return true;
+}
+
+Result<std::shared_ptr<const StoredFile>> Store::OpenBest(const xet::Hash& hash,
+                                                          const FoundFile& first) const {
+  auto file = StoredFile::Open(hash, first, xorbs_);
+  bool is_whole = file && (*file)->CheckHash();
+  if (is_whole && IsInPlace(**file)) return file;
+  // Of what is left, the best; the first if all are bad, so that it is told what is.
+  [[maybe_unused]] const auto other =
+      catalog_->FindFile(hash, [&](const FoundFile& found) {
+        if (found.shard->name == first.shard->name) return false;
+        auto opened = StoredFile::Open(hash, found, xorbs_);
+        if (!opened || !(*opened)->CheckHash()) return false;
+        const bool is_in_place = IsInPlace(**opened);
+        if (is_in_place || !is_whole) file = std::move(opened);
+        is_whole = true;
+        return is_in_place;
+      });
+  return file;
 }
 
 Result<Version> Store::Find(const Reference& reference) const {

@@ -31,7 +31,8 @@ class Store {
   Result<std::unique_ptr<Lease>> TakeLease() const { return Lease::Take(layout()); }
 
   // Opens a file and notes in the lease that it is needed: with kFile it alone, with
-  // kTree also what it lists as a manifest. kNotFound if there is no such file.
+  // kTree also what it lists as a manifest. kNotFound if there is no such file. If
+  // several shards tell of it, by one whose xorbs are whole as far as footers tell.
   Result<std::shared_ptr<const StoredFile>> OpenFile(const xet::Hash& hash, Lease& lease,
                                                      Pin pin = Pin::kFile) const;
   // The same for a file that a lease covers already.
@@ -45,6 +46,10 @@ class Store {
                              const ManifestReader::Visitor& visit) const;
 
  private:
+  Result<std::shared_ptr<const StoredFile>> OpenBest(const xet::Hash& hash,
+                                                     const FoundFile& first) const;
+  bool IsInPlace(const StoredFile& file) const;
+
   explicit Store(std::shared_ptr<Catalog> catalog);
 
   const std::shared_ptr<Catalog> catalog_;

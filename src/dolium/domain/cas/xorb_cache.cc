@@ -53,7 +53,7 @@ Result<OpenedXorb> OpenXorbFile(const std::string& path, const xet::Hash& name) 
     return std::move(fd).error();
   }
   DOLIUM_TRY(auto index, ReadFooter(fd->get(), name).Within(context));
-  return OpenedXorb{path, *std::move(fd), std::move(index)};
+  return OpenedXorb{path, *std::move(fd), std::move(index), false};
 }
 
 Result<std::shared_ptr<const OpenedXorb>> XorbCache::Get(const xet::Hash& hash) {
@@ -61,13 +61,23 @@ Result<std::shared_ptr<const OpenedXorb>> XorbCache::Get(const xet::Hash& hash) 
     const std::lock_guard hold(mutex_);
     if (const auto found = known_.find(hash); found != known_.end()) {
       order_.splice(order_.begin(), order_, found->second);
-      return order_.front();
+      if (!order_.front()->is_set_aside) return order_.front();
     }
   }
-  DOLIUM_TRY(auto opened, OpenXorbFile(layout_.xorb(hash), hash));
+  auto found = OpenXorbFile(layout_.xorb(hash), hash);
+  if (!found && found.error().code == ErrorCode::kNotFound) {
+    auto aside = OpenXorbFile(layout_.damaged_xorb(hash), hash);
+    if (aside) aside->is_set_aside = true;
+    if (aside || aside.error().code != ErrorCode::kNotFound) found = std::move(aside);
+  }
+  DOLIUM_TRY(auto opened, std::move(found));
   auto xorb = std::make_shared<const OpenedXorb>(std::move(opened));
   const std::lock_guard hold(mutex_);
-  if (const auto found = known_.find(hash); found != known_.end()) return *found->second;
+  if (const auto known = known_.find(hash); known != known_.end()) {
+    if ((*known->second)->is_set_aside == xorb->is_set_aside) return *known->second;
+    *known->second = xorb;  // Equal in all but where it is.
+    return xorb;
+  }
   order_.push_front(xorb);
   known_[hash] = order_.begin();
   chunks_ += xorb->index.size();
@@ -77,6 +87,15 @@ Result<std::shared_ptr<const OpenedXorb>> XorbCache::Get(const xet::Hash& hash) 
     order_.pop_back();
   }
   return xorb;
+}
+
+void XorbCache::Forget(const xet::Hash& hash) {
+  const std::lock_guard hold(mutex_);
+  const auto found = known_.find(hash);
+  if (found == known_.end()) return;
+  chunks_ -= (*found->second)->index.size();
+  order_.erase(found->second);
+  known_.erase(found);
 }
 
 }  // namespace dolium::cas

@@ -1,0 +1,24 @@
+dolium cas init store
+export DOLIUM_STORE=store
+make_files in 4
+chmod 644 in/*
+touch -h -d @1700000000 in/* in
+chmod 755 in
+dolium cas put --no-summary in
+xorb=$(find store/xorbs -name '*.xorb')
+overwrite "$xorb" 12 'XX'
+status dolium cas verify --deep --set-aside
+ls store/damaged
+status dolium cas verify
+status dolium cas gc --grace 0s
+dolium cas put --no-summary in
+dolium cas verify --deep
+dolium cas gc --grace 0s
+ls store/damaged
+dolium cas get in@1 -o out
+cmp in/0 out/0
+: > store/index/data.mdb
+dolium cas get in -o again
+truncate -s 12288 store/index/data.mdb
+dolium cas get in -o third
+dolium cas put --json in | sed -E 's/.*"new_bytes":([0-9]*).*/new bytes: \1/'
