@@ -88,7 +88,7 @@ bool PutSession::ContinuesTerm(const xet::Hash& hash) {
 Result<bool> PutSession::PinXorb(const xet::Hash& hash) {
   const auto [found, is_new] = pinned_.try_emplace(hash, false);
   if (!is_new) return found->second;
-  DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(catalog_->layout()));
+  DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(catalog_->layout(), lease_.stop()));
   DOLIUM_TRY(const auto status, StatusOf(catalog_->layout().xorb(hash)));
   if (!status) return false;
   DOLIUM_TRY_VOID(lease_.Note(Pin::kXorb, hash));
@@ -284,9 +284,12 @@ Result<void> PutSession::WriteXorb(Batch& batch) {
     DOLIUM_TRY_VOID(file.Append(footer));
     DOLIUM_TRY_VOID(file.Sync());
     const std::string folder = layout.xorb_folder(hash);
-    DOLIUM_TRY_VOID(MakeFolderAt(folder));
+    if (!made_folders_.contains(folder)) {
+      DOLIUM_TRY_VOID(MakeFolderAt(folder));
+      made_folders_.insert(folder);
+    }
     {
-      DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout));
+      DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout, lease_.stop()));
       DOLIUM_TRY_VOID(lease_.Note(Pin::kXorb, hash));
       DOLIUM_TRY_VOID(file.Rename(layout.xorb(hash)));
     }
@@ -332,7 +335,7 @@ Result<xet::Hash> PutSession::WriteShard(BytesView bytes) {
   DOLIUM_TRY_VOID(file.Append(bytes));
   DOLIUM_TRY_VOID(file.Sync());
   {
-    DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout));
+    DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout, lease_.stop()));
     DOLIUM_TRY_VOID(lease_.Note(Pin::kShard, name));
     DOLIUM_TRY_VOID(file.Rename(layout.shard(name)));
   }
@@ -340,26 +343,39 @@ Result<xet::Hash> PutSession::WriteShard(BytesView bytes) {
   return name;
 }
 
-// Whether a shard of the store has this file, with xorbs that are there; noted then.
-Result<bool> PutSession::IsKnownFile(const xet::Hash& hash) {
-  DOLIUM_TRY(const auto found, catalog_->FindFile(hash));
-  if (!found) return false;
+// The number of chunks of a file that a shard of the store has, with xorbs that are
+// there; noted then.
+Result<std::optional<uint64_t>> PutSession::ChunksOfKnown(const StoredName& name,
+                                                          bool is_covered) {
+  DOLIUM_TRY(const auto found, catalog_->FindFile(name.hash));
+  if (!found || found->block.raw_bytes() != name.size) return std::nullopt;
+  uint64_t chunks = 0;
   for (size_t i = 0; i < found->block.size(); ++i) {
-    DOLIUM_TRY(const bool is_there, PinXorb(found->block.term(i).xorb));
-    if (!is_there) return false;
+    const xet::Term term = found->block.term(i);
+    DOLIUM_TRY(const bool is_there, PinXorb(term.xorb));
+    if (!is_there || term.first >= term.end) return std::nullopt;
+    chunks += term.end - term.first;
   }
-  DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(catalog_->layout()));
+  if (is_covered) return chunks;
+  DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(catalog_->layout(), lease_.stop()));
   DOLIUM_TRY(const auto status, StatusOf(catalog_->layout().shard(found->shard->name)));
-  if (!status) return false;
-  DOLIUM_TRY_VOID(lease_.Note(Pin::kFile, hash));
-  return true;
+  if (!status) return std::nullopt;
+  DOLIUM_TRY_VOID(lease_.Note(Pin::kFile, name.hash));
+  return chunks;
 }
 
-Result<bool> PutSession::TakeKnown(const StoredName& name) {
-  if (!name.hash.is_zero() && !file_names_.contains(name.hash)) {
-    DOLIUM_TRY(const bool is_known, IsKnownFile(name.hash));
-    if (!is_known) return false;
-    file_names_.insert(name.hash);
+Result<bool> PutSession::TakeKnown(const StoredName& name, bool is_covered) {
+  if (name.hash.is_zero() != (name.size == 0)) return false;
+  if (!name.hash.is_zero()) {
+    std::optional<uint64_t> chunks;
+    if (const auto own = file_names_.find(name.hash); own != file_names_.end()) {
+      chunks = own->second;
+    } else {
+      DOLIUM_TRY(chunks, ChunksOfKnown(name, is_covered));
+      if (!chunks) return false;
+      if (!is_covered) file_names_.emplace(name.hash, *chunks);
+    }
+    totals_.chunks += *chunks;
   }
   ++totals_.files;
   totals_.bytes += name.size;
@@ -369,6 +385,7 @@ Result<bool> PutSession::TakeKnown(const StoredName& name) {
 Result<void> PutSession::EndFile(const ChunkInput&) {
   CloseTerm();
   const StoredName name{xet::FileHash(tree_), tree_.size()};
+  const uint64_t chunks = tree_.leaves();
   ++totals_.files;
   std::vector<ClosedTerm> terms = std::move(terms_);
   terms_.clear();
@@ -377,12 +394,12 @@ Result<void> PutSession::EndFile(const ChunkInput&) {
   if (!name.hash.is_zero() && !file_names_.contains(name.hash)) {
     const bool is_old = std::none_of(terms.begin(), terms.end(),
                                      [](const auto& term) { return term.own; });
-    bool is_known = false;
+    std::optional<uint64_t> known;
     if (is_old) {
-      DOLIUM_TRY(is_known, IsKnownFile(name.hash));
+      DOLIUM_TRY(known, ChunksOfKnown(name, false));
     }
-    file_names_.insert(name.hash);
-    if (!is_known) {
+    file_names_.emplace(name.hash, chunks);
+    if (!known) {
       records_ += 1 + 2 * terms.size();
       files_.push_back({name.hash, std::move(terms)});
     }
