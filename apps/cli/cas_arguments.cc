@@ -69,7 +69,8 @@ std::string FormatTime(int64_t nanoseconds) {
 }
 
 Json VersionMembers(const cas::Version& version) {
-  Json json = {{"name", version.name}};
+  Json json;
+  cas::AddText(json, "name", version.name);
   if (version.sequence != 0) {
     json["sequence"] = version.sequence;
     json["created"] = FormatTime(version.created);

@@ -1,5 +1,6 @@
 // cas ls, log, stat, diff.
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <string>
@@ -50,14 +51,16 @@ Result<void> ListVersionEntries(const Context& context, const cas::Store& store,
              {{"mode"}, {"size", Align::kRight}, {"modified"}, {"path"}, {"hash"}});
   const auto show = [&](const cas::ManifestEntry& entry) -> Result<void> {
     if (context.terminal.json()) {
-      Json json = {{"path", entry.path}, {"type", EntryTypeName(entry.type)}};
+      Json json;
+      cas::AddText(json, "path", entry.path);
+      json["type"] = EntryTypeName(entry.type);
       if (entry.type != cas::EntryType::kLink) json["mode"] = entry.mode;
       json["modified"] = entry.modified;
       if (entry.type == cas::EntryType::kFile) {
         json["size"] = entry.size;
         json["hash"] = ToString(entry.hash);
       }
-      if (entry.type == cas::EntryType::kLink) json["target"] = entry.target;
+      if (entry.type == cas::EntryType::kLink) cas::AddText(json, "target", entry.target);
       context.terminal.JsonLine(json);
     } else if (is_long) {
       const bool is_file = entry.type == cas::EntryType::kFile;
@@ -248,15 +251,61 @@ Result<void> StatVersion(const Context& context, const cas::Store& store) {
   return {};
 }
 
+Json SumMembers(const cas::ChunkSums& sums) {
+  return {{"chunks", sums.chunks},
+          {"bytes", sums.bytes},
+          {"new_chunks", sums.new_chunks},
+          {"new_bytes", sums.new_bytes}};
+}
+
+Result<void> StatTwo(const Context& context, const cas::Store& store) {
+  DOLIUM_TRY(const auto first, FindVersionOf(store, context.arguments[0]));
+  DOLIUM_TRY(const auto second, FindVersionOf(store, context.arguments[1]));
+  DOLIUM_TRY(const auto counts, cas::CompareChunks(store, first, second, context.stop));
+  const auto name = [](const cas::Version& version) {
+    return version.sequence == 0 ? version.name : version.reference();
+  };
+  const auto gain = counts.gain();
+  if (context.terminal.json()) {
+    Json json;
+    cas::AddText(json, "first", name(first));
+    cas::AddText(json, "second", name(second));
+    json.update(SumMembers(counts.stored));
+    if (counts.plain) {
+      json["not_aligned"] = SumMembers(*counts.plain);
+      json["gain"] = *gain;
+    }
+    context.terminal.JsonLine(json);
+    return {};
+  }
+  const auto line = [&](std::string_view title, const std::string& value) {
+    context.terminal.Line(fmt::format("{:<14}{}", title, value));
+  };
+  const auto show = [&](std::string_view title, const cas::ChunkSums& sums) {
+    const double share = sums.bytes == 0 ? 0.0
+                                         : 100.0 * static_cast<double>(sums.new_bytes) /
+                                               static_cast<double>(sums.bytes);
+    line(title, fmt::format("{} of {}, {} of {}, {:.1f} %", FormatCount(sums.new_chunks),
+                            CountOf(sums.chunks, "chunk", "chunks"),
+                            FormatSize(sums.new_bytes), FormatSize(sums.bytes), share));
+  };
+  line("versions", fmt::format("{}, {}", name(first), name(second)));
+  show("new", counts.stored);
+  if (counts.plain) {
+    show("not aligned", *counts.plain);
+    line("gain", fmt::format("{}{}", *gain < 0 ? "-" : "",
+                             FormatSize(static_cast<uint64_t>(std::abs(*gain)))));
+  }
+  return {};
+}
+
 void ShowDifference(const Context& context, const cas::VersionDifference& difference) {
   using Kind = cas::VersionDifference::Kind;
   const bool is_removed = difference.kind == Kind::kRemoved;
   const bool is_added = difference.kind == Kind::kAdded;
   if (context.terminal.json()) {
-    Json json = {{"type", is_removed ? "removed"
-                          : is_added ? "added"
-                                     : "changed"},
-                 {"path", difference.path}};
+    Json json = {{"type", is_removed ? "removed" : is_added ? "added" : "changed"}};
+    cas::AddText(json, "path", difference.path);
     if (!difference.reason.empty()) json["reason"] = difference.reason;
     context.terminal.JsonLine(json);
     return;
@@ -303,8 +352,10 @@ ExitStatus RunCasLog(Context& context) {
 
 ExitStatus RunCasStat(Context& context) {
   return Look(context, [&](const cas::Store& store) {
-    return context.arguments.positionals().empty() ? StatStore(context, store)
-                                                   : StatVersion(context, store);
+    const size_t count = context.arguments.positionals().size();
+    return count == 0   ? StatStore(context, store)
+           : count == 1 ? StatVersion(context, store)
+                        : StatTwo(context, store);
   });
 }
 

@@ -1,6 +1,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/cmd_shard_stream.h"
 #include "cli/context.h"
 #include "cli/terminal/size.h"
 #include "cli/terminal/table.h"
@@ -30,6 +31,7 @@ Result<std::optional<uint64_t>> CountObjects(const Container& container) {
 }  // namespace
 
 ExitStatus RunInfo(Context& context) {
+  if (context.arguments[0] == kStandardInput) return ShardStreamInfo(context);
   const auto container = context.Open(context.arguments[0], /*allow_unfinished=*/true);
   if (!container) return context.FailLocation(container.error());
   const Location& location = (*container)->location();

@@ -1,6 +1,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/cmd_shard_stream.h"
 #include "cli/context.h"
 #include "cli/terminal/table.h"
 #include "cli/verbs.h"
@@ -66,6 +67,7 @@ std::vector<std::string> EntryRow(const Entry& entry,
 }  // namespace
 
 ExitStatus RunLs(Context& context) {
+  if (context.arguments[0] == kStandardInput) return ShardStreamLs(context);
   const auto container = context.Open(context.arguments[0]);
   if (!container) return context.FailLocation(container.error());
   Terminal& terminal = context.terminal;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/cmd_shard_stream.h"
 #include "cli/context.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
@@ -127,6 +128,7 @@ ExitStatus VerifyWholeVolume(Context& context, const volume::Volume& volume,
 
 ExitStatus VerifyLocation(Context& context, const std::string& text, const Sample& sample,
                           uint64_t seed) {
+  if (text == kStandardInput) return ShardStreamVerify(context);
   VerifyOptions options;
   options.quick = context.arguments.Has("quick");
   options.report_missing = context.arguments.Has("strict");

@@ -65,7 +65,8 @@ std::vector<Verb> MakeVerbs() {
               "Tell what a location holds: format, parameters, whether it is finished.",
           .details = "Reads what describes the set, not its entries; `dolium stats` "
                      "counts those. "
-                     "The number of objects is told where the store can list them.",
+                     "The number of objects is told where the store can list them.\n"
+                     "`-` is an MDB shard of Xet on standard input, read as it comes.",
           .options = {kFormat, kSharding, kCoordinates, kSalvage, kJson},
           .examples = {"dolium info seg/s0", "dolium info --json https://host/seg/s0"},
           .least_arguments = 1,
@@ -83,7 +84,9 @@ std::vector<Verb> MakeVerbs() {
               "the listing goes on behind them; the exit status is then 1.\n"
               "With --json, each entry has `key`, `size` (decoded bytes, null where the "
               "index does not know), `stored_size`, `object`, `offset`, and `preceding` "
-              "where bytes before the entry belong to it.",
+              "where bytes before the entry belong to it.\n"
+              "`-` is an MDB shard of Xet on standard input; its files are listed as "
+              "they come, with `key` and `size`.",
           .options = {Flag("l", "long",
                            "a table: key, size, stored size, object, offset"),
                       kFormat, kSharding, kXorbs, kUnfinished, kCoordinates, kSalvage,
@@ -138,7 +141,10 @@ std::vector<Verb> MakeVerbs() {
                      "`kind`, `object`, "
                      "`key`, `offset`, `length` and `message`; the last line of each "
                      "location has "
-                     "`type` \"summary\".",
+                     "`type` \"summary\".\n"
+                     "`-` is an MDB shard of Xet on standard input. Read front to back, "
+                     "its structure, its records and the names of its xorbs are checked; "
+                     "not what needs two places at once, such as terms against xorbs.",
           .options = {Flag("", "quick",
                            "check the index and the ranges; read no payload"),
                       Value(ValueKind::kText, "", "sample", "<n | p%>",

@@ -18,6 +18,9 @@ constexpr std::string_view kReferenceDetails =
     "A version is named as `name`, for the latest, or `name@3`. A file can also be named "
     "by its hash, of 64 digits.";
 
+constexpr std::string_view kHexDetails =
+    "With --json, names that are not UTF-8 are given in hex: `path_hex` for `path`.";
+
 std::string WithReferences(std::string_view details) {
   std::string all(details);
   if (!all.empty()) all += '\n';
@@ -63,7 +66,7 @@ Verb Put() {
           "With --align-entries, pieces of ShardPack and Neuroglancer shards end where "
           "their entries end: versions of a set that differ in some entries share all "
           "others. The hashes of such files are not those that Xet gives them. `dolium "
-          "cas stat` tells what it gains.",
+          "cas stat` of two versions tells what it gains.",
       .options = {kStore,
                   Value(ValueKind::kText, "n", "name", "<name>",
                         "the name [the base name of one path]"),
@@ -116,7 +119,7 @@ Verb Ls() {
       .usage = "[options] [<name>]",
       .outline = "list names, or what is in a version",
       .description = "List the names in a store, or the paths of one version.",
-      .details = WithReferences(""),
+      .details = WithReferences(kHexDetails),
       .options = {kStore, Flag("l", "long", "a table: sizes, times, hashes"), kJson},
       .examples = {"dolium cas ls", "dolium cas ls -l train@2",
                    "dolium cas ls --json train | jq -r 'select(.size > 1e9).path'"},
@@ -144,21 +147,23 @@ Verb Log() {
 Verb Stat() {
   return {
       .name = "cas stat",
-      .usage = "[options] [<name>]",
+      .usage = "[options] [<name> [<name>]]",
       .outline = "sizes, ratios, a histogram; what a version added",
       .description =
           "Tell how much a store holds, and what it saves; or what one version "
-          "is made of and added.",
+          "is made of and added; or what the second of two has that the first has not.",
       .details = WithReferences(
           "`dedup ratio` is the bytes of all versions to the bytes of all pieces; "
-          "`compression` the bytes of pieces to those on disk. To see what "
-          "--align-entries gains, put two versions of a set under two names, with and "
-          "without it, and compare what the second versions added."),
+          "`compression` the bytes of pieces to those on disk.\n"
+          "Of two versions that were put with --align-entries, `not aligned` is what the "
+          "second would have added without it, and `gain` the difference: for this, both "
+          "are read, and cut again."),
       .options = {kStore, kJson},
       .examples = {"dolium cas stat", "dolium cas stat train@2",
+                   "dolium cas stat train@1 train@2",
                    "dolium cas stat --json | jq .dedup_ratio"},
       .least_arguments = 0,
-      .most_arguments = 1,
+      .most_arguments = 2,
       .run = RunCasStat,
   };
 }
@@ -171,7 +176,8 @@ Verb Diff() {
       .description =
           "Tell what differs between two versions: `-` only in the first, `+` "
           "only in the second, `~` in both.",
-      .details = WithReferences("The exit status is 1 if anything differs."),
+      .details = WithReferences("The exit status is 1 if anything differs.\n" +
+                                std::string(kHexDetails)),
       .options = {kStore, Flag("q", "quiet", "tell the sums only"), kJson, kNoSummary},
       .examples = {"dolium cas diff train@1 train@2"},
       .least_arguments = 2,

@@ -34,6 +34,8 @@ class Version(NamedTuple):
     new_bytes: int
     stored_bytes: int
     aligned: bool
+    # What put() left out, as (path, reason): only the version that it gives knows.
+    skipped: tuple[tuple[str, str], ...] = ()
 
     @property
     def reference(self) -> str:
@@ -148,6 +150,7 @@ class Store:
         *paths: str | os.PathLike[str],
         name: str | None = None,
         align_entries: bool = False,
+        reread: bool = False,
         memory: int = _MEMORY,
         jobs: int = 0,
         progress: Progress | None = None,
@@ -155,13 +158,17 @@ class Store:
         """Stores files and folders as the next version of a name (of one path, its base name).
 
         With `align_entries`, pieces of ShardPack and Neuroglancer shards end where their entries
-        end; hashes are then not those of Xet.
+        end; hashes are then not those of Xet. Files of folders that have not changed since the
+        last put of the name are not read, but with `reread`. Files that are neither files, folders
+        nor links are left out: `skipped` of the version names them.
         """
         if name is None:
             if len(paths) != 1:
                 raise ValueError("several paths need a name")
             name = pathlib.PurePath(paths[0]).name
-        return Version(**self._store.put(paths, name, align_entries, memory, jobs, progress))
+        return Version(
+            **self._store.put(paths, name, align_entries, reread, memory, jobs, progress)
+        )
 
     def put_bytes(self, data: Buffer, name: str, *, jobs: int = 0) -> Version:
         """Stores bytes as a file."""
@@ -179,11 +186,14 @@ class Store:
         """Restores a version as `output`, checked. Gives the number of files and of bytes."""
         return self._store.get(reference, output, force, jobs, progress)
 
-    def open(self, reference: str, path: str | None = None) -> StoredFile:
-        """Opens a file, by its version or hash, or one of a folder, by its path there."""
+    def open(self, reference: str, path: str | os.PathLike[str] | None = None) -> StoredFile:
+        """Opens a file, by its version or hash, or one of a folder, by its path there.
+
+        Names that are not UTF-8 are as os.fsdecode() gives them.
+        """
         return StoredFile(self._store.open(reference, path))
 
-    def read(self, reference: str, path: str | None = None) -> bytes:
+    def read(self, reference: str, path: str | os.PathLike[str] | None = None) -> bytes:
         """All of a file."""
         with self.open(reference, path) as file:
             return file.readall()
@@ -204,6 +214,14 @@ class Store:
         """Sizes and ratios of the store; or what one version is made of and added."""
         return self._store.stat() if reference is None else self._store.stat_version(reference)
 
+    def compare(self, first: str, second: str) -> dict[str, Any]:
+        """How many chunks and bytes the second version has, and how many the first has not.
+
+        If one of them was put with `align_entries`, also what it would be without, as
+        `not_aligned`, and the bytes that this spares, as `gain`: both are read for it.
+        """
+        return self._store.compare(first, second)
+
     def rm(self, reference: str) -> int:
         """Removes a version, or all of a name; how many. gc() frees the space."""
         return self._store.remove(reference)
@@ -214,7 +232,7 @@ class Store:
         grace: float | datetime.timedelta = datetime.timedelta(days=1),
         dry_run: bool = False,
     ) -> dict[str, int]:
-        """Removes what no version needs and is older than `grace` (seconds)."""
+        """Removes what no version needs and is older than `grace` (seconds, not negative)."""
         seconds = grace.total_seconds() if isinstance(grace, datetime.timedelta) else grace
         return self._store.gc(seconds, dry_run)
 

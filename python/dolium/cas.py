@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Chunk",
+    "ChunkRun",
     "Damage",
     "FileHash",
     "Store",
@@ -35,9 +36,13 @@ __all__ = [
     "chunk_hash",
     "chunks",
     "file_hash",
+    "find_run",
     "hash_files",
+    "key_shard",
     "make_xorb",
     "read_xorb",
+    "subtract_shards",
+    "unite_shards",
     "xorb_hash",
 ]
 
@@ -62,6 +67,14 @@ class Xorb(NamedTuple):
 
     hash: str
     chunks: list[Chunk]
+
+
+class ChunkRun(NamedTuple):
+    """What find_run() finds: chunks [first, end) of a xorb."""
+
+    xorb: str
+    first: int
+    end: int
 
 
 def file_hash(path: str | os.PathLike[str], *, jobs: int = 0) -> str:
@@ -109,3 +122,37 @@ def read_xorb(data: Buffer, hash: str | None = None) -> Xorb:
     """Reads and checks all of a xorb; with `hash`, also that this is its hash."""
     found, chunks = _core.xet_read_xorb(data, hash)
     return Xorb(found, [Chunk(*chunk) for chunk in chunks])
+
+
+def key_shard(shard: Buffer, key: str, *, created: int = 0, expiry: int | None = None) -> bytes:
+    """The answer of a server to a query for chunks: the xorbs of an MDB shard, with the hashes of
+    their chunks under `key`, and no files.
+
+    Who has a chunk can find it there, and nobody can learn of others. `created` and `expiry` are
+    seconds since 1970; once expired, nothing is found in it.
+    """
+    return _core.xet_key_shard(shard, key, created, expiry)
+
+
+def unite_shards(
+    shards: Sequence[Buffer], *, created: int = 0, expiry: int | None = None
+) -> list[bytes]:
+    """All that is in any of these MDB shards, as shards of at most 64 MiB."""
+    return _core.xet_unite_shards(shards, created, expiry)
+
+
+def subtract_shards(
+    shard: Buffer, without: Sequence[Buffer], *, created: int = 0, expiry: int | None = None
+) -> list[bytes]:
+    """What is in an MDB shard and in none of the others."""
+    return _core.xet_subtract_shards(shard, without, created, expiry)
+
+
+def find_run(shard: Buffer, chunks: Sequence[str], *, now: int | None = None) -> ChunkRun | None:
+    """The longest run in a xorb that begins with the first of `chunks` and goes on with the next.
+
+    Hashes are plain, also for a keyed shard. None if the first is not there, or if the shard has
+    expired at `now` (seconds since 1970; by default, the time it is).
+    """
+    run = _core.xet_find_run(shard, chunks, now)
+    return None if run is None else ChunkRun(*run)

@@ -20,6 +20,7 @@ void BindPackTuples(nanobind::module_& module);
 void BindPackWriter(nanobind::module_& module);
 void BindPackOrders(nanobind::module_& module);
 void BindXetHash(nanobind::module_& module);
+void BindXetShards(nanobind::module_& module);
 void BindCasStore(nanobind::module_& module);
 
 }  // namespace dolium::python

@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -38,6 +39,9 @@ namespace {
 
 using cas::Version;
 
+// A hundred years, in seconds: more than any file is old.
+constexpr double kLongestGrace = 100.0 * 365 * 86400;
+
 nb::dict ToDict(const Version& version) {
   nb::dict out;
   out["name"] = NameText(version.name);
@@ -66,6 +70,15 @@ nb::dict ToDict(const cas::ManifestEntry& entry) {
       entry.type == cas::EntryType::kFile ? nb::cast(ToString(entry.hash)) : nb::none();
   out["target"] = entry.type == cas::EntryType::kLink ? nb::object(NameText(entry.target))
                                                       : nb::none();
+  return out;
+}
+
+nb::dict ToDict(const cas::ChunkSums& sums) {
+  nb::dict out;
+  out["chunks"] = sums.chunks;
+  out["bytes"] = sums.bytes;
+  out["new_chunks"] = sums.new_chunks;
+  out["new_bytes"] = sums.new_bytes;
   return out;
 }
 
@@ -134,13 +147,18 @@ class CasStore {
 
   nb::str path() const { return NameText(path_); }
 
-  nb::dict Put(const nb::sequence& paths, const std::string& name, bool align_entries,
-               uint64_t memory, size_t jobs, nb::object progress) const {
+  nb::dict Put(const nb::sequence& paths, nb::handle name, bool align_entries,
+               bool reread, uint64_t memory, size_t jobs, nb::object progress) const {
     std::vector<std::string> texts;
     for (const nb::handle path : paths) texts.push_back(LocationText(path));
     const std::stop_source stop;
     ProgressCall call(std::move(progress), stop);
-    cas::PutOptions options = OptionsOf(name, memory, jobs, stop);
+    cas::PutOptions options = OptionsOf(LocationText(name), memory, jobs, stop);
+    options.reread = reread;
+    std::vector<std::pair<std::string, std::string>> skipped;
+    options.skipped = [&](const std::string& path, std::string_view reason) {
+      skipped.emplace_back(path, reason);
+    };
     options.progress = call.function();
     if (align_entries) {
       options.forced_cuts = [](const std::string& path) {
@@ -150,24 +168,32 @@ class CasStore {
     std::optional<Result<Version>> version;
     RunInterruptible(stop, [&] { version = cas::Put(*store_, texts, options); });
     call.Check();
-    return ToDict(Must(*std::move(version)));
+    nb::dict out = ToDict(Must(*std::move(version)));
+    nb::list left_out;
+    for (const auto& [path, reason] : skipped) {
+      left_out.append(nb::make_tuple(NameText(path), reason));
+    }
+    out["skipped"] = nb::tuple(left_out);
+    return out;
   }
 
-  nb::dict PutBytes(nb::handle data, const std::string& name, uint64_t memory,
+  nb::dict PutBytes(nb::handle data, nb::handle name, uint64_t memory,
                     size_t jobs) const {
     const LentBytes lent(data);
     const UniqueFd file(memfd_create("dolium", MFD_CLOEXEC));
     if (!file) Raise(SystemError(errno, "cannot make a file in memory"));
     const std::stop_source stop;
+    const cas::PutOptions options = OptionsOf(LocationText(name), memory, jobs, stop);
     return ToDict(RunStoppable<Version>(stop, [&]() -> Result<Version> {
       DOLIUM_TRY_VOID(cas::WriteAll(file.get(), lent.view()));
       if (lseek(file.get(), 0, SEEK_SET) != 0) return SystemError(errno, "cannot seek");
-      return cas::PutStream(*store_, file.get(), OptionsOf(name, memory, jobs, stop));
+      return cas::PutStream(*store_, file.get(), options);
     }));
   }
 
-  nb::tuple Get(const std::string& reference, nb::handle output, bool force, size_t jobs,
+  nb::tuple Get(nb::handle name, nb::handle output, bool force, size_t jobs,
                 nb::object progress) const {
+    const std::string reference = LocationText(name);
     const std::string out = LocationText(output);
     const std::stop_source stop;
     ProgressCall call(std::move(progress), stop);
@@ -187,21 +213,30 @@ class CasStore {
     return nb::make_tuple(done.files, done.bytes);
   }
 
-  std::shared_ptr<CasFile> Open(const std::string& reference,
-                                const std::optional<std::string>& path) const {
+  std::shared_ptr<CasFile> Open(nb::handle name, nb::handle path_in_folder) const {
+    const std::string reference = LocationText(name);
+    std::optional<std::string> path;
+    if (!path_in_folder.is_none()) path = LocationText(path_in_folder);
     const std::stop_source stop;
     return RunStoppable<std::shared_ptr<CasFile>>(
         stop, [&]() -> Result<std::shared_ptr<CasFile>> {
           DOLIUM_TRY(auto lease, store_->TakeLease());
           DOLIUM_TRY(const Version version, Find(reference));
-          xet::Hash hash = version.hash;
+          cas::ManifestEntry entry;
+          entry.hash = version.hash;
+          entry.size = version.totals.bytes;
           if (path) {
-            DOLIUM_TRY(hash, FindPath(version, *path, *lease));
+            DOLIUM_TRY(entry, FindPath(version, *path, *lease));
           } else if (version.kind != cas::VersionKind::kFile) {
             return InvalidArgument(fmt::format("{} is a folder: a path in it is needed",
                                                version.reference()));
           }
-          DOLIUM_TRY(auto file, store_->OpenFile(hash, *lease));
+          DOLIUM_TRY(auto file, store_->OpenFile(entry.hash, *lease));
+          DOLIUM_TRY_VOID(file->CheckHash());
+          if (file->size() != entry.size) {
+            return Corrupt(fmt::format("file {}: {} bytes, expected {}",
+                                       ToString(entry.hash), file->size(), entry.size));
+          }
           return std::make_shared<CasFile>(std::move(lease), std::move(file));
         });
   }
@@ -215,7 +250,8 @@ class CasStore {
     return out;
   }
 
-  nb::list Entries(const std::string& reference) const {
+  nb::list Entries(nb::handle name) const {
+    const std::string reference = LocationText(name);
     const std::stop_source stop;
     using Entries = std::vector<cas::ManifestEntry>;
     const auto entries = RunStoppable<Entries>(stop, [&]() -> Result<Entries> {
@@ -244,7 +280,8 @@ class CasStore {
     return out;
   }
 
-  nb::list Log(const std::string& name) const {
+  nb::list Log(nb::handle of) const {
+    const std::string name = LocationText(of);
     nb::list out;
     for (const Version& version :
          Must(WithoutGil([&] { return cas::ListVersions(store_->layout(), name); }))) {
@@ -279,7 +316,8 @@ class CasStore {
     return out;
   }
 
-  nb::dict StatVersion(const std::string& reference) const {
+  nb::dict StatVersion(nb::handle name) const {
+    const std::string reference = LocationText(name);
     const std::stop_source stop;
     const auto version = RunStoppable<Version>(stop, [&] { return Find(reference); });
     const auto counts = RunStoppable<cas::VersionStatistics>(
@@ -291,7 +329,26 @@ class CasStore {
     return out;
   }
 
-  size_t Remove(const std::string& reference) const {
+  nb::dict Compare(nb::handle first, nb::handle second) const {
+    const std::string before = LocationText(first);
+    const std::string after = LocationText(second);
+    const std::stop_source stop;
+    const auto counts =
+        RunStoppable<cas::VersionGain>(stop, [&]() -> Result<cas::VersionGain> {
+          DOLIUM_TRY(const Version old_version, Find(before));
+          DOLIUM_TRY(const Version new_version, Find(after));
+          return cas::CompareChunks(*store_, old_version, new_version, stop.get_token());
+        });
+    nb::dict out = ToDict(counts.stored);
+    if (counts.plain) {
+      out["not_aligned"] = ToDict(*counts.plain);
+      out["gain"] = *counts.gain();
+    }
+    return out;
+  }
+
+  size_t Remove(nb::handle name) const {
+    const std::string reference = LocationText(name);
     const std::stop_source stop;
     return RunStoppable<size_t>(stop, [&]() -> Result<size_t> {
       DOLIUM_TRY(const auto parsed, cas::ParseReference(reference));
@@ -301,9 +358,12 @@ class CasStore {
   }
 
   nb::dict Collect(double grace, bool dry_run) const {
+    // Also what is not a number.
+    if (!(grace >= 0)) throw nb::value_error("grace is a time, and not negative");
     const std::stop_source stop;
     cas::CollectOptions options;
-    options.grace = std::chrono::seconds(static_cast<int64_t>(grace));
+    options.grace =
+        std::chrono::seconds(static_cast<int64_t>(std::min(grace, kLongestGrace)));
     options.dry_run = dry_run;
     options.stop = stop.get_token();
     const auto report = RunStoppable<cas::CollectReport>(
@@ -363,24 +423,24 @@ class CasStore {
     return store_->Find(parsed);
   }
 
-  // The hash of a file in a folder.
-  Result<xet::Hash> FindPath(const Version& version, const std::string& path,
-                             cas::Lease& lease) const {
+  // A file in a folder.
+  Result<cas::ManifestEntry> FindPath(const Version& version, const std::string& path,
+                                      cas::Lease& lease) const {
     if (version.kind == cas::VersionKind::kFile) {
       return InvalidArgument(fmt::format("{} is no folder", version.reference()));
     }
-    std::optional<xet::Hash> found;
+    std::optional<cas::ManifestEntry> found;
     DOLIUM_TRY_VOID(store_->VisitManifest(
-        version, lease, [&](const cas::ManifestEntry& entry) -> Result<void> {
+        version, lease, [&](cas::ManifestEntry entry) -> Result<void> {
           if (entry.path == path && entry.type == cas::EntryType::kFile) {
-            found = entry.hash;
+            found = std::move(entry);
           }
           return {};
         }));
     if (!found) {
       return NotFound(fmt::format("{}: no file {}", version.reference(), path));
     }
-    return *found;
+    return *std::move(found);
   }
 
   std::string path_;
@@ -406,19 +466,22 @@ void BindCasStore(nb::module_& module) {
       .def(nb::init<nb::handle>(), nb::arg("path"))
       .def_prop_ro("path", &CasStore::path)
       .def("put", &CasStore::Put, nb::arg("paths"), nb::arg("name"),
-           nb::arg("align_entries") = false, nb::arg("memory") = memory,
-           nb::arg("jobs") = 0, nb::arg("progress") = nb::none())
+           nb::arg("align_entries") = false, nb::arg("reread") = false,
+           nb::arg("memory") = memory, nb::arg("jobs") = 0,
+           nb::arg("progress") = nb::none())
       .def("put_bytes", &CasStore::PutBytes, nb::arg("data"), nb::arg("name"),
            nb::arg("memory") = memory, nb::arg("jobs") = 0)
       .def("get", &CasStore::Get, nb::arg("reference"), nb::arg("output"),
            nb::arg("force") = false, nb::arg("jobs") = 0,
            nb::arg("progress") = nb::none())
-      .def("open", &CasStore::Open, nb::arg("reference"), nb::arg("path") = nb::none())
+      .def("open", &CasStore::Open, nb::arg("reference"),
+           nb::arg("path").none() = nb::none())
       .def("names", &CasStore::Names)
       .def("entries", &CasStore::Entries, nb::arg("reference"))
       .def("log", &CasStore::Log, nb::arg("name"))
       .def("stat", &CasStore::Stat)
       .def("stat_version", &CasStore::StatVersion, nb::arg("reference"))
+      .def("compare", &CasStore::Compare, nb::arg("first"), nb::arg("second"))
       .def("remove", &CasStore::Remove, nb::arg("reference"))
       .def("gc", &CasStore::Collect, nb::arg("grace"), nb::arg("dry_run") = false)
       .def("verify", &CasStore::Verify, nb::arg("deep") = false, nb::arg("jobs") = 0)

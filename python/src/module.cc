@@ -21,5 +21,6 @@ NB_MODULE(_core, module) {
   BindPackWriter(module);
   BindPackOrders(module);
   BindXetHash(module);
+  BindXetShards(module);
   BindCasStore(module);
 }

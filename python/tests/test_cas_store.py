@@ -162,3 +162,107 @@ def test_errors(tmp_path):
     with pytest.raises(FileNotFoundError):
         store.put(tmp_path / "nothing")
     assert store.reindex() == 0
+
+
+def test_a_flipped_bit_never_gives_an_empty_file(store, tmp_path):
+    store.put_bytes(b"hello world" * 100, "x")
+    (shard,) = (tmp_path / "store" / "shards").iterdir()
+    data = bytearray(shard.read_bytes())
+    assert data[84] == 1
+    data[84] ^= 1
+    shard.write_bytes(data)
+    store = cas.Store(tmp_path / "store")
+    with pytest.raises(dolium.CorruptError, match="no terms"):
+        store.open("x")
+    with pytest.raises(dolium.CorruptError):
+        store.read("x")
+
+
+@pytest.mark.parametrize("grace", [float("nan"), -1, float("-inf")])
+def test_gc_refuses_what_is_no_time(store, grace):
+    with pytest.raises(ValueError, match="grace"):
+        store.gc(grace=grace)
+
+
+def test_gc_with_endless_grace_removes_nothing(store):
+    store.put_bytes(b"text", "x")
+    store.rm("x")
+    assert store.gc(grace=float("inf"))["removed_xorbs"] == 0
+    assert store.gc(grace=0)["removed_xorbs"] == 1
+
+
+def test_names_that_are_not_utf8(store, tmp_path):
+    source = os.fsencode(tmp_path / "source")
+    os.mkdir(source)
+    with open(source + b"/\xff", "wb") as file:
+        file.write(b"text")
+    name = os.fsdecode(b"n\xfe")
+    version = store.put(tmp_path / "source", name=name)
+    assert (version.name, store.ls()) == (name, [name])
+    assert [entry.path for entry in store.ls(name)] == [".", "\udcff"]
+    assert store.read(name, "\udcff") == b"text"
+    assert store.read(version.reference, "\udcff") == b"text"
+    assert [each.sequence for each in store.log(name)] == [1]
+    assert store.stat(name)["files"] == 1
+    store.get(name, tmp_path / "out")
+    assert os.listdir(os.fsencode(tmp_path / "out")) == [b"\xff"]
+    assert store.put_bytes(b"more", name).sequence == 2
+    assert store.rm(name) == 2
+
+
+def test_put_tells_what_it_left_out(store, tmp_path):
+    write(tmp_path / "source" / "file", 10, 1)
+    os.mkfifo(tmp_path / "source" / "pipe")
+    version = store.put(tmp_path / "source", name="n")
+    ((path, reason),) = version.skipped
+    assert path == str(tmp_path / "source" / "pipe")
+    assert "file" in reason
+    assert [entry.path for entry in store.ls("n")] == [".", "file"]
+    assert store.log("n")[0].skipped == ()
+    assert store.put(tmp_path / "source", name="n", reread=True).hash == version.hash
+
+
+def test_compare(store):
+    data = random.Random(10).randbytes(1_000_000)
+    store.put_bytes(data, "n")
+    store.put_bytes(data + b"more", "n")
+    sums = store.compare("n@1", "n@2")
+    assert sums["bytes"] == 1_000_004
+    assert 4 < sums["new_bytes"] <= 131_072
+    assert "gain" not in sums
+    assert store.compare("n", "n")["new_chunks"] == 0
+
+
+@pytest.fixture
+def shards(store, tmp_path):
+    """Two shards, with a file each, and the chunks of the first."""
+    made = []
+    for seed in (11, 12):
+        store.put_bytes(random.Random(seed).randbytes(600_000), f"n{seed}")
+        paths = {path.read_bytes() for path in (tmp_path / "store" / "shards").iterdir()}
+        made.append((paths - set(made)).pop())
+    data = random.Random(11).randbytes(600_000)
+    return made, [chunk.hash for chunk in cas.chunks(data)]
+
+
+def test_shards_are_sets(shards):
+    (first, second), chunks = shards
+    (both,) = cas.unite_shards([first, second])
+    assert cas.subtract_shards(both, [second]) == cas.unite_shards([first])
+    assert cas.find_run(both, chunks) == cas.find_run(first, chunks)
+    assert cas.find_run(second, chunks) is None
+    with pytest.raises((dolium.CorruptError, NotImplementedError), match="shard"):
+        cas.unite_shards([first[:-1]])
+
+
+def test_keyed_shards_are_found_in_until_they_expire(shards):
+    (first, _), chunks = shards
+    run = cas.find_run(first, chunks[1:])
+    assert (run.first, run.end) == (1, len(chunks))
+    keyed = cas.key_shard(first, "ab" * 32, created=10, expiry=1000)
+    assert bytes.fromhex(chunks[1])[:4] not in keyed
+    assert cas.find_run(keyed, chunks[1:], now=1000) == run
+    assert cas.find_run(keyed, chunks[1:], now=1001) is None
+    assert cas.find_run(keyed, chunks[1:]) is None
+    with pytest.raises(ValueError, match="keyed already"):
+        cas.key_shard(keyed, "ab" * 32)

@@ -1,6 +1,7 @@
 #include "dolium/domain/cas/chunk_pipeline.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -25,9 +26,25 @@ constexpr uint64_t kBytesPerThread = 6 * kBlock;
 // In front of a block: the chunk that the block before it leaves unfinished.
 constexpr size_t kHeadroom = xet::kMaxChunk;
 
-Result<size_t> ReadUpTo(int fd, MutableBytes into) {
+// How long nothing may come from a stream before somebody looks whether to stop.
+constexpr int kStreamPause = 50;  // milliseconds
+
+// Waits until a read does not.
+Result<void> WaitForInput(int fd, const std::stop_token& stop) {
+  while (true) {
+    if (stop.stop_requested()) return Cancelled();
+    pollfd wanted{fd, POLLIN, 0};
+    const int ready = poll(&wanted, 1, kStreamPause);
+    if (ready > 0) return {};
+    if (ready < 0 && errno != EINTR) return SystemError(errno, "cannot wait");
+  }
+}
+
+// Reads until `into` is full or the file ends. Of a stream, with `stop`.
+Result<size_t> ReadUpTo(int fd, MutableBytes into, const std::stop_token& stop = {}) {
   size_t done = 0;
   while (done < into.size()) {
+    if (stop.stop_possible()) DOLIUM_TRY_VOID(WaitForInput(fd, stop));
     const ssize_t got =
         RetryOnSignal([&] { return read(fd, into.data() + done, into.size() - done); });
     if (got < 0) return SystemError(errno, "cannot read");
@@ -185,8 +202,9 @@ Result<void> ChunkPipeline::AddPieces(const std::shared_ptr<File>& file) {
     if (file->is_stream) {
       std::byte* const data = piece->data();
       std::memcpy(data - xet::kGearWindow, file->last_bytes.data(), xet::kGearWindow);
-      DOLIUM_TRY(piece->size, ReadUpTo(file->input.fd.get(), MutableBytes(data, kBlock))
-                                  .Within(file->input.label));
+      DOLIUM_TRY(piece->size,
+                 ReadUpTo(file->input.fd.get(), MutableBytes(data, kBlock), stop_)
+                     .Within(file->input.label));
       piece->is_last = piece->size < kBlock;
       if (!piece->is_last) {
         std::memcpy(file->last_bytes.data(), data + kBlock - xet::kGearWindow,
@@ -209,17 +227,20 @@ Result<void> ChunkPipeline::AddPieces(const std::shared_ptr<File>& file) {
 Result<bool> ChunkPipeline::Fill(const NextInput& next) {
   bool any = false;
   while ((open_ || has_more_) && HasRoom()) {
-    any = true;
     if (open_) {
       DOLIUM_TRY_VOID(AddPieces(open_));
+      any = true;
       continue;
     }
-    DOLIUM_TRY(auto input, next());
-    if (!input) {
+    ChunkInput input;
+    DOLIUM_TRY(const Next kind, next(input));
+    if (kind == Next::kLater) break;
+    any = true;
+    if (kind == Next::kEnd) {
       has_more_ = false;
       break;
     }
-    auto file = std::make_shared<File>(*std::move(input));
+    auto file = std::make_shared<File>(std::move(input));
     file->is_stream = file->input.path.empty();
     if (!file->is_stream && file->input.size <= kSmallFile) {
       auto piece = std::make_shared<Piece>();

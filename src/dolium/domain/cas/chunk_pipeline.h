@@ -69,8 +69,9 @@ class ChunkPipeline {
       : pool_(pool), threads_(threads), budget_(budget), stop_(std::move(stop)) {}
   ~ChunkPipeline();
 
-  // Gives the next file, or nullopt.
-  using NextInput = std::function<Result<std::optional<ChunkInput>>()>;
+  // Gives the next file. kLater: not before some that were given have ended.
+  enum class Next : uint8_t { kFile, kLater, kEnd };
+  using NextInput = std::function<Result<Next>(ChunkInput& input)>;
   Result<void> Run(const NextInput& next, ChunkConsumer& consumer);
 
  private:

@@ -31,14 +31,14 @@ class Collection {
       : store_(store), options_(options), layout_(store.layout()) {}
 
   Result<CollectReport> Run() {
-    DOLIUM_TRY(lease_, store_.TakeLease());
+    DOLIUM_TRY(lease_, store_.TakeLease(options_.stop));
     // The long part, beside everything else.
     DOLIUM_TRY_VOID(MarkVersions());
     DOLIUM_TRY_VOID(MarkXorbs());
     if (options_.stop.stop_requested()) return Cancelled();
     // The short part: what came meanwhile, then the sweep. Nobody can begin to rely on
     // anything while this is held.
-    DOLIUM_TRY(const StoreLock lock, StoreLock::Exclusive(layout_));
+    DOLIUM_TRY(const StoreLock lock, StoreLock::Exclusive(layout_, options_.stop));
     DOLIUM_TRY(pins_, ReadPins(layout_, !options_.dry_run));
     there_.clear();
     DOLIUM_TRY_VOID(MarkVersions());
@@ -454,7 +454,7 @@ class Collection {
     for (const std::string& folder : folders) {
       const std::string path = fmt::format("{}/{}", layout_.names(), folder);
       DOLIUM_TRY(const bool is_young, IsYoung(path));
-      if (!is_young) rmdir(path.c_str());  // Refused unless it is empty.
+      if (!is_young) DOLIUM_TRY_VOID(ForgetName(path));
     }
     DOLIUM_TRY(const auto seen, SortedFolder(layout_.seen()));
     for (const std::string& file : seen) {

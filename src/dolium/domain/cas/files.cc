@@ -151,8 +151,10 @@ Result<std::vector<std::string>> SortedFolder(const std::string& path) {
 }
 
 Result<void> MakeFolderAt(const std::string& path) {
-  if (mkdir(path.c_str(), 0777) == 0) return SyncFolderAt(ParentPath(path));
-  if (errno == EEXIST) return {};
+  // Also if it is there: whoever made it may be killed before it was durable.
+  if (mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) {
+    return SyncFolderAt(ParentPath(path));
+  }
   return SystemError(errno, "cannot make the folder").Within(path);
 }
 

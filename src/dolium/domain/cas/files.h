@@ -68,7 +68,7 @@ Result<void> ListFolder(const std::string& path,
 // The same, sorted.
 Result<std::vector<std::string>> SortedFolder(const std::string& path);
 
-// Makes one folder whose parent is there, durably; one that is there is fine.
+// Makes one folder whose parent is there, durably; one that is there is made durable.
 Result<void> MakeFolderAt(const std::string& path);
 Result<void> SyncFolderAt(const std::string& path);
 

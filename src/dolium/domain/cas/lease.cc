@@ -4,7 +4,9 @@
 #include <sys/file.h>
 #include <sys/random.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -16,7 +18,11 @@ namespace {
 constexpr uint64_t kLeaseLimit = uint64_t{1} << 32;
 constexpr size_t kLineSize = 2 + 64 + 1;
 
-Result<UniqueFd> OpenLocked(const Layout& layout, int operation) {
+// How long a wait for the lock goes on before somebody looks whether to stop.
+constexpr auto kLockPause = std::chrono::milliseconds(5);
+
+Result<UniqueFd> OpenLocked(const Layout& layout, int operation,
+                            const std::stop_token& stop) {
   const std::string path = layout.lock();
   UniqueFd fd(RetryOnSignal(
       [&] { return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666); }));
@@ -25,8 +31,11 @@ Result<UniqueFd> OpenLocked(const Layout& layout, int operation) {
     fd = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   }
   if (!fd) return SystemError(errno, "cannot open").Within(path);
-  if (RetryOnSignal([&] { return flock(fd.get(), operation); }) != 0) {
-    return SystemError(errno, "cannot lock").Within(path);
+  if (stop.stop_possible()) operation |= LOCK_NB;
+  while (RetryOnSignal([&] { return flock(fd.get(), operation); }) != 0) {
+    if (errno != EWOULDBLOCK) return SystemError(errno, "cannot lock").Within(path);
+    if (stop.stop_requested()) return Cancelled();
+    std::this_thread::sleep_for(kLockPause);
   }
   return fd;
 }
@@ -67,31 +76,34 @@ Result<bool> IsAlive(const std::string& path) {
 
 }  // namespace
 
-Result<StoreLock> StoreLock::Shared(const Layout& layout) {
-  DOLIUM_TRY(UniqueFd fd, OpenLocked(layout, LOCK_SH));
+Result<StoreLock> StoreLock::Shared(const Layout& layout, const std::stop_token& stop) {
+  DOLIUM_TRY(UniqueFd fd, OpenLocked(layout, LOCK_SH, stop));
   return StoreLock(std::move(fd));
 }
-Result<StoreLock> StoreLock::Exclusive(const Layout& layout) {
-  DOLIUM_TRY(UniqueFd fd, OpenLocked(layout, LOCK_EX));
+Result<StoreLock> StoreLock::Exclusive(const Layout& layout,
+                                       const std::stop_token& stop) {
+  DOLIUM_TRY(UniqueFd fd, OpenLocked(layout, LOCK_EX, stop));
   return StoreLock(std::move(fd));
 }
 
-Result<std::unique_ptr<Lease>> Lease::Take(const Layout& layout) {
+Result<std::unique_ptr<Lease>> Lease::Take(const Layout& layout, std::stop_token stop) {
   // Keeps gc from taking the file for one of a dead process before it is locked.
-  DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout));
+  DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout, stop));
   std::string id = RandomName();
   std::string path = fmt::format("{}/{}", layout.leases(), id);
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
   if (!fd) {
     if (errno == EACCES || errno == EROFS) {
-      return std::unique_ptr<Lease>(new Lease("", std::move(id), UniqueFd()));
+      return std::unique_ptr<Lease>(
+          new Lease("", std::move(id), UniqueFd(), std::move(stop)));
     }
     return SystemError(errno, "cannot make").Within(path);
   }
   if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     return SystemError(errno, "cannot lock").Within(path);
   }
-  return std::unique_ptr<Lease>(new Lease(std::move(path), std::move(id), std::move(fd)));
+  return std::unique_ptr<Lease>(
+      new Lease(std::move(path), std::move(id), std::move(fd), std::move(stop)));
 }
 
 Lease::~Lease() {

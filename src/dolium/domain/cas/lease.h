@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,13 @@
 
 namespace dolium::cas {
 
-// Holds the lock until destroyed. One owner.
+// Holds the lock until destroyed. One owner. Waits until it can be had; kCancelled if a
+// stop is requested before.
 class StoreLock {
  public:
-  static Result<StoreLock> Shared(const Layout& layout);
-  static Result<StoreLock> Exclusive(const Layout& layout);
+  static Result<StoreLock> Shared(const Layout& layout, const std::stop_token& stop = {});
+  static Result<StoreLock> Exclusive(const Layout& layout,
+                                     const std::stop_token& stop = {});
 
  private:
   explicit StoreLock(UniqueFd fd) : fd_(std::move(fd)) {}
@@ -42,24 +45,31 @@ enum class Pin : char {
 // May be used from many threads. Ends with its destruction, or with the process.
 class Lease {
  public:
-  static Result<std::unique_ptr<Lease>> Take(const Layout& layout);
+  // `stop` ends waits for the lock, also those of who works under this lease.
+  static Result<std::unique_ptr<Lease>> Take(const Layout& layout,
+                                             std::stop_token stop = {});
   ~Lease();
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
   const std::string& id() const { return id_; }
+  const std::stop_token& stop() const { return stop_; }
 
   // Notes that this must stay, once for each. Precondition: the caller has the shared
   // lock, and what it notes is there.
   Result<void> Note(Pin kind, const xet::Hash& hash);
 
  private:
-  Lease(std::string path, std::string id, UniqueFd fd)
-      : path_(std::move(path)), id_(std::move(id)), fd_(std::move(fd)) {}
+  Lease(std::string path, std::string id, UniqueFd fd, std::stop_token stop)
+      : path_(std::move(path)),
+        id_(std::move(id)),
+        fd_(std::move(fd)),
+        stop_(std::move(stop)) {}
 
   const std::string path_;
   const std::string id_;
   const UniqueFd fd_;
+  const std::stop_token stop_;
   std::mutex mutex_;
   std::set<std::pair<Pin, xet::Hash>> noted_;
 };

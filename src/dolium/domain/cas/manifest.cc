@@ -13,19 +13,6 @@ namespace {
 constexpr size_t kLongestLine = size_t{1} << 20;
 constexpr uint32_t kModeBits = 07777;
 
-void PutText(nlohmann::ordered_json& json, const std::string& name,
-             const std::string& text) {
-  json[name] = text;
-  try {
-    [[maybe_unused]] const std::string line = json[name].dump();
-  } catch (const nlohmann::json::exception&) {
-    json.erase(name);
-    std::string hex;
-    for (const char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-    json[name + "_hex"] = hex;
-  }
-}
-
 std::optional<std::string> FromHex(std::string_view hex) {
   std::string text;
   if (hex.size() % 2 != 0) return std::nullopt;
@@ -86,6 +73,19 @@ Result<ManifestEntry> FromJson(const nlohmann::json& json) {
 
 }  // namespace
 
+void AddText(nlohmann::ordered_json& json, const std::string& name,
+             const std::string& text) {
+  json[name] = text;
+  try {
+    [[maybe_unused]] const std::string line = json[name].dump();
+  } catch (const nlohmann::json::exception&) {
+    json.erase(name);
+    std::string hex;
+    for (const char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+    json[name + "_hex"] = hex;
+  }
+}
+
 std::string_view EntryTypeName(EntryType type) {
   switch (type) {
     case EntryType::kFile:
@@ -100,7 +100,7 @@ std::string_view EntryTypeName(EntryType type) {
 
 std::string FormatEntry(const ManifestEntry& entry) {
   nlohmann::ordered_json json;
-  PutText(json, "path", entry.path);
+  AddText(json, "path", entry.path);
   json["type"] = EntryTypeName(entry.type);
   if (entry.type != EntryType::kLink) json["mode"] = entry.mode;
   json["modified"] = entry.modified;
@@ -108,7 +108,7 @@ std::string FormatEntry(const ManifestEntry& entry) {
     json["size"] = entry.size;
     json["hash"] = ToString(entry.hash);
   }
-  if (entry.type == EntryType::kLink) PutText(json, "target", entry.target);
+  if (entry.type == EntryType::kLink) AddText(json, "target", entry.target);
   return json.dump() + "\n";
 }
 

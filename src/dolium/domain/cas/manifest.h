@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
 #include "dolium/formats/xet/hash.h"
@@ -34,6 +36,11 @@ struct ManifestEntry {
 
   friend bool operator==(const ManifestEntry&, const ManifestEntry&) = default;
 };
+
+// Adds a path or target to an object: as the member `name` or, if it is not UTF-8, in hex
+// as `<name>_hex`.
+void AddText(nlohmann::ordered_json& json, const std::string& name,
+             const std::string& text);
 
 std::string FormatEntry(const ManifestEntry& entry);
 // kCorrupt for anything else, also for paths that lead out of the folder.

@@ -19,6 +19,8 @@ namespace dolium::cas {
 namespace {
 
 constexpr size_t kManifestBuffer = size_t{1} << 20;
+// Entries that may wait for one file that is being read.
+constexpr size_t kMostWaiting = 4096;
 constexpr uint32_t kStreamMode = 0644;
 
 // What one put has at hand. Members end in the reverse order: first the session and the
@@ -49,10 +51,15 @@ class Work {
     session_.set_advanced([this] { Tell(); });
   }
 
+  using Next = ChunkPipeline::Next;
+
   Result<xet::Hash> PutOne(ChunkInput input);
   Result<Version> Conclude(Version version, const PutTotals& totals);
   struct Waiting;
-  Result<bool> TakeSeen(Waiting& waiting, SeenFiles& seen);
+  bool CoverTree(const xet::Hash& tree);
+  Result<bool> TakeSeen(Waiting& waiting, SeenFiles& seen, bool is_covered);
+  Result<Next> NextFile(TreeWalk& walk, SeenFiles& seen, bool is_covered,
+                        ChunkInput& input);
   Result<void> WriteManifest(bool all);
   void Tell();
 
@@ -94,9 +101,10 @@ Result<xet::Hash> Work::PutOne(ChunkInput input) {
   });
   bool is_given = false;
   DOLIUM_TRY_VOID(pipeline_.Run(
-      [&]() -> Result<std::optional<ChunkInput>> {
-        if (std::exchange(is_given, true)) return std::nullopt;
-        return std::move(input);
+      [&](ChunkInput& next) -> Result<Next> {
+        if (std::exchange(is_given, true)) return Next::kEnd;
+        next = std::move(input);
+        return Next::kFile;
       },
       session_));
   return hash;
@@ -110,7 +118,7 @@ Result<Version> Work::Conclude(Version version, const PutTotals& totals) {
   DOLIUM_TRY_VOID(session_.Finish());
   version.totals.stored_bytes = session_.totals().stored_bytes;
   if (options_.stop.stop_requested()) return Cancelled();
-  DOLIUM_TRY_VOID(AddVersion(store_.layout(), lease_.id(), version));
+  DOLIUM_TRY_VOID(AddVersion(store_.layout(), lease_, version));
   return version;
 }
 
@@ -141,11 +149,21 @@ Result<void> Work::WriteManifest(bool all) {
   return {};
 }
 
+// Notes a folder that was put before, and so, with one line, all files that were seen
+// then; false if it is not there whole.
+bool Work::CoverTree(const xet::Hash& tree) {
+  if (tree.is_zero()) return false;
+  const auto manifest = store_.OpenFile(tree, lease_, Pin::kTree);
+  return manifest && (*manifest)->CheckHash() &&
+         (*manifest)->ReadAll(1, options_.stop, [](BytesView) { return Result<void>(); });
+}
+
 // Whether a file has the hash that it had when it was last put.
-Result<bool> Work::TakeSeen(Waiting& waiting, SeenFiles& seen) {
+Result<bool> Work::TakeSeen(Waiting& waiting, SeenFiles& seen, bool is_covered) {
   const auto hash = seen.Find(waiting.source, waiting.status);
   if (!hash) return false;
-  DOLIUM_TRY(const bool is_taken, session_.TakeKnown({*hash, waiting.entry.size}));
+  DOLIUM_TRY(const bool is_taken,
+             session_.TakeKnown({*hash, waiting.entry.size}, is_covered));
   if (!is_taken) return false;
   waiting.entry.hash = *hash;
   waiting.is_complete = true;
@@ -154,11 +172,38 @@ Result<bool> Work::TakeSeen(Waiting& waiting, SeenFiles& seen) {
   return true;
 }
 
+// Goes on to the next file that has to be read.
+Result<ChunkPipeline::Next> Work::NextFile(TreeWalk& walk, SeenFiles& seen,
+                                           bool is_covered, ChunkInput& input) {
+  while (true) {
+    if (options_.stop.stop_requested()) return Cancelled();
+    DOLIUM_TRY_VOID(WriteManifest(false));
+    if (waiting_.size() >= kMostWaiting) return Next::kLater;
+    DOLIUM_TRY(auto found, walk.Next());
+    if (!found) return Next::kEnd;
+    const bool is_file = found->entry.type == EntryType::kFile;
+    waiting_.push_back({std::move(found->entry), found->source, found->status, !is_file});
+    if (!is_file) continue;
+    if (!options_.reread) {
+      DOLIUM_TRY(const bool is_seen, TakeSeen(waiting_.back(), seen, is_covered));
+      if (is_seen) continue;
+    }
+    input.label = input.path = found->source;
+    input.size = waiting_.back().entry.size;
+    if (options_.forced_cuts) {
+      DOLIUM_TRY(input.cuts, options_.forced_cuts(found->source));
+    }
+    return Next::kFile;
+  }
+}
+
 Result<Version> Work::PutTree(TreeWalk walk, Version version) {
   DOLIUM_TRY(NewFile file, NewFile::Create(store_.layout(), lease_.id()));
   manifest_.emplace(std::move(file));
   version.kind = walk.is_folder() ? VersionKind::kFolder : VersionKind::kPaths;
-  SeenFiles seen = SeenFiles::Load(store_.layout(), version.name, version.is_aligned);
+  SeenFiles seen =
+      SeenFiles::Load(store_.layout(), lease_.id(), version.name, version.is_aligned);
+  const bool is_covered = !options_.reread && CoverTree(seen.tree());
   session_.set_file_ended([&](const StoredName& name) -> Result<void> {
     while (waiting_[next_file_].is_complete) ++next_file_;
     Waiting& entry = waiting_[next_file_];
@@ -175,29 +220,9 @@ Result<Version> Work::PutTree(TreeWalk walk, Version version) {
     return WriteManifest(false);
   });
   DOLIUM_TRY_VOID(pipeline_.Run(
-      [&]() -> Result<std::optional<ChunkInput>> {
-        while (true) {
-          DOLIUM_TRY(auto found, walk.Next());
-          if (!found) return std::nullopt;
-          const bool is_file = found->entry.type == EntryType::kFile;
-          waiting_.push_back(
-              {std::move(found->entry), found->source, found->status, !is_file});
-          if (!is_file) continue;
-          if (!options_.reread) {
-            DOLIUM_TRY(const bool is_seen, TakeSeen(waiting_.back(), seen));
-            if (is_seen) continue;
-          }
-          ChunkInput input{.label = found->source, .path = found->source};
-          input.size = waiting_.back().entry.size;
-          if (options_.forced_cuts) {
-            DOLIUM_TRY(input.cuts, options_.forced_cuts(found->source));
-          }
-          return input;
-        }
-      },
+      [&](ChunkInput& input) { return NextFile(walk, seen, is_covered, input); },
       session_));
   DOLIUM_TRY_VOID(WriteManifest(true));
-  [[maybe_unused]] const auto saved = seen.Save(store_.layout(), lease_.id());
   const PutTotals totals = session_.totals();
   ChunkInput input{.label = "manifest", .path = ""};
   input.fd = UniqueFd(dup(manifest_->fd()));
@@ -205,6 +230,7 @@ Result<Version> Work::PutTree(TreeWalk walk, Version version) {
     return SystemError(errno, "cannot read").Within(manifest_->path());
   }
   DOLIUM_TRY(version.hash, PutOne(std::move(input)));
+  [[maybe_unused]] const auto saved = seen.Save(version.hash);
   return Conclude(std::move(version), totals);
 }
 
@@ -222,7 +248,7 @@ Result<Version> Put(const Store& store, const std::vector<std::string>& paths,
   if (paths.empty()) return InvalidArgument("nothing to put");
   DOLIUM_TRY(TreeWalk walk,
              TreeWalk::Begin(paths, store.layout().root(), options.skipped));
-  DOLIUM_TRY(const auto lease, store.TakeLease());
+  DOLIUM_TRY(const auto lease, store.TakeLease(options.stop));
   DOLIUM_TRY(const auto work, Work::Begin(store, *lease, options));
   if (walk.is_folder() || paths.size() > 1) {
     return work->PutTree(std::move(walk), NewVersion(options));
@@ -243,7 +269,7 @@ Result<Version> Put(const Store& store, const std::vector<std::string>& paths,
 }
 
 Result<Version> PutStream(const Store& store, int fd, const PutOptions& options) {
-  DOLIUM_TRY(const auto lease, store.TakeLease());
+  DOLIUM_TRY(const auto lease, store.TakeLease(options.stop));
   DOLIUM_TRY(const auto work, Work::Begin(store, *lease, options));
   ChunkInput input{.label = "standard input", .path = ""};
   input.fd = UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));

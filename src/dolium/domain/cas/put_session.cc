@@ -89,7 +89,7 @@ bool PutSession::ContinuesTerm(const xet::Hash& hash) {
 Result<bool> PutSession::PinXorb(const xet::Hash& hash) {
   const auto [found, is_new] = pinned_.try_emplace(hash, false);
   if (!is_new) return found->second;
-  DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(catalog_->layout()));
+  DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(catalog_->layout(), lease_.stop()));
   DOLIUM_TRY(const auto status, StatusOf(catalog_->layout().xorb(hash)));
   if (!status) return false;
   DOLIUM_TRY_VOID(lease_.Note(Pin::kXorb, hash));
@@ -285,9 +285,12 @@ Result<void> PutSession::WriteXorb(Batch& batch) {
     DOLIUM_TRY_VOID(file.Append(footer));
     DOLIUM_TRY_VOID(file.Sync());
     const std::string folder = layout.xorb_folder(hash);
-    DOLIUM_TRY_VOID(MakeFolderAt(folder));
+    if (!made_folders_.contains(folder)) {
+      DOLIUM_TRY_VOID(MakeFolderAt(folder));
+      made_folders_.insert(folder);
+    }
     {
-      DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout));
+      DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout, lease_.stop()));
       DOLIUM_TRY_VOID(lease_.Note(Pin::kXorb, hash));
       DOLIUM_TRY_VOID(file.Rename(layout.xorb(hash)));
     }
@@ -334,7 +337,7 @@ Result<xet::Hash> PutSession::WriteShard(BytesView bytes) {
   DOLIUM_TRY_VOID(file.Append(bytes));
   DOLIUM_TRY_VOID(file.Sync());
   {
-    DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout));
+    DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout, lease_.stop()));
     DOLIUM_TRY_VOID(lease_.Note(Pin::kShard, name));
     DOLIUM_TRY_VOID(file.Rename(layout.shard(name)));
   }
@@ -352,34 +355,50 @@ Result<bool> PutSession::PinXorbsOf(const FoundFile& found) {
   return true;
 }
 
-// Whether a shard of the store has this file, with xorbs that are there and whose footers
-// give the file's hash; noted then.
-Result<bool> PutSession::IsKnownFile(const xet::Hash& hash) {
+// The number of chunks of a file that a shard of the store has, with xorbs that are there
+// and whose footers give the file's hash; noted then.
+Result<std::optional<uint64_t>> PutSession::ChunksOfKnown(const StoredName& name,
+                                                          bool is_covered) {
   std::optional<Error> error;
-  const auto found = catalog_->FindFile(hash, [&](const FoundFile& candidate) {
+  const auto found = catalog_->FindFile(name.hash, [&](const FoundFile& candidate) {
+    if (candidate.block.raw_bytes() != name.size) return false;
     const auto pinned = PinXorbsOf(candidate);
     if (!pinned) error = pinned.error();
     if (!pinned || !*pinned) return !pinned;
-    const auto file = StoredFile::Open(hash, candidate, cache_);
+    const auto file = StoredFile::Open(name.hash, candidate, cache_);
     return file && (*file)->CheckHash();
   });
   if (error) return *std::move(error);
   // A shard that is damaged is no reason not to store the file again.
   if (!found && !IsDamagedShard(found.error())) return found.error();
-  if (!found || !*found) return false;
-  DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(catalog_->layout()));
+  if (!found || !*found) return std::nullopt;
+  uint64_t chunks = 0;
+  for (size_t i = 0; i < (*found)->block.size(); ++i) {
+    const xet::Term term = (*found)->block.term(i);
+    if (term.first >= term.end) return std::nullopt;
+    chunks += term.end - term.first;
+  }
+  if (is_covered) return chunks;
+  DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(catalog_->layout(), lease_.stop()));
   DOLIUM_TRY(const auto status,
              StatusOf(catalog_->layout().shard((*found)->shard->name)));
-  if (!status) return false;
-  DOLIUM_TRY_VOID(lease_.Note(Pin::kFile, hash));
-  return true;
+  if (!status) return std::nullopt;
+  DOLIUM_TRY_VOID(lease_.Note(Pin::kFile, name.hash));
+  return chunks;
 }
 
-Result<bool> PutSession::TakeKnown(const StoredName& name) {
-  if (!name.hash.is_zero() && !file_names_.contains(name.hash)) {
-    DOLIUM_TRY(const bool is_known, IsKnownFile(name.hash));
-    if (!is_known) return false;
-    file_names_.insert(name.hash);
+Result<bool> PutSession::TakeKnown(const StoredName& name, bool is_covered) {
+  if (name.hash.is_zero() != (name.size == 0)) return false;
+  if (!name.hash.is_zero()) {
+    std::optional<uint64_t> chunks;
+    if (const auto own = file_names_.find(name.hash); own != file_names_.end()) {
+      chunks = own->second;
+    } else {
+      DOLIUM_TRY(chunks, ChunksOfKnown(name, is_covered));
+      if (!chunks) return false;
+      if (!is_covered) file_names_.emplace(name.hash, *chunks);
+    }
+    totals_.chunks += *chunks;
   }
   ++totals_.files;
   totals_.bytes += name.size;
@@ -389,6 +408,7 @@ Result<bool> PutSession::TakeKnown(const StoredName& name) {
 Result<void> PutSession::EndFile(const ChunkInput&) {
   CloseTerm();
   const StoredName name{xet::FileHash(tree_), tree_.size()};
+  const uint64_t chunks = tree_.leaves();
   ++totals_.files;
   std::vector<ClosedTerm> terms = std::move(terms_);
   terms_.clear();
@@ -397,12 +417,12 @@ Result<void> PutSession::EndFile(const ChunkInput&) {
   if (!name.hash.is_zero() && !file_names_.contains(name.hash)) {
     const bool is_old = std::none_of(terms.begin(), terms.end(),
                                      [](const auto& term) { return term.own; });
-    bool is_known = false;
+    std::optional<uint64_t> known;
     if (is_old) {
-      DOLIUM_TRY(is_known, IsKnownFile(name.hash));
+      DOLIUM_TRY(known, ChunksOfKnown(name, false));
     }
-    file_names_.insert(name.hash);
-    if (!is_known) {
+    file_names_.emplace(name.hash, chunks);
+    if (!known) {
       records_ += 1 + 2 * terms.size();
       files_.push_back({name.hash, std::move(terms)});
     }

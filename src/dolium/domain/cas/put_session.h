@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -55,7 +56,8 @@ class PutSession : public ChunkConsumer {
   Result<bool> Poll() override;
 
   // Takes a file that was read before, if the store has it yet; else it has to be read.
-  Result<bool> TakeKnown(const StoredName& name);
+  // `is_covered`: whether the lease keeps it already, by the folder that it is of.
+  Result<bool> TakeKnown(const StoredName& name, bool is_covered);
 
   // Called with each file that ended, in order.
   using FileEnded = std::function<Result<void>(const StoredName&)>;
@@ -139,7 +141,7 @@ class PutSession : public ChunkConsumer {
   Result<void> WriteXorb(Batch& batch);
   Result<bool> PinXorb(const xet::Hash& hash);
   Result<bool> PinXorbsOf(const FoundFile& found);
-  Result<bool> IsKnownFile(const xet::Hash& hash);
+  Result<std::optional<uint64_t>> ChunksOfKnown(const StoredName& name, bool is_covered);
   bool IsShardFull() const;
   void SubmitSessionShard();
   Result<xet::Hash> WriteShard(BytesView bytes);
@@ -165,8 +167,9 @@ class PutSession : public ChunkConsumer {
 
   // What this session made and the final shards do not have yet.
   std::vector<FileRecord> files_;
-  std::unordered_set<xet::Hash, xet::HashOfHash> file_names_;  // also those it knew
-  uint64_t records_ = 0;                                       // of files_ in a shard
+  // Also those it knew; with the numbers of their chunks.
+  std::unordered_map<xet::Hash, uint64_t, xet::HashOfHash> file_names_;
+  uint64_t records_ = 0;  // of files_ in a shard
   std::vector<OwnXorb> xorbs_;
   std::unordered_map<xet::Hash, Place, xet::HashOfHash> own_;
   uint64_t open_raw_ = 0;         // of the last of xorbs_
@@ -175,8 +178,9 @@ class PutSession : public ChunkConsumer {
   uint64_t shard_chunks_ = 0;     // new chunks that are in final shards
   std::unordered_map<xet::Hash, bool, xet::HashOfHash> pinned_;
 
-  std::unique_ptr<Batch> batch_;                // being gathered
-  std::deque<std::shared_ptr<Batch>> batches_;  // on the pool, in order
+  std::unique_ptr<Batch> batch_;                  // being gathered
+  std::deque<std::shared_ptr<Batch>> batches_;    // on the pool, in order
+  std::unordered_set<std::string> made_folders_;  // by the thread that writes
   std::mutex shards_mutex_;
   std::vector<xet::Hash> session_shards_;  // to be removed when the final ones are there
   std::shared_ptr<std::atomic<size_t>> running_ =

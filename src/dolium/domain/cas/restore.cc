@@ -53,6 +53,16 @@ std::string LastPart(std::string_view path) {
   return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
+// What keeps a file or link from its name. Files are replaced on request, folders never.
+Error InTheWay(int folder, const std::string& name) {
+  struct stat status{};
+  if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISDIR(status.st_mode)) {
+    return Exists("is a folder, which a file or link does not replace");
+  }
+  return Exists("is there already; --force replaces it");
+}
+
 // A file that is being restored: a temporary beside its place.
 struct Target {
   ManifestEntry entry;
@@ -155,10 +165,11 @@ class Restorer {
             : renameat2(folder, target.temporary.c_str(), folder, target.name.c_str(),
                         RENAME_NOREPLACE);
     if (renamed != 0) {
-      if (errno == EEXIST) {
-        return Exists("is there already; --force replaces it");
+      const int error = errno;
+      if (error == EEXIST || error == EISDIR || error == ENOTEMPTY) {
+        return InTheWay(folder, target.name);
       }
-      return SystemError(errno, "cannot give the file its name");
+      return SystemError(error, "cannot give the file its name");
     }
     target.is_placed = true;
     return {};
@@ -220,8 +231,9 @@ Result<void> MakeLink(int root, const ManifestEntry& entry, bool force) {
   const std::string name = LastPart(entry.path);
   if (force) unlinkat(parent.get(), name.c_str(), 0);
   if (symlinkat(entry.target.c_str(), parent.get(), name.c_str()) != 0) {
-    if (errno == EEXIST) return Exists("is there already; --force replaces it");
-    return SystemError(errno, "cannot make the link");
+    const int error = errno;
+    if (error == EEXIST) return InTheWay(parent.get(), name);
+    return SystemError(error, "cannot make the link");
   }
   const timespec times[2] = {{0, UTIME_OMIT}, TimeOf(entry.modified)};
   if (utimensat(parent.get(), name.c_str(), times, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -293,11 +305,15 @@ Result<GetReport> RestoreFolder(const Store& store, const Version& version,
 
 Result<GetReport> Restore(const Store& store, const Version& version,
                           const std::string& out, const GetOptions& options) {
-  DOLIUM_TRY(const auto lease, store.TakeLease());
+  DOLIUM_TRY(const auto lease, store.TakeLease(options.stop));
   if (version.kind != VersionKind::kFile) {
     return RestoreFolder(store, version, out, *lease, options);
   }
   DOLIUM_TRY(const auto file, store.OpenFile(version.hash, *lease));
+  if (struct stat there{}; stat(out.c_str(), &there) == 0 && S_ISDIR(there.st_mode)) {
+    return Exists(fmt::format("{}: is a folder; name the file to make, as in {}/{}", out,
+                              out, BaseName(version.name)));
+  }
   const std::string parent = ParentPath(out);
   DOLIUM_TRY(const UniqueFd folder, OpenFolder(AT_FDCWD, parent).Within(parent));
   ManifestEntry entry;
@@ -314,7 +330,7 @@ Result<GetReport> Restore(const Store& store, const Version& version,
 
 Result<GetReport> WriteTo(const Store& store, const xet::Hash& hash, int fd,
                           const GetOptions& options) {
-  DOLIUM_TRY(const auto lease, store.TakeLease());
+  DOLIUM_TRY(const auto lease, store.TakeLease(options.stop));
   DOLIUM_TRY(const auto file, store.OpenFile(hash, *lease));
   DOLIUM_TRY_VOID(file->CheckHash());
   DOLIUM_TRY_VOID(file->ReadAll(options.jobs, options.stop,

@@ -1,18 +1,22 @@
 #include "dolium/domain/cas/seen_files.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "dolium/base/endian.h"
-#include "dolium/domain/cas/files.h"
 
 namespace dolium::cas {
 namespace {
 
 // Clocks of file systems are no finer than this, with room to spare.
 constexpr int64_t kClockGrain = 100'000'000;
+constexpr size_t kBuffer = size_t{256} << 10;
 
 uint64_t Nanoseconds(const timespec& time) {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 +
@@ -32,12 +36,18 @@ xet::Hash KeyOf(const std::string& path) {
 
 }  // namespace
 
-SeenFiles SeenFiles::Load(const Layout& layout, std::string_view name, bool is_aligned) {
-  SeenFiles seen;
+SeenFiles SeenFiles::Load(const Layout& layout, std::string_view lease,
+                          std::string_view name, bool is_aligned) {
+  SeenFiles seen(layout, lease);
   seen.path_ = fmt::format("{}/{}{}", layout.seen(), EscapeName(name),
                            is_aligned ? kSeenAligned : "");
   seen.begun_ = NowNanoseconds();
-  if (auto bytes = MapFile(seen.path_)) seen.loaded_ = *std::move(bytes);
+  seen.noted_.resize(kHeadSize);
+  auto bytes = MapFile(seen.path_);
+  if (!bytes || bytes->size() % kRowSize != kHeadSize) return seen;
+  seen.loaded_ = *std::move(bytes);
+  seen.tree_ = xet::Hash::Load(seen.loaded_.data());
+  seen.rows_ = seen.loaded_.view().subspan(kHeadSize);
   return seen;
 }
 
@@ -45,17 +55,17 @@ std::optional<xet::Hash> SeenFiles::Find(const std::string& path,
                                          const struct stat& status) const {
   const xet::Hash key = KeyOf(path);
   size_t low = 0;
-  size_t high = loaded_.size() / kRowSize;
+  size_t high = rows_.size() / kRowSize;
   while (low < high) {
     const size_t middle = (low + high) / 2;
-    if (xet::Hash::Load(loaded_.data() + middle * kRowSize) < key) {
+    if (xet::Hash::Load(rows_.data() + middle * kRowSize) < key) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  if (low >= loaded_.size() / kRowSize) return std::nullopt;
-  const std::byte* const row = loaded_.data() + low * kRowSize;
+  if (low >= rows_.size() / kRowSize) return std::nullopt;
+  const std::byte* const row = rows_.data() + low * kRowSize;
   if (xet::Hash::Load(row) != key) return std::nullopt;
   const auto state = StateOf(status);
   for (size_t i = 0; i < state.size(); ++i) {
@@ -67,29 +77,46 @@ std::optional<xet::Hash> SeenFiles::Find(const std::string& path,
 void SeenFiles::Add(const std::string& path, const struct stat& status,
                     const xet::Hash& hash) {
   if (static_cast<int64_t>(Nanoseconds(status.st_ctim)) >= begun_ - kClockGrain) return;
-  noted_.push_back({KeyOf(path), StateOf(status), hash});
+  if (!status_) return;
+  Append(noted_, KeyOf(path).view());
+  for (const uint64_t number : StateOf(status)) {
+    noted_.resize(noted_.size() + 8);
+    StoreLE(noted_.data() + noted_.size() - 8, number);
+  }
+  Append(noted_, hash.view());
+  if (noted_.size() >= kBuffer) status_ = Flush();
 }
 
-Result<void> SeenFiles::Save(const Layout& layout, std::string_view lease) const {
-  std::vector<Row> rows = noted_;
-  std::sort(rows.begin(), rows.end(),
-            [](const Row& a, const Row& b) { return a.path < b.path; });
-  ByteVector bytes(rows.size() * kRowSize);
-  std::byte* at = bytes.data();
-  for (const Row& row : rows) {
-    std::memcpy(at, row.path.bytes.data(), xet::Hash::kSize);
-    at += xet::Hash::kSize;
-    for (const uint64_t number : row.state) {
-      StoreLE(at, number);
-      at += 8;
-    }
-    std::memcpy(at, row.hash.bytes.data(), xet::Hash::kSize);
-    at += xet::Hash::kSize;
+Result<void> SeenFiles::Flush() {
+  if (!file_) {
+    DOLIUM_TRY(NewFile file, NewFile::Create(layout_, lease_));
+    file_.emplace(std::move(file));
   }
-  DOLIUM_TRY_VOID(MakeFolderAt(layout.seen()));
-  DOLIUM_TRY(NewFile file, NewFile::Create(layout, lease));
-  DOLIUM_TRY_VOID(file.Append(bytes));
-  return file.Rename(path_);
+  DOLIUM_TRY_VOID(file_->Append(noted_));
+  noted_.clear();
+  return {};
+}
+
+Result<void> SeenFiles::Save(const xet::Hash& tree) {
+  DOLIUM_TRY_VOID(status_);
+  DOLIUM_TRY_VOID(Flush());
+  // In place, in a map: the rows of millions of files need not fit into memory.
+  struct stat status{};
+  if (fstat(file_->fd(), &status) != 0) return SystemError(errno, "cannot look");
+  const auto size = static_cast<size_t>(status.st_size);
+  void* const address =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_->fd(), 0);
+  if (address == MAP_FAILED) return SystemError(errno, "cannot map").Within(path_);
+  auto* const head = static_cast<std::byte*>(address);
+  std::memcpy(head, tree.view().data(), kHeadSize);
+  using Row = std::array<std::byte, kRowSize>;
+  auto* const rows = reinterpret_cast<Row*>(head + kHeadSize);
+  std::sort(rows, rows + (size - kHeadSize) / kRowSize, [](const Row& a, const Row& b) {
+    return xet::Hash::Load(a.data()) < xet::Hash::Load(b.data());
+  });
+  munmap(address, size);
+  DOLIUM_TRY_VOID(MakeFolderAt(layout_.seen()));
+  return file_->Rename(path_);
 }
 
 }  // namespace dolium::cas

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "dolium/domain/cas/files.h"
+#include "dolium/formats/xet/chunker.h"
 
 namespace dolium::cas {
 namespace {
@@ -87,7 +88,121 @@ Result<void> CountShards(const Store& store, StoreStatistics& statistics) {
   return {};
 }
 
+// The distinct files of a version, noted in the lease.
+Result<std::set<xet::Hash>> FilesOf(const Store& store, const Version& version,
+                                    Lease& lease) {
+  std::set<xet::Hash> files;
+  if (version.kind == VersionKind::kFile) {
+    DOLIUM_TRY([[maybe_unused]] const auto noted, store.OpenFile(version.hash, lease));
+    files.insert(version.hash);
+    return files;
+  }
+  DOLIUM_TRY_VOID(store.VisitManifest(version, lease,
+                                      [&](const ManifestEntry& entry) -> Result<void> {
+                                        if (entry.type == EntryType::kFile)
+                                          files.insert(entry.hash);
+                                        return {};
+                                      }));
+  return files;
+}
+
+using ChunkVisitor = std::function<void(const xet::Hash& hash, uint64_t size)>;
+
+// The chunks that a file is stored as.
+Result<void> VisitStoredChunks(const Store& store, const StoredFile& file,
+                               const ChunkVisitor& visit) {
+  DOLIUM_TRY_VOID(file.CheckHash());
+  for (const xet::Term& term : file.terms()) {
+    DOLIUM_TRY(const auto xorb, store.xorbs()->Get(term.xorb));
+    for (size_t i = term.first; i < term.end; ++i) {
+      visit(xorb->index.chunks[i], xorb->index.raw_size(i));
+    }
+  }
+  return {};
+}
+
+// The chunks that Xet makes of a file.
+Result<void> VisitPlainChunks(const StoredFile& file, const std::stop_token& stop,
+                              const ChunkVisitor& visit) {
+  xet::Chunker chunker;
+  std::vector<uint64_t> cuts;
+  ByteVector open;     // bytes behind the last cut
+  uint64_t start = 0;  // of them
+  const auto take_cuts = [&] {
+    size_t at = 0;
+    for (const uint64_t cut : cuts) {
+      const BytesView chunk = BytesView(open).subspan(at, cut - start);
+      visit(xet::ChunkHash(chunk), chunk.size());
+      at += chunk.size();
+      start = cut;
+    }
+    cuts.clear();
+    open.erase(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(at));
+  };
+  DOLIUM_TRY_VOID(file.ReadAll(0, stop, [&](BytesView piece) -> Result<void> {
+    chunker.Write(piece, cuts);
+    Append(open, piece);
+    take_cuts();
+    return {};
+  }));
+  chunker.Finish(cuts);
+  take_cuts();
+  return {};
+}
+
+// `visit_file` gives the chunks of a file, in one way or another.
+Result<ChunkSums> SumChunks(
+    const std::set<xet::Hash>& first, const std::set<xet::Hash>& second,
+    const std::function<Result<void>(const xet::Hash&, const ChunkVisitor&)>&
+        visit_file) {
+  ChunkSums sums;
+  std::unordered_set<xet::Hash, xet::HashOfHash> had;
+  for (const xet::Hash& hash : first) {
+    const bool is_shared = second.contains(hash);
+    DOLIUM_TRY_VOID(visit_file(hash, [&](const xet::Hash& chunk, uint64_t size) {
+      had.insert(chunk);
+      if (!is_shared) return;
+      ++sums.chunks;
+      sums.bytes += size;
+    }));
+  }
+  for (const xet::Hash& hash : second) {
+    if (first.contains(hash)) continue;
+    DOLIUM_TRY_VOID(visit_file(hash, [&](const xet::Hash& chunk, uint64_t size) {
+      ++sums.chunks;
+      sums.bytes += size;
+      if (!had.insert(chunk).second) return;
+      ++sums.new_chunks;
+      sums.new_bytes += size;
+    }));
+  }
+  return sums;
+}
+
 }  // namespace
+
+Result<VersionGain> CompareChunks(const Store& store, const Version& first,
+                                  const Version& second, const std::stop_token& stop) {
+  DOLIUM_TRY(const auto lease, store.TakeLease(stop));
+  DOLIUM_TRY(const auto before, FilesOf(store, first, *lease));
+  DOLIUM_TRY(const auto after, FilesOf(store, second, *lease));
+  VersionGain gain;
+  const auto visit_stored = [&](const xet::Hash& hash,
+                                const ChunkVisitor& visit) -> Result<void> {
+    if (stop.stop_requested()) return Cancelled();
+    DOLIUM_TRY(const auto file, store.OpenCovered(hash));
+    return VisitStoredChunks(store, *file, visit);
+  };
+  DOLIUM_TRY(gain.stored, SumChunks(before, after, visit_stored));
+  if (!first.is_aligned && !second.is_aligned) return gain;
+  const auto visit_plain = [&](const xet::Hash& hash,
+                               const ChunkVisitor& visit) -> Result<void> {
+    DOLIUM_TRY(const auto file, store.OpenCovered(hash));
+    return VisitPlainChunks(*file, stop, visit);
+  };
+  DOLIUM_TRY(gain.plain, SumChunks(before, after, visit_plain));
+  return gain;
+}
 
 Result<StoreStatistics> CountStore(const Store& store) {
   StoreStatistics statistics;
@@ -118,18 +233,7 @@ Result<StoreStatistics> CountStore(const Store& store) {
 Result<VersionStatistics> CountVersion(const Store& store, const Version& version) {
   DOLIUM_TRY(const auto lease, store.TakeLease());
   VersionStatistics statistics;
-  std::set<xet::Hash> files;
-  if (version.kind == VersionKind::kFile) {
-    DOLIUM_TRY([[maybe_unused]] const auto noted, store.OpenFile(version.hash, *lease));
-    files.insert(version.hash);
-  } else {
-    DOLIUM_TRY_VOID(store.VisitManifest(version, *lease,
-                                        [&](const ManifestEntry& entry) -> Result<void> {
-                                          if (entry.type == EntryType::kFile)
-                                            files.insert(entry.hash);
-                                          return {};
-                                        }));
-  }
+  DOLIUM_TRY(const auto files, FilesOf(store, version, *lease));
   std::map<xet::Hash, std::set<uint32_t>> used;
   for (const xet::Hash& hash : files) {
     DOLIUM_TRY(const auto file, store.OpenCovered(hash));

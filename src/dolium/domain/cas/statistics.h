@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -47,6 +49,29 @@ struct VersionStatistics {
   uint64_t unique_bytes = 0;  // each chunk once
 };
 Result<VersionStatistics> CountVersion(const Store& store, const Version& version);
+
+// Chunks of files, and those of them that another version has not, each once.
+struct ChunkSums {
+  uint64_t chunks = 0;
+  uint64_t bytes = 0;
+  uint64_t new_chunks = 0;
+  uint64_t new_bytes = 0;
+};
+// What the second of two versions adds to the first.
+struct VersionGain {
+  ChunkSums stored;                // by the chunks that it was stored as
+  std::optional<ChunkSums> plain;  // by those of Xet, if one of them is aligned
+
+  // Bytes that alignment spares; negative if it costs some.
+  std::optional<int64_t> gain() const {
+    if (!plain) return std::nullopt;
+    return static_cast<int64_t>(plain->new_bytes - stored.new_bytes);
+  }
+};
+// Compares the distinct files of both, chunk by chunk. If one is aligned, reads both
+// versions to cut them as Xet does. Holds the hashes of all chunks of the first.
+Result<VersionGain> CompareChunks(const Store& store, const Version& first,
+                                  const Version& second, const std::stop_token& stop);
 
 struct VersionDifference {
   enum class Kind : uint8_t { kRemoved, kAdded, kChanged };

@@ -29,7 +29,7 @@ Result<std::shared_ptr<const StoredFile>> Store::OpenFile(const xet::Hash& hash,
     DOLIUM_TRY(const auto found, catalog_->FindFile(hash));
     if (!found) break;
     {
-      DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout()));
+      DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout(), lease.stop()));
       DOLIUM_TRY(const auto status, StatusOf(layout().shard(found->shard->name)));
       if (!status) {
         catalog_->Forget(found->shard->name);

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <utility>
 
 #include "dolium/base/result.h"
 #include "dolium/domain/cas/catalog.h"
@@ -28,7 +30,9 @@ class Store {
   const std::shared_ptr<Catalog>& catalog() const { return catalog_; }
   const std::shared_ptr<XorbCache>& xorbs() const { return xorbs_; }
 
-  Result<std::unique_ptr<Lease>> TakeLease() const { return Lease::Take(layout()); }
+  Result<std::unique_ptr<Lease>> TakeLease(std::stop_token stop = {}) const {
+    return Lease::Take(layout(), std::move(stop));
+  }
 
   // Opens a file and notes in the lease that it is needed: with kFile it alone, with
   // kTree also what it lists as a manifest. kNotFound if there is no such file. If

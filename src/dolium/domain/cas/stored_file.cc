@@ -27,6 +27,10 @@ Result<std::shared_ptr<const StoredFile>> StoredFile::Open(
   file->offsets_.push_back(0);
   if (found) {
     const xet::FileBlock& block = found->block;
+    if (block.size() == 0 && !hash.is_zero()) {
+      return Corrupt(
+          fmt::format("file {}: the shard tells of no terms of it", ToString(hash)));
+    }
     for (size_t i = 0; i < block.size(); ++i) {
       const xet::Term term = block.term(i);
       if (term.first >= term.end || term.raw_bytes == 0) {

@@ -24,7 +24,7 @@ namespace dolium::cas {
 class StoredFile {
  public:
   // `found` must be the file of this hash; nullopt is the empty file, which no shard
-  // need know.
+  // need know. kCorrupt if it has no terms and is not the empty file.
   static Result<std::shared_ptr<const StoredFile>> Open(
       const xet::Hash& hash, const std::optional<FoundFile>& found,
       std::shared_ptr<XorbCache> xorbs);

@@ -1,26 +1,36 @@
 #include "dolium/domain/cas/version.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "dolium/bytes/folder.h"
 #include "dolium/container/json.h"
 #include "dolium/domain/cas/files.h"
-#include "dolium/domain/cas/lease.h"
 
 namespace dolium::cas {
 namespace {
 
 constexpr uint64_t kVersionLimit = 1 << 20;
 constexpr std::string_view kEnd = ".json";
+constexpr std::string_view kLastEnd = ".last";
 constexpr size_t kCheckDigits = 16;
 
 std::string CheckOf(std::string_view text) {
   return ToString(xet::ChunkHash(AsBytes(text))).substr(0, kCheckDigits);
+}
+
+std::optional<uint64_t> ParseSequence(std::string_view text) {
+  uint64_t sequence = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), sequence);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return sequence;
 }
 
 std::optional<VersionFile> ParseFileName(std::string_view file) {
@@ -28,12 +38,38 @@ std::optional<VersionFile> ParseFileName(std::string_view file) {
   file.remove_suffix(kEnd.size());
   const size_t dash = file.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  VersionFile found;
-  const auto [end, error] =
-      std::from_chars(file.data(), file.data() + dash, found.sequence);
-  if (error != std::errc() || end != file.data() + dash) return std::nullopt;
-  found.check = file.substr(dash + 1);
+  const auto sequence = ParseSequence(file.substr(0, dash));
+  if (!sequence) return std::nullopt;
+  return VersionFile{"", *sequence, std::string(file.substr(dash + 1))};
+}
+
+// The files that keep the last number, each with its number; at most one, unless
+// somebody was killed.
+Result<std::map<uint64_t, std::string>> LastNumbers(const std::string& folder) {
+  std::map<uint64_t, std::string> found;
+  DOLIUM_TRY_VOID(ListFolder(folder, [&](std::string_view file) {
+    if (!file.ends_with(kLastEnd)) return;
+    const auto number = ParseSequence(file.substr(0, file.size() - kLastEnd.size()));
+    if (number) found[*number] = fmt::format("{}/{}", folder, file);
+  }));
   return found;
+}
+
+// Keeps `number`, durably, in place of lower ones.
+Result<void> KeepLastNumber(const std::string& folder, uint64_t number) {
+  DOLIUM_TRY(auto kept, LastNumbers(folder));
+  if (!kept.contains(number)) {
+    const std::string path = fmt::format("{}/{:08}{}", folder, number, kLastEnd);
+    const UniqueFd file(RetryOnSignal(
+        [&] { return open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666); }));
+    if (!file) return SystemError(errno, "cannot make").Within(path);
+    DOLIUM_TRY_VOID(SyncFolderAt(folder));
+  }
+  for (const auto& [lower, path] : kept) {
+    if (lower >= number) continue;
+    DOLIUM_TRY([[maybe_unused]] const bool was_there, RemoveFile(path));
+  }
+  return {};
 }
 
 template <typename T>
@@ -185,19 +221,21 @@ Result<Version> FindVersion(const Layout& layout, const Reference& reference) {
                               *reference.sequence, files.back().sequence));
 }
 
-Result<void> AddVersion(const Layout& layout, std::string_view lease, Version& version) {
+Result<void> AddVersion(const Layout& layout, const Lease& lease, Version& version) {
   DOLIUM_TRY_VOID(CheckName(version.name));
   // Keeps gc from removing the folder while it is empty.
-  DOLIUM_TRY(const StoreLock shared, StoreLock::Shared(layout));
+  DOLIUM_TRY(const StoreLock shared, StoreLock::Shared(layout, lease.stop()));
   const std::string folder = layout.name_folder(version.name);
   DOLIUM_TRY_VOID(MakeFolderAt(folder));
   DOLIUM_TRY(const UniqueFd opened, OpenFolder(AT_FDCWD, folder).Within(folder));
   DOLIUM_TRY(const FolderLock lock, FolderLock::Take(opened.get()).Within(folder));
   DOLIUM_TRY(const auto files, ListVersionFiles(layout, version.name));
-  version.sequence = files.empty() ? 1 : files.back().sequence + 1;
+  DOLIUM_TRY(const auto kept, LastNumbers(folder));
+  version.sequence = 1 + std::max(files.empty() ? 0 : files.back().sequence,
+                                  kept.empty() ? 0 : kept.rbegin()->first);
   version.created = NowNanoseconds();
   const std::string text = FormatVersion(version);
-  DOLIUM_TRY(NewFile file, NewFile::Create(layout, lease));
+  DOLIUM_TRY(NewFile file, NewFile::Create(layout, lease.id()));
   DOLIUM_TRY_VOID(file.Append(AsBytes(text)));
   return file.Publish(
       fmt::format("{}/{:08}-{}{}", folder, version.sequence, CheckOf(text), kEnd));
@@ -205,20 +243,45 @@ Result<void> AddVersion(const Layout& layout, std::string_view lease, Version& v
 
 Result<size_t> RemoveVersions(const Layout& layout, const Reference& reference) {
   DOLIUM_TRY(const StoreLock shared, StoreLock::Shared(layout));
+  const auto is_meant = [&](const VersionFile& file) {
+    return !reference.sequence || file.sequence == *reference.sequence;
+  };
+  DOLIUM_TRY(const auto before, ListVersionFiles(layout, reference.name));
+  if (std::none_of(before.begin(), before.end(), is_meant)) {
+    // The same message as of a reading.
+    DOLIUM_TRY([[maybe_unused]] const auto found, FindVersion(layout, reference));
+  }
+  const std::string folder = layout.name_folder(reference.name);
+  DOLIUM_TRY(const UniqueFd opened, OpenFolder(AT_FDCWD, folder).Within(folder));
+  DOLIUM_TRY(const FolderLock lock, FolderLock::Take(opened.get()).Within(folder));
   DOLIUM_TRY(const auto files, ListVersionFiles(layout, reference.name));
+  if (!files.empty() && is_meant(files.back())) {
+    DOLIUM_TRY_VOID(KeepLastNumber(folder, files.back().sequence));
+  }
   size_t removed = 0;
   for (const VersionFile& file : files) {
-    if (reference.sequence && file.sequence != *reference.sequence) continue;
+    if (!is_meant(file)) continue;
     DOLIUM_TRY(const bool was_there, RemoveFile(file.path));
     if (was_there) ++removed;
   }
   if (removed == 0) {
-    // The same message as of a reading.
-    DOLIUM_TRY([[maybe_unused]] const auto found, FindVersion(layout, reference));
     return NotFound(fmt::format("{}: was removed meanwhile", reference.name));
   }
-  DOLIUM_TRY_VOID(SyncFolderAt(layout.name_folder(reference.name)));
+  DOLIUM_TRY_VOID(SyncFolderAt(folder));
   return removed;
+}
+
+Result<void> ForgetName(const std::string& folder) {
+  bool is_empty = true;
+  DOLIUM_TRY_VOID(ListFolder(
+      folder, [&](std::string_view file) { is_empty &= file.ends_with(kLastEnd); }));
+  if (!is_empty) return {};
+  DOLIUM_TRY(const auto kept, LastNumbers(folder));
+  for (const auto& [number, path] : kept) {
+    DOLIUM_TRY([[maybe_unused]] const bool was_there, RemoveFile(path));
+  }
+  rmdir(folder.c_str());  // Refused if anything else is there.
+  return {};
 }
 
 }  // namespace dolium::cas

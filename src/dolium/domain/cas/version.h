@@ -10,6 +10,7 @@
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
 #include "dolium/domain/cas/layout.h"
+#include "dolium/domain/cas/lease.h"
 
 namespace dolium::cas {
 
@@ -72,11 +73,17 @@ Result<std::vector<Version>> ListVersions(const Layout& layout, std::string_view
 // The version that `reference` names, which is no hash. kNotFound names what there is.
 Result<Version> FindVersion(const Layout& layout, const Reference& reference);
 
-// Gives the version the next number of its name, durably. `lease` is for the temporary.
-Result<void> AddVersion(const Layout& layout, std::string_view lease, Version& version);
+// Gives the version the next number of its name, durably; not one that a version had
+// before it was removed. `lease` is for the temporary.
+Result<void> AddVersion(const Layout& layout, const Lease& lease, Version& version);
 
 // Removes one version or, without a number, all of the name. Gives how many; none is
-// kNotFound.
+// kNotFound. The last number that was given is kept beside them, in the name of an empty
+// file.
 Result<size_t> RemoveVersions(const Layout& layout, const Reference& reference);
+
+// Removes the folder of a name if it has no versions any more, with the number that is
+// kept there: the name begins anew. Precondition: the caller has the exclusive lock.
+Result<void> ForgetName(const std::string& folder);
 
 }  // namespace dolium::cas

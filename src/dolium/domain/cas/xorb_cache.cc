@@ -27,6 +27,11 @@ Result<xet::XorbIndex> ReadFooter(int fd, const xet::Hash& name) {
     return Corrupt(fmt::format("{} bytes, too few for a footer", size));
   }
   DOLIUM_TRY(const uint64_t footer, xet::FooterBytesOf(last, size));
+  if (constexpr uint64_t kMost = xet::XorbFooterBytes(xet::kMaxXorbChunks);
+      footer > kMost) {
+    return Corrupt(
+        fmt::format("a footer of {} bytes, expected at most {}", footer, kMost));
+  }
   if (footer > last.size()) {
     last.resize(footer);
     DOLIUM_TRY_VOID(ReadAt(fd, size - footer, last));

@@ -5,26 +5,19 @@
 
 #include <fmt/format.h>
 
+#include "dolium/base/checked_math.h"
 #include "dolium/formats/xet/merkle.h"
 
 namespace dolium::xet {
 
 namespace {
 
-using XorbMap = std::unordered_map<Hash, XorbBlock, HashOfHash>;
+// Chunks of all terms that are hashed in any case, and for each record of the shard:
+// files that hold the same long runs of chunks 64 times over are fine.
+constexpr uint64_t kFreeChunks = uint64_t{1} << 20;
+constexpr uint64_t kChunksPerRecord = 64;
 
-Result<void> CheckXorbName(const XorbBlock& xorb) {
-  MerkleBuilder tree;
-  for (size_t i = 0; i < xorb.size(); ++i) {
-    const ChunkEntry chunk = xorb.chunk(i);
-    tree.Add(chunk.hash, chunk.raw_bytes);
-  }
-  if (const Hash found = tree.Root(); found != xorb.hash()) {
-    return Corrupt(fmt::format("xorb {}: chunks give the hash {}", ToString(xorb.hash()),
-                               ToString(found)));
-  }
-  return {};
-}
+using XorbMap = std::unordered_map<Hash, XorbBlock, HashOfHash>;
 
 // That a table has a row for each of its blocks, in order.
 template <typename Block>
@@ -134,7 +127,32 @@ Result<void> CheckTerms(const FileBlock& file, const XorbMap& xorbs, bool is_key
   return {};
 }
 
+// How many chunks terms have whose xorbs are described, and have them.
+uint64_t DescribedChunks(const FileBlock& file, const XorbMap& xorbs) {
+  uint64_t sum = 0;  // Less than 2^32 terms of less than 2^32 chunks.
+  for (size_t i = 0; i < file.size(); ++i) {
+    const Term term = file.term(i);
+    const auto found = xorbs.find(term.xorb);
+    if (found == xorbs.end() || term.end > found->second.size()) continue;
+    sum += term.end - term.first;
+  }
+  return sum;
+}
+
 }  // namespace
+
+Result<void> CheckXorbName(const XorbBlock& xorb) {
+  MerkleBuilder tree;
+  for (size_t i = 0; i < xorb.size(); ++i) {
+    const ChunkEntry chunk = xorb.chunk(i);
+    tree.Add(chunk.hash, chunk.raw_bytes);
+  }
+  if (const Hash found = tree.Root(); found != xorb.hash()) {
+    return Corrupt(fmt::format("xorb {}: chunks give the hash {}", ToString(xorb.hash()),
+                               ToString(found)));
+  }
+  return {};
+}
 
 Result<void> CheckShard(const ShardView& shard) {
   XorbMap xorbs;
@@ -151,9 +169,24 @@ Result<void> CheckShard(const ShardView& shard) {
     return {};
   };
   DOLIUM_TRY_VOID(shard.Scan({.xorb = see_xorb}));
-  const auto see_file = [&](const FileBlock& file) -> Result<void> {
+  const uint64_t records =
+      (shard.file_section().size() + shard.xorb_section().size()) / kRecordSize;
+  const uint64_t most_chunks = kFreeChunks + kChunksPerRecord * records;
+  uint64_t hashed = 0;
+  const auto count_file = [&](const FileBlock& file) -> Result<void> {
     DOLIUM_TRY_VOID(CheckFileBlock(file));
     ++file_count;
+    const auto sum = CheckedAdd(hashed, DescribedChunks(file, xorbs));
+    if (!sum || *sum > most_chunks) {
+      return Unsupported(fmt::format(
+          "file {}: terms up to it have more than {} chunks, in a shard of {} records",
+          ToString(file.hash()), most_chunks, records));
+    }
+    hashed = *sum;
+    return {};
+  };
+  DOLIUM_TRY_VOID(shard.Scan({.file = count_file}));
+  const auto see_file = [&](const FileBlock& file) -> Result<void> {
     return CheckTerms(file, xorbs, is_keyed)
         .Within(fmt::format("file {}", ToString(file.hash())));
   };

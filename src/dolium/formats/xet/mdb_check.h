@@ -3,6 +3,7 @@
 
 #include "dolium/base/result.h"
 #include "dolium/formats/xet/mdb_reader.h"
+#include "dolium/formats/xet/mdb_records.h"
 
 namespace dolium::xet {
 
@@ -11,6 +12,12 @@ namespace dolium::xet {
 // keyed, their verification, the names of xorbs, and those of files all of whose xorbs
 // are described (made without salt). The first contradiction is the error. Holds some
 // bytes for each xorb.
+//
+// Terms may share chunks, so that a small shard can tell of files without end.
+// kUnsupported if all terms have many times more chunks than the shard has records.
 Result<void> CheckShard(const ShardView& shard);
+
+// kCorrupt unless the chunks of a xorb give its name. Not for keyed shards.
+Result<void> CheckXorbName(const XorbBlock& xorb);
 
 }  // namespace dolium::xet

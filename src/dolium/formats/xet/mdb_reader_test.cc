@@ -15,6 +15,7 @@
 #include "dolium/formats/xet/mdb_stream.h"
 #include "dolium/formats/xet/testing/shards.h"
 #include "dolium/formats/xet/testing/vectors.h"
+#include "dolium/formats/xet/xorb_record.h"
 
 namespace dolium::xet {
 namespace {
@@ -366,6 +367,39 @@ TEST(CheckShard, FindsTermsThatDisagreeWithTheirXorb) {
               HasSubstr("chunks give the hash"));
   EXPECT_THAT(error_with([](FileInfo&, XorbInfo& xorb) { ++xorb.chunks[3].offset; }),
               HasSubstr("chunk 3 has"));
+}
+
+TEST(CheckShard, RefusesXorbsThatAreTooLarge) {
+  const auto error_of = [](const XorbInfo& xorb) {
+    const ByteVector shard = WriteShard({}, {xorb}, {}).value();
+    const auto checked = CheckShard(ShardView::Open(shard).value());
+    return checked ? "" : checked.error().message;
+  };
+  EXPECT_EQ(error_of(MadeUpXorb(1, kMaxXorbChunks)), "");
+  EXPECT_THAT(error_of(MadeUpXorb(1, kMaxXorbChunks + 1)), HasSubstr("8193 chunks of"));
+  XorbInfo large = MadeUpXorb(1, 1);
+  large.chunks[0].raw_bytes = kMaxXorbRaw + 1;
+  EXPECT_THAT(error_of(large), HasSubstr("1 chunks of 67108865 bytes, expected at most"));
+}
+
+// A shard of some 400 KB must not cost hours: N terms of N chunks are N * N to hash.
+TEST(CheckShard, RefusesTermsThatShareMoreChunksThanItCanHash) {
+  const XorbInfo xorb = MadeUpXorb(1, 4000);
+  uint32_t raw = 0;
+  for (const ChunkEntry& chunk : xorb.chunks) raw += chunk.raw_bytes;
+  FileInfo file;
+  file.hash = kDataKey;
+  file.terms.assign(4000, Term{xorb.hash, raw, 0, 4000});
+  const ByteVector shard = WriteShard({file}, {xorb}, {}).value();
+  const auto checked = CheckShard(ShardView::Open(shard).value());
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(checked.error().message, HasSubstr("in a shard of 8004 records"));
+  // Some hundred times are fine.
+  file.terms.resize(200);
+  const ByteVector fewer = WriteShard({file}, {xorb}, {}).value();
+  EXPECT_THAT(CheckShard(ShardView::Open(fewer).value()).error().message,
+              HasSubstr("chunks give the hash"));
 }
 
 TEST(CheckShard, FindsEveryFlippedBitThatMatters) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/checked_math.h"
+#include "dolium/formats/xet/xorb_record.h"
 
 namespace dolium::xet {
 
@@ -237,6 +238,12 @@ Result<void> CheckFileBlock(const FileBlock& file) {
 }
 
 Result<void> CheckXorbBlock(const XorbBlock& xorb) {
+  if (xorb.size() > kMaxXorbChunks || xorb.raw_bytes() > kMaxXorbRaw) {
+    return Corrupt(
+        fmt::format("xorb {}: {} chunks of {} bytes, expected at most {} and {}",
+                    ToString(xorb.hash()), xorb.size(), xorb.raw_bytes(), kMaxXorbChunks,
+                    kMaxXorbRaw));
+  }
   uint64_t raw = 0;
   for (size_t i = 0; i < xorb.size(); ++i) {
     const ChunkEntry chunk = xorb.chunk(i);

@@ -154,7 +154,8 @@ Result<uint64_t> FileBlockSize(BytesView record);
 uint64_t XorbBlockSize(BytesView record);
 
 // What a block cannot say unless it is wrong: terms without chunks, chunks that do not
-// follow each other or do not add up. The reader does not look at this; verify does.
+// follow each other or do not add up, or are more than a xorb may have. The reader does
+// not look at this; verify does.
 Result<void> CheckFileBlock(const FileBlock& file);
 Result<void> CheckXorbBlock(const XorbBlock& xorb);
 
