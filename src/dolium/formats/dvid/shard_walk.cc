@@ -200,6 +200,7 @@ Result<void> Shard::Check(const std::function<void(const Finding&)>& visit,
   }
   // The index against the columns.
   std::map<Key, const Place*> in_columns;
+  std::vector<bool> is_there(places_.size());
   for (const Place& place : walk.places) in_columns[place.key] = &place;
   for (size_t i = 0; i < places_.size(); ++i) {
     const Place& place = places_[i];
@@ -211,6 +212,7 @@ Result<void> Shard::Check(const std::function<void(const Finding&)>& visit,
              Corrupt("is in the index, but in no record"));
       continue;
     }
+    is_there[i] = true;
     const Place& there = *found->second;
     if (there.range.end() != place.range.end() || there.row != place.row) {
       report("index", ToString(place.key), place.range,
@@ -229,6 +231,7 @@ Result<void> Shard::Check(const std::function<void(const Finding&)>& visit,
   const auto corner = ParseKey(name);
   if (!corner) return {};
   for (size_t i = 0; i < places_.size(); ++i) {
+    if (!is_there[i]) continue;
     const Key block = BlockOf(i);
     bool before = false;
     bool beyond = false;
