@@ -282,6 +282,25 @@ std::vector<Verb> MakeVerbs() {
           .run = RunRm,
       },
       {
+          .name = "reindex",
+          .usage = "[options] <location>",
+          .outline = "write indexes that are missing",
+          .description =
+              "Write the index of shards that have none, where the format keeps it "
+              "beside them: of exports of DVID the CSV.",
+          .details =
+              "Readers of a shard without an index go through all of it. What a shard "
+              "holds is told by the shard alone; an index that is there stays, unless "
+              "--force is given. Damaged shards are reported, and the exit status is "
+              "then 1.",
+          .options = {Flag("", "force", "replace indexes that are there"), kFormat, kJobs,
+                      kJson, kNoSummary},
+          .examples = {"dolium reindex export", "dolium reindex --force export/s0"},
+          .least_arguments = 1,
+          .most_arguments = 1,
+          .run = RunReindex,
+      },
+      {
           .name = "stats",
           .usage = "[options] <location>",
           .outline = "counts and sizes",

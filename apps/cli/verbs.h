@@ -125,6 +125,7 @@ ExitStatus RunPackSubset(Context& context);
 ExitStatus RunPackVerify(Context& context);
 ExitStatus RunPackView(Context& context);
 ExitStatus RunPut(Context& context);
+ExitStatus RunReindex(Context& context);
 ExitStatus RunRm(Context& context);
 ExitStatus RunStats(Context& context);
 ExitStatus RunTask(Context& context);

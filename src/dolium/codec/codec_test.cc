@@ -66,7 +66,37 @@ TEST_P(SizedCodecTest, StandsInAChain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SizedCodecTest,
-                         testing::Values(CodecId::kLz4Block, CodecId::kZstd));
+                         testing::Values(CodecId::kLz4Block, CodecId::kZstd,
+                                         CodecId::kLz4Frame));
+
+TEST(Slice, GivesAPartOfWhatItIsGiven) {
+  CodecStep step{CodecId::kSlice, 3};
+  step.slice_offset = 4;
+  const CodecChain alone{step};
+  const Bytes text = Bytes::Copy(AsBytes("one two three"));
+  EXPECT_EQ(AsText(*Decode(alone, text, 3)), "two");
+  EXPECT_EQ(Decode(alone, text, 3)->data(), text.data() + 4) << "nothing is copied";
+  EXPECT_EQ(ClaimedSize(alone, text), 3U);
+  ByteVector into(3);
+  EXPECT_TRUE(*DecodeInto(alone, text, into));
+  EXPECT_EQ(AsText(into), "two");
+  const CodecChain chain{{CodecId::kZstd, text.size()}, step};
+  EXPECT_EQ(ToString(chain), "zstd+slice");
+  const Bytes stored = Bytes::FromVector(ZstdEncode(text));
+  EXPECT_EQ(AsText(*Decode(chain, stored, 100)), "two");
+  EXPECT_EQ(Encode(chain, AsBytes("two")).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(Slice, EndsWithinWhatItIsGiven) {
+  CodecStep step{CodecId::kSlice, 3};
+  const Bytes text = Bytes::Copy(AsBytes("12345"));
+  for (const uint64_t offset : {uint64_t{3}, uint64_t{6}, ~uint64_t{0}}) {
+    step.slice_offset = offset;
+    EXPECT_EQ(Decode({step}, text, 100).error().message,
+              fmt::format("3 bytes at {} end past the 5 that hold them", offset));
+    EXPECT_EQ(ClaimedSize({step}, text), std::nullopt);
+  }
+}
 
 TEST(Codec, DecodesWithADictionary) {
   std::vector<Bytes> samples;

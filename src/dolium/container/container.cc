@@ -11,6 +11,11 @@ Result<Properties> Container::Statistics(std::stop_token /*stop*/) const {  // N
   return Properties();
 }
 
+Result<bool> Container::WriteIndex(std::string_view, bool) {
+  return Unsupported(fmt::format("{}: format {} keeps no index beside its objects",
+                                 location().Describe(), format_name()));
+}
+
 Result<void> Container::Apply(std::span<const Change>, const ChangeOptions&) {
   return Unsupported(fmt::format("{}: entries of format {} cannot be changed",
                                  location().Describe(), format_name()));

@@ -89,6 +89,11 @@ class Container {
   // place. By default none.
   virtual Result<Properties> Statistics(std::stop_token stop) const;
 
+  // Writes the index of one object from what it holds, for formats that keep it in an
+  // object of its own; atomically. False if there is one already, unless `replace`.
+  // kUnsupported where an index is no object of its own.
+  virtual Result<bool> WriteIndex(std::string_view object, bool replace);
+
   // Makes all changes, atomically for each object they touch. Removing an absent key is
   // kNotFound, before anything is changed. kUnsupported where the format cannot change.
   // kCancelled if it was stopped: what is not changed by then stays as it is.

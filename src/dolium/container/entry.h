@@ -25,6 +25,11 @@ struct Extent {
   ByteRange range;                      // absolute within the object
   CodecChain codecs;                    // applied left to right when reading
   std::optional<uint32_t> crc32c = {};  // of the bytes as stored, where the index knows
+  // What the first `known_steps` codecs give, where the container has it at hand, as of
+  // entries that were encoded together: then their values are made of that, and the range
+  // is not read. Work lists do not carry it.
+  size_t known_steps = 0;
+  Bytes known = {};
 };
 
 // One named thing: a chunk, a block, a sample, a file.
@@ -44,6 +49,12 @@ struct Entry {
   }
   uint64_t preceding_size() const {
     return preceding_from ? preceding_from->range.length : preceding;
+  }
+  // Whether its value needs no reading.
+  bool is_known() const {
+    bool known = !extents.empty() && preceding_size() == 0;
+    for (const Extent& extent : extents) known = known && extent.known_steps > 0;
+    return known;
   }
 };
 

@@ -116,14 +116,23 @@ Result<void> CheckChecksums(const Entry& entry, BytesView stored) {
   return {};
 }
 
+// Whether known entries are read all the same.
+enum class Known : uint8_t { kRead, kSkip };
+
 class ManyReader {
  public:
-  ManyReader(const Store& store, std::span<const Entry> entries, const ReadLimits& limits)
-      : store_(store), entries_(entries), limits_(limits), readings_(entries.size()) {}
+  ManyReader(const Store& store, std::span<const Entry> entries, const ReadLimits& limits,
+             Known known)
+      : store_(store),
+        entries_(entries),
+        limits_(limits),
+        known_(known),
+        readings_(entries.size()) {}
 
   std::vector<Result<EntryData>> Run() {
     std::vector<Piece> pieces;
     for (size_t i = 0; i < entries_.size(); ++i) {
+      if (IsSkipped(entries_[i])) continue;
       const size_t count = pieces.size();
       auto size = AddPieces(store_, entries_[i], i, pieces);
       if (size && *size > limits_.stored) {
@@ -159,6 +168,10 @@ class ManyReader {
   }
 
  private:
+  bool IsSkipped(const Entry& entry) const {
+    return known_ == Known::kSkip && entry.is_known();
+  }
+
   // Reads pieces that are all of one object.
   void ReadObject(std::span<const Piece> pieces, bool checked) {
     Result<void> batch = ReadBatch(pieces);
@@ -246,6 +259,10 @@ class ManyReader {
         results.emplace_back(*std::move(reading.error));
         continue;
       }
+      if (IsSkipped(entries_[i])) {
+        results.emplace_back(EntryData{});
+        continue;
+      }
       const Bytes all = reading.buffer ? std::move(*reading.buffer).Share() : Bytes();
       const auto preceding = static_cast<size_t>(entries_[i].preceding_size());
       if (auto checked = CheckChecksums(entries_[i], all.view().subspan(preceding));
@@ -263,6 +280,7 @@ class ManyReader {
   const Store& store_;
   const std::span<const Entry> entries_;
   const ReadLimits limits_;
+  const Known known_;
   std::vector<Reading> readings_;
 };
 
@@ -279,15 +297,24 @@ Result<void> CheckRawSize(const Store& store, const Entry& entry,
   return OverLimit(store, entry, raw, limits.decoded);
 }
 
-Result<Bytes> DecodeExtents(const Entry& entry, const Bytes& stored, uint64_t limit) {
-  if (entry.extents.size() == 1)
-    return Decode(entry.extents.front().codecs, stored, limit);
+Result<Bytes> DecodeKnown(const Extent& extent, uint64_t limit) {
+  const auto done = std::min(extent.known_steps, extent.codecs.size());
+  return Decode(
+      {extent.codecs.begin() + static_cast<ptrdiff_t>(done), extent.codecs.end()},
+      extent.known, limit);
+}
+
+// `stored`: the bytes of all extents; nullptr: what is known of them.
+Result<Bytes> DecodeExtents(const Entry& entry, const Bytes* stored, uint64_t limit) {
   ByteVector value;
   size_t at = 0;
   for (const Extent& extent : entry.extents) {
     const auto length = static_cast<size_t>(extent.range.length);
-    DOLIUM_TRY(const Bytes piece,
-               Decode(extent.codecs, stored.Slice(at, length), limit - value.size()));
+    const uint64_t left = limit - value.size();
+    DOLIUM_TRY(Bytes piece, stored == nullptr
+                                ? DecodeKnown(extent, left)
+                                : Decode(extent.codecs, stored->Slice(at, length), left));
+    if (entry.extents.size() == 1) return piece;
     Append(value, piece);
     at += length;
   }
@@ -299,23 +326,24 @@ Result<Bytes> DecodeExtents(const Entry& entry, const Bytes& stored, uint64_t li
 std::vector<Result<EntryData>> ReadManyStored(const Store& store,
                                               std::span<const Entry> entries,
                                               const ReadLimits& limits) {
-  return ManyReader(store, entries, limits).Run();
+  return ManyReader(store, entries, limits, Known::kSkip).Run();
 }
 
 Result<EntryData> ReadStored(const Store& store, const Entry& entry,
                              const ReadLimits& limits) {
-  return std::move(ManyReader(store, {&entry, 1}, limits).Run().front());
+  return std::move(ManyReader(store, {&entry, 1}, limits, Known::kRead).Run().front());
 }
 
 Result<EntryData> DecodeStored(const Store& store, const Entry& entry, EntryData stored,
                                const ReadLimits& limits) {
-  if (stored.value.size() != entry.stored_size()) {
+  const bool is_known = stored.value.empty() && entry.is_known();
+  if (!is_known && stored.value.size() != entry.stored_size()) {
     return EntryError(
         ObjectOf(store, entry), entry.key,
         InvalidArgument(fmt::format("{} bytes to decode, the entry has {}",
                                     stored.value.size(), entry.stored_size())));
   }
-  auto value = DecodeExtents(entry, stored.value, limits.decoded);
+  auto value = DecodeExtents(entry, is_known ? nullptr : &stored.value, limits.decoded);
   if (!value)
     return EntryError(ObjectOf(store, entry), entry.key, std::move(value).error());
   if (entry.size && value->size() != *entry.size) {
@@ -357,7 +385,9 @@ Result<void> ReadInPieces(const Store& store, const Entry& entry,
 Result<EntryData> ReadEntry(const Store& store, const Entry& entry,
                             const ReadLimits& limits) {
   DOLIUM_TRY_VOID(CheckRawSize(store, entry, limits));
-  DOLIUM_TRY(EntryData stored, ReadStored(store, entry, limits));
+  DOLIUM_TRY(
+      EntryData stored,
+      std::move(ManyReader(store, {&entry, 1}, limits, Known::kSkip).Run().front()));
   return DecodeStored(store, entry, std::move(stored), limits);
 }
 

@@ -39,13 +39,14 @@ Result<void> ReadInPieces(const Store& store, const Entry& entry,
 Result<EntryData> ReadStored(const Store& store, const Entry& entry,
                              const ReadLimits& limits = {});
 
-// Reads many entries with as few requests as the store can make of them, as stored. Each
-// entry has its own result: one that is damaged does not spoil the others.
+// Reads many entries with as few requests as the store can make of them, as stored, for
+// DecodeStored(): of those that are known already, nothing. Each entry has its own
+// result: one that is damaged does not spoil the others.
 std::vector<Result<EntryData>> ReadManyStored(const Store& store,
                                               std::span<const Entry> entries,
                                               const ReadLimits& limits = {});
 
-// Undoes the encoding of what ReadStored gave for `entry`.
+// Undoes the encoding of what ReadStored or ReadManyStored gave for `entry`.
 Result<EntryData> DecodeStored(const Store& store, const Entry& entry, EntryData stored,
                                const ReadLimits& limits = {});
 

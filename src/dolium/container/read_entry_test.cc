@@ -57,6 +57,31 @@ TEST_F(ReadEntryTest, ReadsWhatPrecedesFromAnotherObject) {
   EXPECT_EQ(AsText(data.preceding), "before");
 }
 
+TEST_F(ReadEntryTest, TakesWhatIsKnown) {
+  const std::string together = "one two three";
+  const ByteVector stored = GzipEncode(AsBytes(together));
+  CodecStep slice{CodecId::kSlice, 3};
+  slice.slice_offset = 4;
+  Entry entry =
+      At("k", Put("o", stored), {0, stored.size()}, 0, {{CodecId::kGzip}, slice});
+  EXPECT_EQ(AsText(Must(ReadEntry(store_, entry)).value), "two");
+  EXPECT_EQ(store_.reads(), 1U);
+  // Another word, to tell where it comes from.
+  entry.extents.front().known_steps = 2;
+  entry.extents.front().known = Bytes::Copy(AsBytes("TWO"));
+  EXPECT_EQ(AsText(Must(ReadEntry(store_, entry)).value), "TWO");
+  entry.extents.front().known_steps = 1;
+  entry.extents.front().known = Bytes::Copy(AsBytes("ONE TWO THREE"));
+  EXPECT_EQ(AsText(Must(ReadEntry(store_, entry)).value), "TWO");
+  const auto many = ReadManyStored(store_, {&entry, 1});
+  EXPECT_EQ(AsText(Must(DecodeStored(store_, entry, Must(many.front()))).value), "TWO");
+  EXPECT_EQ(store_.reads(), 1U);
+  const EntryData raw = Must(ReadStored(store_, entry));
+  EXPECT_TRUE(Equal(raw.value, stored));
+  EXPECT_EQ(AsText(Must(DecodeStored(store_, entry, raw)).value), "two");
+  EXPECT_EQ(store_.reads(), 2U);
+}
+
 TEST_F(ReadEntryTest, ReadsExtentsInPieces) {
   // More than is read at a time, so that there are two pieces at least.
   const std::string large(9 << 20, 'x');

@@ -24,7 +24,7 @@ constexpr uint64_t kManyBytes = uint64_t{64} << 20;
 std::string ToText(const Extent& extent) {
   std::string sizes;
   for (const CodecStep& step : extent.codecs) {
-    sizes += fmt::format("({})", step.decoded_size);
+    sizes += fmt::format("({}@{})", step.decoded_size, step.slice_offset);
   }
   return fmt::format("{}@{}{}{}{}{}", extent.object->name,
                      extent.object->generation.token, ToString(extent.range),
@@ -92,6 +92,9 @@ TEST_F(WorkListTest, GivesBackAllThatAnEntrySays) {
   full.extents.push_back({b, {0, 0}, {{CodecId::kGzip}, {CodecId::kGzip}}, 0});
   full.extents.push_back({b, {5, 5}, {{CodecId::kLz4Block, 70'000}}, ~uint32_t{0}});
   full.extents.push_back({b, {5, 5}, {{CodecId::kZstd, ~uint64_t{0}}}});
+  CodecStep slice{CodecId::kSlice, 300};
+  slice.slice_offset = 70'000;
+  full.extents.push_back({b, {5, 5}, {{CodecId::kLz4Frame, 80'000}, slice}});
   full.size = ~uint64_t{0};
   full.preceding = 300;
   Entry apart = Simple("", b, 1, 2);
@@ -107,7 +110,7 @@ TEST_F(WorkListTest, GivesBackAllThatAnEntrySays) {
   const auto summary = Must(writer.Finish());
   EXPECT_EQ(summary.lists, 1u);
   EXPECT_EQ(summary.entries, 3u);
-  EXPECT_EQ(summary.bytes, 310u + 10u + 10u);
+  EXPECT_EQ(summary.bytes, 310u + 15u + 10u);
   EXPECT_THAT(ReadPart(1, ~uint64_t{0}), ElementsAre(ToText(full), ToText(apart)));
   EXPECT_THAT(ReadPart(1, 0), ElementsAre(ToText(bare)));
   EXPECT_THAT(ReadPart(1, 1), ElementsAre());

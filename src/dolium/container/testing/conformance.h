@@ -1,9 +1,9 @@
-// The suite that every format passes: what container.h and writer.h promise, as tests.
+// The suites that formats pass: what container.h and writer.h promise, as tests.
 //
-//   INSTANTIATE_TEST_SUITE_P(
-//       Files, FormatSuite,
-//       testing::Values(MakeFormatCase("Memory", files::kFormat, NewMemoryLocation)),
-//       FormatCaseName);
+//   const auto kCases =
+//       testing::Values(MakeFormatCase("Memory", files::kFormat, NewMemoryLocation));
+//   INSTANTIATE_TEST_SUITE_P(Files, ReadSuite, kCases, FormatCaseName);
+//   INSTANTIATE_TEST_SUITE_P(Files, FormatSuite, kCases, FormatCaseName);
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,9 @@ struct TestValue {
   friend bool operator==(const TestValue&, const TestValue&) = default;
 };
 
+// Key and value of every entry.
+using TestSet = std::map<std::string, TestValue>;
+
 struct FormatCase {
   std::string name;
   Format format;
@@ -37,6 +40,8 @@ struct FormatCase {
   CreateOptions options;  // what is expected is filled in by the suite
   // The i-th key; all are different. By default "key-<i>".
   std::function<std::string(uint64_t)> key;
+  // Makes a set of a format that is not made of entries; by default its target does.
+  std::function<void(const Location&, const TestSet&)> write;
   std::string bad_key;   // one that the format cannot hold
   size_t entries = 120;  // of a set
   // The i-th entry with preceding bytes, for PrecedingSuite.
@@ -55,12 +60,11 @@ Location NewMemoryLocation();
 Location NewFileLocation();
 Location NewObjectStoreLocation();
 
-// Key and value of every entry.
-using TestSet = std::map<std::string, TestValue>;
 // Base name and bytes of every object in a folder and below, by path within it.
 using Objects = std::map<std::string, std::string>;
 
-class FormatSuite : public testing::TestWithParam<FormatCase> {
+// What container.h promises those who read.
+class ReadSuite : public testing::TestWithParam<FormatCase> {
  protected:
   // How a set is written: what must not make a difference.
   struct Way {
@@ -86,6 +90,9 @@ class FormatSuite : public testing::TestWithParam<FormatCase> {
   static void ExpectEqual(const TestSet& found, const TestSet& expected);
   static void ExpectEqual(const Objects& found, const Objects& expected);
 };
+
+// For formats that are made of entries: what writer.h promises.
+class FormatSuite : public ReadSuite {};
 
 // For formats that can be changed: Apply().
 class ChangeSuite : public FormatSuite {};

@@ -7,6 +7,7 @@
 
 #include "dolium/container/entry_error.h"
 #include "dolium/formats/dvid/format.h"
+#include "dolium/formats/dvid/reindex.h"
 #include "dolium/formats/dvid/wrapper.h"
 
 namespace dolium::dvid {
@@ -14,6 +15,13 @@ namespace {
 
 // Distinct labels that are counted one by one.
 constexpr size_t kMaxCounted = size_t{1} << 24;
+
+// 0 if it does not decode.
+uint64_t BlockSize(const Row& row) {
+  if (const auto size = ClaimedSize(row.wrapper, row.stored)) return *size;
+  const auto block = row.Block();
+  return block ? block->size() : 0;
+}
 
 class LabelCounter {
  public:
@@ -129,7 +137,13 @@ Result<Entry> DvidContainer::MakeEntry(const Scale& scale, const Shard& shard,
   DOLIUM_TRY(const Row row, shard.Read(number));
   Entry entry;
   entry.key = scale.prefix + ToString(shard.key(number));
-  entry.extents.push_back({shard.object(), row.range, row.codecs()});
+  Extent& extent = entry.extents.emplace_back();
+  extent.object = shard.object();
+  extent.range = row.range;
+  extent.codecs = row.codecs();
+  // The rows of a batch with compressed buffers were decompressed together.
+  extent.known_steps = row.buffer.size();
+  if (extent.known_steps > 0) extent.known = row.stored;
   if (row.wrapper.empty()) {
     entry.size = row.stored.size();
   } else if (row.wrapper.back().codec != CodecId::kGzip) {
@@ -171,13 +185,22 @@ const DvidContainer::Scale* DvidContainer::ScaleOf(std::string_view object) cons
   return nullptr;
 }
 
+Error DvidContainer::NoShard(std::string_view object) const {
+  return NotFound(fmt::format("{}: not a shard of {}", store().Describe(object),
+                              location_.Describe()));
+}
+
+Result<bool> DvidContainer::WriteIndex(std::string_view object, bool replace) {
+  const Scale* scale = ScaleOf(object);
+  if (scale == nullptr) return NoShard(object);
+  return WriteShardIndex({location_.store, std::string(object)}, scale->shards->options(),
+                         replace);
+}
+
 Result<void> DvidContainer::ScanObject(std::string_view object,
                                        const ScanVisitor& visitor) const {
   const Scale* scale = ScaleOf(object);
-  if (scale == nullptr) {
-    return NotFound(fmt::format("{}: not a shard of {}", store().Describe(object),
-                                location_.Describe()));
-  }
+  if (scale == nullptr) return NoShard(object);
   const std::string name(object);
   auto shard = scale->shards->OpenShard(name);
   if (!shard) {
@@ -216,11 +239,33 @@ Result<void> DvidContainer::CheckObject(std::string_view object,
     visitor(ErrorFinding("index", store().Describe(name), {}, {}, shard.error()));
     return {};
   }
-  return (*shard)->Check([&](const Finding& finding) {
+  const FindingVisitor visit = [&](const Finding& finding) {
     Finding named = finding;
     if (!named.key.empty()) named.key = scale->prefix + named.key;
     visitor(named);
-  });
+  };
+  if (const auto side = scale->shards->shard_side()) return (*shard)->Check(visit, *side);
+  DOLIUM_TRY_VOID((*shard)->Check(visit));
+  return CheckElsewhere(*scale, **shard, name, visit);
+}
+
+// Where names do not tell which file has a block, the first one that has it is read.
+Result<void> DvidContainer::CheckElsewhere(const Scale& scale, const Shard& shard,
+                                           std::string_view object,
+                                           const FindingVisitor& visitor) {
+  for (const std::string& earlier : scale.shards->objects()) {
+    if (earlier >= object) break;
+    const auto other = scale.shards->OpenShard(earlier);
+    if (!other) continue;  // Told when it is checked.
+    for (size_t i = 0; i < shard.size(); ++i) {
+      if (!(*other)->FindBlock(shard.BlockOf(i))) continue;
+      visitor(ErrorFinding(
+          "twice", shard.Describe(), ToString(shard.key(i)), shard.MessageOf(i),
+          Corrupt(fmt::format("is also in {}, which is the one that readers take",
+                              (*other)->Describe()))));
+    }
+  }
+  return {};
 }
 
 Result<void> DvidContainer::CheckValue(const Entry& entry, const Bytes& value) const {
@@ -255,8 +300,7 @@ Result<Properties> DvidContainer::Statistics(std::stop_token stop) const {
         ++blocks;
         solid += own.size() == 1 ? 1 : 0;
         most = std::max(most, own.size());
-        if (!row->wrapper.empty()) block_bytes += row->wrapper.back().decoded_size;
-        if (row->wrapper.empty()) block_bytes += row->stored.size();
+        block_bytes += BlockSize(*row);
       }
     }
   }

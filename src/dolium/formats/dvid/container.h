@@ -35,6 +35,7 @@ class DvidContainer final : public Container {
                            const FindingVisitor& visitor) const override;
   // That it is a block whose voxels decode, with the label list of its row.
   Result<void> CheckValue(const Entry& entry, const Bytes& value) const override;
+  Result<bool> WriteIndex(std::string_view object, bool replace) override;
   // Labels and supervoxels.
   Result<Properties> Statistics(std::stop_token stop) const override;
 
@@ -53,7 +54,11 @@ class DvidContainer final : public Container {
   // The scale, and what remains of the key; kInvalidArgument if it can be no key.
   Result<std::pair<const Scale*, Key>> ParseEntryKey(std::string_view key) const;
   const Scale* ScaleOf(std::string_view object) const;
+  Error NoShard(std::string_view object) const;
   static Result<Entry> MakeEntry(const Scale& scale, const Shard& shard, size_t number);
+  static Result<void> CheckElsewhere(const Scale& scale, const Shard& shard,
+                                     std::string_view object,
+                                     const FindingVisitor& visitor);
 
   const Location location_;
   const std::vector<Scale> scales_;

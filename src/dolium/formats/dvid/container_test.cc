@@ -95,11 +95,88 @@ TEST_F(DvidContainerTest, TakesOneScaleOrOneShard) {
   EXPECT_EQ(kFormat.open(location_.Child("none"), {}).error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(DvidContainerTest, ReadsBlocksOutOfCompressedBuffers) {
-  // As Arrow's ZSTD body compression has them; see also the shards of other writers.
-  const auto container = Open(location_.Child("s0"));
-  const auto entry = Must(container->Find("0_1_0"));
-  EXPECT_EQ(ToString(entry->extents.front().codecs), "zstd");
+// A file of testdata/good in a store that counts.
+Location Golden(const std::shared_ptr<MemoryStore>& store, const std::string& name) {
+  const Location file = Must(ParseLocation(
+      DOLIUM_SOURCE_DIR "/src/dolium/formats/dvid/testdata/good/" + name + ".arrow"));
+  const Bytes bytes = Must(file.store->ReadWhole(file.path, 1 << 20)).bytes;
+  Must(store->Put("export/0_0_0.arrow", bytes, Precondition::None()));
+  return {store, "export"};
+}
+
+TEST_F(DvidContainerTest, DecompressesTheBuffersOfABatchOnce) {
+  const auto store = std::make_shared<MemoryStore>("test");
+  for (const char* const name : {"stream-zstd", "file-lz4"}) {
+    const auto container = Open(Golden(store, name));
+    std::vector<Entry> entries;
+    ScanVisitor visitor;
+    visitor.entry = [&](const Entry& entry) {
+      entries.push_back(entry);
+      return true;
+    };
+    Must(Scan(*container, visitor));
+    ASSERT_EQ(entries.size(), 3U);
+    const uint64_t reads = store->reads();
+    const auto stored = ReadManyStored(*store, entries);
+    EXPECT_EQ(store->reads(), reads) << "they are at hand";
+    for (size_t i = 0; i < entries.size(); ++i) {
+      EXPECT_EQ(entries[i].extents.front().codecs.size(), 3U);
+      const Bytes value = Must(DecodeStored(*store, entries[i], Must(stored[i]))).value;
+      EXPECT_TRUE(LabelBlock::Parse(value));
+      Must(container->CheckValue(entries[i], value));
+      // Those who lost what was at hand read it.
+      Entry bare = entries[i];
+      bare.extents.front().known_steps = 0;
+      EXPECT_TRUE(Equal(Must(ReadEntry(*store, bare)).value, value));
+      EXPECT_EQ(Must(ReadStored(*store, entries[i])).value.size(),
+                entries[i].stored_size());
+    }
+    EXPECT_GT(store->reads(), reads);
+  }
+}
+
+TEST_F(DvidContainerTest, RecognisesStreamsOfBeforeArrow015) {
+  const auto store = std::make_shared<MemoryStore>("test");
+  const Location shard = Golden(store, "stream-legacy").Child("0_0_0.arrow");
+  EXPECT_GT(Must(kFormat.probe(shard)), 0);
+  Must(store->Put(shard.path,
+                  AsBytes(std::string("\x20\0\0\0", 4) + std::string(99, 'x')),
+                  Precondition::None()));
+  EXPECT_EQ(Must(kFormat.probe(shard)), 0) << "a length, but no schema";
+}
+
+TEST_F(DvidContainerTest, CountsTheBytesOfGzipBlocks) {
+  const auto store = std::make_shared<MemoryStore>("test");
+  const auto bytes_of = [&](const char* name) {
+    return Must(Open(Golden(store, name))->Statistics({})).back();
+  };
+  EXPECT_EQ(bytes_of("block-gzip").first, "block bytes");
+  EXPECT_EQ(bytes_of("block-gzip"), bytes_of("block-none"));
+}
+
+TEST_F(DvidContainerTest, FindsBlocksThatReadersDoNotFind) {
+  const auto findings = [](Container& container) {
+    std::vector<std::string> found;
+    for (const std::string& object : Must(container.Objects())) {
+      Must(container.CheckObject(object, [&](const Finding& finding) {
+        found.push_back(finding.kind + " " + finding.key);
+      }));
+    }
+    return found;
+  };
+  // Corners tell a side of 128 voxels.
+  const Location wrong = location_.Child("wrong");
+  WriteTestShard(wrong.Child("0_0_0.arrow"),
+                 {{{0, 0, 0}, TestVoxels(1, 1)}, {{2, 0, 0}, TestVoxels(2, 1)}});
+  WriteTestShard(wrong.Child("128_0_0.arrow"),
+                 {{{2, 0, 0}, TestVoxels(3, 1)}, {{2, 2, 0}, TestVoxels(4, 1)}});
+  EXPECT_THAT(findings(*Open(wrong)), testing::ElementsAre("name 2_0_0", "name 2_2_0"));
+  // Names tell nothing.
+  const Location named = location_.Child("named");
+  WriteTestShard(named.Child("a.arrow"), {{{0, 0, 0}, TestVoxels(1, 1)}});
+  WriteTestShard(named.Child("b.arrow"),
+                 {{{1, 0, 0}, TestVoxels(1, 1)}, {{0, 0, 0}, TestVoxels(2, 1)}});
+  EXPECT_THAT(findings(*Open(named)), testing::ElementsAre("twice 0_0_0"));
 }
 
 TEST_F(DvidContainerTest, NoticesAValueThatIsNotTheRows) {

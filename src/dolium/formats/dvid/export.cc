@@ -112,7 +112,7 @@ Result<std::shared_ptr<const Shard>> ExportScale::OpenShard(
       return found->second->shard;
     }
   }
-  DOLIUM_TRY(auto shard, Shard::Open({location_.store, object}, options_));
+  DOLIUM_TRY(auto shard, Shard::Open({location_.store, object}, options_, batches_));
   std::vector<std::shared_ptr<const Shard>> dropped;  // Closed after the lock is gone.
   const std::lock_guard lock(mutex_);
   if (by_object_.contains(object)) return shard;  // Somebody was faster.

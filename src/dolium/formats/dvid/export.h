@@ -2,8 +2,9 @@
 //
 // A shard's name is the corner of its blocks in voxels, and all corners are multiples of
 // one side, so that the shard of a block is told by names alone: no index is read before
-// it is needed, and only as many are kept as memory is given. Shards with other names are
-// all asked. Const methods may be called from many threads.
+// it is needed, and only as many are kept as memory is given. They share a cache of
+// batches. Shards with other names are all asked. Const methods may be called from many
+// threads.
 #pragma once
 
 #include <cstdint>
@@ -68,6 +69,7 @@ class ExportScale {
   std::vector<std::string> objects_;
   std::map<Key, size_t> corners_;  // in voxels; numbers of objects
   std::optional<int64_t> side_;
+  const std::shared_ptr<BatchCache> batches_ = std::make_shared<BatchCache>();
 
   struct Kept {
     std::string object;

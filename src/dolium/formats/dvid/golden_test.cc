@@ -1,14 +1,17 @@
-// Shards that pyarrow wrote: tools/make_dvid_testdata.py says what is in them.
+// Shards that others wrote. Of those by pyarrow, tools/make_dvid_testdata.py says what is
+// in them.
 #include <algorithm>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dolium/bytes/memory_store.h"
 #include "dolium/container/read_entry.h"
 #include "dolium/container/testing/must.h"
 #include "dolium/formats/dvid/container.h"
 #include "dolium/formats/dvid/format.h"
+#include "dolium/formats/dvid/shard_writer.h"
 
 namespace dolium::dvid {
 namespace {
@@ -75,6 +78,32 @@ INSTANTIATE_TEST_SUITE_P(Pyarrow, GoldenShards,
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
+
+// What DVID writes of one solid block: the schema, a batch and the end mark.
+TEST(ShardWriter, WritesTheBytesThatDvidWrites) {
+  const Location file = Must(ParseLocation(
+      DOLIUM_SOURCE_DIR "/src/dolium/formats/dvid/testdata/good/dvid-one-row.arrow"));
+  const Bytes expected = Must(file.store->ReadWhole(file.path, 10'000)).bytes;
+  ASSERT_EQ(expected.size(), 688U + 8 + 536 + 112 + 8);
+  const auto shard = Must(Shard::Open(file));
+  ASSERT_EQ(shard->size(), 1U);
+  const Row row = Must(shard->Read(0));
+  EXPECT_EQ(row.key, (Key{0, 0, 0}));
+  const auto voxels = Must(DecodeRow(row, LabelKind::kLabels)).voxels;
+  EXPECT_EQ(std::ranges::count(voxels, 7U), 64 * 64 * 64);
+
+  const Location made{std::make_shared<MemoryStore>("test"), "0_0_0.arrow"};
+  const auto writer = Must(ShardWriter::Begin(made, {.csv = CsvForm::kDvid}));
+  Must(writer->Add({.block = row.key,
+                    .labels = LabelList(row.labels),
+                    .supervoxels = LabelList(row.supervoxels),
+                    .stored = row.stored,
+                    .uncompressed_size = 24}));
+  Must(writer->Finish());
+  EXPECT_TRUE(Equal(Must(made.store->ReadWhole("0_0_0.arrow", 10'000)).bytes, expected));
+  EXPECT_EQ(AsText(Must(made.store->ReadWhole("0_0_0.csv", 10'000)).bytes),
+            "# schema_size=0\nx,y,z,offset,size,batch_idx\n0,0,0,0,1344,0\n");
+}
 
 }  // namespace
 }  // namespace dolium::dvid

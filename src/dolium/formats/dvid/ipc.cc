@@ -12,15 +12,17 @@
 namespace dolium::dvid {
 namespace {
 
-constexpr uint32_t kContinuation = 0xffffffff;
 constexpr int16_t kVersion4 = 3;
 constexpr int16_t kVersion5 = 4;
 constexpr int kMaxNesting = 16;
 // Tables of one message: real ones have some tens.
 constexpr uint32_t kMaxTables = 10'000;
 constexpr size_t kAlignment = 8;
-// What the compressed buffers of one batch may give.
-constexpr uint64_t kMaxBuffer = uint64_t{4} << 30;
+// What the compressed buffers of one batch may give: so much in all, and of a small body
+// no more than so many times its size. Real ones are compressed a few times.
+constexpr uint64_t kMaxBatchBytes = uint64_t{4} << 30;
+constexpr uint64_t kMaxGrowth = 1024;
+constexpr uint64_t kFreeGrowth = uint64_t{64} << 20;
 
 // A flatbuffer at an address that suits it, verified.
 template <typename Root>
@@ -168,65 +170,108 @@ enum WantedColumn : uint8_t { kLabels = 3, kSupervoxels, kBlock, kUncompressedSi
 // The buffers of one batch: checked against the body, decompressed where they are.
 class Buffers {
  public:
-  Buffers(const tables::RecordBatch& batch, const Bytes& body) : body_(body) {
+  Buffers(const tables::RecordBatch& batch, const Body& body)
+      : batch_(&batch),
+        body_(body),
+        left_(std::clamp(std::min(body.range.length, kMaxBatchBytes) * kMaxGrowth,
+                         kFreeGrowth, kMaxBatchBytes)) {
     if (batch.compression() != nullptr) codec_ = batch.compression()->codec();
     if (batch.compression() != nullptr && batch.compression()->method() != 0) codec_ = -1;
-    batch_ = &batch;
   }
 
   struct Buffer {
     Bytes bytes;
-    ByteRange stored;  // within the body
+    ByteRange stored;     // in the object
+    bool is_far = false;  // left where it is
     std::optional<CodecStep> undoes;
+
+    uint64_t size() const { return is_far ? stored.length : bytes.size(); }
   };
 
-  Result<Buffer> Get(size_t number) const {
+  Result<Bytes> Get(size_t number) {
+    DOLIUM_TRY(Buffer buffer, Get(number, /*leave=*/false));
+    return std::move(buffer.bytes);
+  }
+
+  // With `leave`, one that is not compressed may stay where it is.
+  Result<Buffer> Get(size_t number, bool leave) {
     const tables::TwoLongs& raw =
         *batch_->buffers()->Get(static_cast<flatbuffers::uoffset_t>(number));
     const auto offset = flatbuffers::EndianScalar(raw.first);
     const auto length = flatbuffers::EndianScalar(raw.second);
-    if (offset < 0 || length < 0 || static_cast<uint64_t>(offset) > body_.size() ||
-        static_cast<uint64_t>(length) > body_.size() - static_cast<uint64_t>(offset)) {
+    const uint64_t size = body_.range.length;
+    if (offset < 0 || length < 0 || static_cast<uint64_t>(offset) > size ||
+        static_cast<uint64_t>(length) > size - static_cast<uint64_t>(offset)) {
       return Corrupt(fmt::format("buffer {}: {} bytes at {} end past the body ({} bytes)",
-                                 number, length, offset, body_.size()));
+                                 number, length, offset, size));
     }
     Buffer out;
-    out.stored = {static_cast<uint64_t>(offset), static_cast<uint64_t>(length)};
-    out.bytes = body_.Slice(static_cast<size_t>(offset), static_cast<size_t>(length));
-    if (codec_ && length > 0) {
-      auto opened = Decompress(out);
-      if (!opened) {
-        return std::move(opened).error().Within(fmt::format("buffer {}", number));
-      }
+    out.stored = {body_.range.offset + static_cast<uint64_t>(offset),
+                  static_cast<uint64_t>(length)};
+    if (length == 0) return out;
+    auto opened = codec_ ? Decompress(out, leave) : Fill(out, leave);
+    if (!opened) {
+      return std::move(opened).error().Within(fmt::format("buffer {}", number));
     }
     return out;
   }
 
+  // What was read or decompressed so far.
+  uint64_t held() const { return held_; }
+
  private:
-  Result<void> Decompress(Buffer& buffer) const {
-    constexpr size_t kLengthBytes = 8;
-    if (buffer.bytes.size() < kLengthBytes) {
-      return Corrupt(fmt::format("{} bytes are too few for a compressed buffer",
-                                 buffer.bytes.size()));
+  Result<Bytes> Read(ByteRange range) {
+    if (!body_.read) {
+      return body_.whole.Slice(static_cast<size_t>(range.offset - body_.range.offset),
+                               static_cast<size_t>(range.length));
     }
-    const auto size = static_cast<int64_t>(LoadLE<uint64_t>(buffer.bytes.data()));
+    DOLIUM_TRY(std::vector<Bytes> parts, body_.read({&range, 1}));
+    return std::move(parts.front());
+  }
+
+  Result<void> Fill(Buffer& buffer, bool leave) {
+    buffer.is_far = leave && body_.read;
+    if (buffer.is_far) return {};
+    DOLIUM_TRY(buffer.bytes, Read(buffer.stored));
+    if (body_.read) held_ += buffer.bytes.size();
+    return {};
+  }
+
+  Result<void> Decompress(Buffer& buffer, bool leave) {
+    constexpr size_t kLengthBytes = 8;
+    if (buffer.stored.length < kLengthBytes) {
+      return Corrupt(fmt::format("{} bytes are too few for a compressed buffer",
+                                 buffer.stored.length));
+    }
+    DOLIUM_TRY(const Bytes length, Read({buffer.stored.offset, kLengthBytes}));
+    const auto size = static_cast<int64_t>(LoadLE<uint64_t>(length.data()));
     buffer.stored.offset += kLengthBytes;
     buffer.stored.length -= kLengthBytes;
-    buffer.bytes = buffer.bytes.Slice(kLengthBytes, buffer.bytes.size() - kLengthBytes);
-    if (size == -1) return {};
+    if (size == -1) return Fill(buffer, leave);
     if (size < 0) return Corrupt(fmt::format("decompresses to {} bytes", size));
     if (*codec_ != 0 && *codec_ != 1) {
       return Unsupported("compressed by a codec that is neither LZ4 frame nor ZSTD");
     }
-    buffer.undoes = CodecStep{*codec_ == 0 ? CodecId::kLz4Frame : CodecId::kZstd,
-                              static_cast<uint64_t>(size)};
-    DOLIUM_TRY(buffer.bytes, Decode({*buffer.undoes}, buffer.bytes, kMaxBuffer));
+    const auto bytes = static_cast<uint64_t>(size);
+    if (bytes > left_) {
+      return Corrupt(
+          fmt::format("decompresses to {} bytes, of {} that are left to a batch with a "
+                      "body of {}",
+                      bytes, left_, body_.range.length));
+    }
+    left_ -= bytes;
+    held_ += bytes;
+    buffer.undoes = CodecStep{*codec_ == 0 ? CodecId::kLz4Frame : CodecId::kZstd, bytes};
+    DOLIUM_TRY(const Bytes stored, Read(buffer.stored));
+    DOLIUM_TRY(buffer.bytes, Decode({*buffer.undoes}, stored, kMaxBatchBytes));
     return {};
   }
 
   const tables::RecordBatch* batch_ = nullptr;
-  const Bytes& body_;
+  const Body& body_;
   std::optional<int> codec_;
+  uint64_t left_ = 0;
+  uint64_t held_ = 0;
 };
 
 Result<void> CheckNoNulls(const tables::RecordBatch& batch, size_t node,
@@ -245,28 +290,28 @@ Result<void> CheckNoNulls(const tables::RecordBatch& batch, size_t node,
   return {};
 }
 
-Result<Bytes> FixedColumn(const Buffers& buffers, const Schema::Column& column,
-                          uint64_t rows, std::string_view name) {
-  DOLIUM_TRY(auto values, buffers.Get(column.buffer + 1));
-  if (values.bytes.size() / sizeof(uint32_t) < rows) {
-    return Corrupt(fmt::format("column \"{}\" has {} bytes for {} rows", name,
-                               values.bytes.size(), rows));
+Result<Bytes> FixedColumn(Buffers& buffers, const Schema::Column& column, uint64_t rows,
+                          std::string_view name) {
+  DOLIUM_TRY(Bytes values, buffers.Get(column.buffer + 1));
+  if (values.size() / sizeof(uint32_t) < rows) {
+    return Corrupt(
+        fmt::format("column \"{}\" has {} bytes for {} rows", name, values.size(), rows));
   }
-  return std::move(values.bytes);
+  return values;
 }
 
 // Offsets that rise, and end within `values` elements.
-Result<Bytes> OffsetsColumn(const Buffers& buffers, size_t number, uint64_t rows,
+Result<Bytes> OffsetsColumn(Buffers& buffers, size_t number, uint64_t rows,
                             uint64_t values, std::string_view name) {
-  DOLIUM_TRY(auto offsets, buffers.Get(number));
+  DOLIUM_TRY(Bytes offsets, buffers.Get(number));
   if (rows == 0) return Bytes();
-  if (offsets.bytes.size() / sizeof(uint32_t) <= rows) {
+  if (offsets.size() / sizeof(uint32_t) <= rows) {
     return Corrupt(fmt::format("column \"{}\" has {} bytes of offsets for {} rows", name,
-                               offsets.bytes.size(), rows));
+                               offsets.size(), rows));
   }
   uint32_t previous = 0;
   for (uint64_t i = 0; i <= rows; ++i) {
-    const auto offset = LoadLE<uint32_t>(offsets.bytes.data() + i * sizeof(uint32_t));
+    const auto offset = LoadLE<uint32_t>(offsets.data() + i * sizeof(uint32_t));
     if (offset < previous || offset > values) {
       return Corrupt(
           fmt::format("column \"{}\": offset {} of row {} is not between {} "
@@ -275,7 +320,7 @@ Result<Bytes> OffsetsColumn(const Buffers& buffers, size_t number, uint64_t rows
     }
     previous = offset;
   }
-  return std::move(offsets.bytes);
+  return offsets;
 }
 
 }  // namespace
@@ -312,6 +357,9 @@ Result<MessageHead> ParseMessage(BytesView metadata) {
     head.kind = MessageKind::kSchema;
   } else if (message->record_batch() != nullptr) {
     head.kind = MessageKind::kRecordBatch;
+    const int64_t rows = message->record_batch()->length();
+    if (rows < 0) return Corrupt(fmt::format("a batch of {} rows", rows));
+    head.rows = static_cast<uint64_t>(rows);
   } else if (message->kind() == tables::HeaderKind::kDictionaryBatch) {
     head.kind = MessageKind::kDictionary;
   }
@@ -384,8 +432,7 @@ Result<std::vector<FooterBlock>> ParseFooter(BytesView bytes) {
   return blocks;
 }
 
-Result<Batch> Batch::Parse(const Schema& schema, BytesView metadata, const Bytes& body,
-                           uint64_t at) {
+Result<Batch> Batch::Parse(const Schema& schema, BytesView metadata, Body body) {
   DOLIUM_TRY(const auto message, VerifyMessage(metadata));
   const tables::RecordBatch* raw = message->record_batch();
   if (raw == nullptr) return Corrupt("the message is not a record batch");
@@ -397,12 +444,15 @@ Result<Batch> Batch::Parse(const Schema& schema, BytesView metadata, const Bytes
                     "and {}",
                     nodes, count, schema.nodes, schema.buffers));
   }
-  if (raw->length() < 0) {
-    return Corrupt(fmt::format("a batch of {} rows", raw->length()));
+  // Offsets alone take some bytes of every row, compressed or not.
+  if (raw->length() < 0 || static_cast<uint64_t>(raw->length()) > body.range.length) {
+    return Corrupt(
+        fmt::format("a batch of {} rows in {} bytes", raw->length(), body.range.length));
   }
-  const Buffers buffers(*raw, body);
   Batch batch;
+  batch.body_ = std::move(body);
   batch.rows_ = static_cast<uint64_t>(raw->length());
+  Buffers buffers(*raw, batch.body_);
   for (size_t d = 0; d < 3; ++d) {
     const std::string_view name = kWanted[d].name;
     DOLIUM_TRY_VOID(CheckNoNulls(*raw, schema.chunk[d].node, batch.rows_, name));
@@ -414,20 +464,26 @@ Result<Batch> Batch::Parse(const Schema& schema, BytesView metadata, const Bytes
     const std::string_view name = kWanted[is_labels ? kLabels : kSupervoxels].name;
     DOLIUM_TRY_VOID(CheckNoNulls(*raw, column.node, batch.rows_, name));
     DOLIUM_TRY_VOID(CheckNoNulls(*raw, column.node + 1, std::nullopt, name));
-    DOLIUM_TRY(auto values, buffers.Get(column.buffer + 3));
-    list.values = std::move(values.bytes);
+    DOLIUM_TRY(auto values, buffers.Get(column.buffer + 3, /*leave=*/true));
+    list.width = sizeof(uint64_t);
     DOLIUM_TRY(list.offsets, OffsetsColumn(buffers, column.buffer + 1, batch.rows_,
-                                           list.values.size() / sizeof(uint64_t), name));
+                                           values.size() / sizeof(uint64_t), name));
+    list.values = std::move(values.bytes);
+    if (values.is_far) list.far = values.stored;
   }
   const std::string_view name = kWanted[kBlock].name;
   DOLIUM_TRY_VOID(CheckNoNulls(*raw, schema.block.node, batch.rows_, name));
-  DOLIUM_TRY(auto blocks, buffers.Get(schema.block.buffer + 2));
+  DOLIUM_TRY(auto blocks, buffers.Get(schema.block.buffer + 2, /*leave=*/true));
+  if (batch.rows_ > blocks.size()) {
+    return Corrupt(fmt::format("column \"{}\" has {} bytes for {} rows", name,
+                               blocks.size(), batch.rows_));
+  }
+  batch.blocks_at_ = blocks.stored;
+  DOLIUM_TRY(batch.blocks_.offsets, OffsetsColumn(buffers, schema.block.buffer + 1,
+                                                  batch.rows_, blocks.size(), name));
   batch.blocks_.values = std::move(blocks.bytes);
-  batch.blocks_at_ = {at + blocks.stored.offset, blocks.stored.length};
+  if (blocks.is_far) batch.blocks_.far = blocks.stored;
   batch.undoes_ = std::move(blocks.undoes);
-  DOLIUM_TRY(batch.blocks_.offsets,
-             OffsetsColumn(buffers, schema.block.buffer + 1, batch.rows_,
-                           batch.blocks_.values.size(), name));
   if (schema.uncompressed_size) {
     const std::string_view size_name = kWanted[kUncompressedSize].name;
     DOLIUM_TRY_VOID(
@@ -435,6 +491,7 @@ Result<Batch> Batch::Parse(const Schema& schema, BytesView metadata, const Bytes
     DOLIUM_TRY(batch.sizes_,
                FixedColumn(buffers, *schema.uncompressed_size, batch.rows_, size_name));
   }
+  batch.held_ = batch.body_.held + buffers.held();
   return batch;
 }
 
@@ -447,12 +504,34 @@ Key Batch::key(uint64_t row) const {
   return key;
 }
 
-Bytes Batch::Part(const List& list, uint64_t row, uint64_t width) const {
+ByteRange Batch::Part(const List& list, uint64_t row) {
   const std::byte* at = list.offsets.data() + row * sizeof(uint32_t);
   const uint64_t begin = LoadLE<uint32_t>(at);
   const uint64_t end = LoadLE<uint32_t>(at + sizeof(uint32_t));
-  return list.values.Slice(static_cast<size_t>(begin * width),
-                           static_cast<size_t>((end - begin) * width));
+  return {begin * list.width, (end - begin) * list.width};
+}
+
+Result<Batch::Cells> Batch::Read(uint64_t row) const {
+  Cells cells;
+  std::vector<ByteRange> ranges;
+  std::vector<Bytes*> places;
+  const auto take = [&](const List& list, Bytes& cell) {
+    const ByteRange part = Part(list, row);
+    if (!list.far) {
+      cell = list.values.Slice(static_cast<size_t>(part.offset),
+                               static_cast<size_t>(part.length));
+    } else if (part.length > 0) {
+      ranges.push_back({list.far->offset + part.offset, part.length});
+      places.push_back(&cell);
+    }
+  };
+  take(labels_, cells.labels);
+  take(supervoxels_, cells.supervoxels);
+  take(blocks_, cells.block);
+  if (ranges.empty()) return cells;
+  DOLIUM_TRY(std::vector<Bytes> parts, body_.read(ranges));
+  for (size_t i = 0; i < places.size(); ++i) *places[i] = std::move(parts[i]);
+  return cells;
 }
 
 std::optional<uint32_t> Batch::uncompressed_size(uint64_t row) const {
@@ -461,12 +540,10 @@ std::optional<uint32_t> Batch::uncompressed_size(uint64_t row) const {
 }
 
 Batch::Place Batch::block_place(uint64_t row) const {
-  const std::byte* at = blocks_.offsets.data() + row * sizeof(uint32_t);
-  const uint64_t begin = LoadLE<uint32_t>(at);
-  const uint64_t length = LoadLE<uint32_t>(at + sizeof(uint32_t)) - begin;
-  if (!undoes_) return {{blocks_at_.offset + begin, length}, {}};
-  CodecStep slice{CodecId::kSlice, length};
-  slice.slice_offset = begin;
+  const ByteRange part = Part(blocks_, row);
+  if (!undoes_) return {{blocks_at_.offset + part.offset, part.length}, {}};
+  CodecStep slice{CodecId::kSlice, part.length};
+  slice.slice_offset = part.offset;
   return {blocks_at_, {*undoes_, slice}};
 }
 

@@ -10,7 +10,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +30,8 @@ struct MessagePrefix {
   uint32_t bytes = 8;     // of the prefix itself
   uint32_t metadata = 0;  // 0: the end of the stream
 };
-inline constexpr size_t kMaxPrefixBytes = 8;
+// Before the length, since Arrow 0.15.
+inline constexpr uint32_t kContinuation = 0xffffffff;
 // A schema takes some hundred bytes; more than this is not metadata.
 inline constexpr uint32_t kMaxMetadataBytes = uint32_t{16} << 20;
 
@@ -40,6 +43,7 @@ enum class MessageKind : uint8_t { kSchema, kDictionary, kRecordBatch, kOther };
 struct MessageHead {
   MessageKind kind = MessageKind::kOther;
   uint64_t body = 0;  // bytes
+  uint64_t rows = 0;  // of a record batch
 };
 
 // kCorrupt if the metadata do not verify, kUnsupported for a version before V4.
@@ -74,28 +78,43 @@ struct FooterBlock {
 };
 
 inline constexpr std::string_view kFileMagic = "ARROW1";
+// At the begin of an IPC file: its magic, padded.
+inline constexpr uint64_t kFileHeadBytes = 8;
+// At its end: length of the footer, magic.
+inline constexpr uint64_t kFileTailBytes = 10;
 // `footer` is the flatbuffer between its length and the messages.
 Result<std::vector<FooterBlock>> ParseFooter(BytesView footer);
 
 // As stored in the columns.
 using Key = std::array<int32_t, 3>;
 
-// One record batch. Keeps its body alive.
+// The body of a message: at hand, or left where it is until a part of it is needed.
+struct Body {
+  ByteRange range;    // in the object
+  Bytes whole;        // unless there is `read`
+  uint64_t held = 0;  // bytes of `whole` that take memory: none of a map
+  // Gives ranges of the object that lie within `range`. For as long as the batch is
+  // there, from many threads.
+  std::function<Result<std::vector<Bytes>>(std::span<const ByteRange>)> read = {};
+};
+
+// One record batch. Keeps its body, or what reads it. Of a body that is not at hand it
+// reads keys and offsets, and lists and blocks only if they are compressed.
 class Batch {
  public:
-  // `at` is where the body lies in its object. kCorrupt if a buffer leaves the body, a
-  // list is not in order, or a value is null.
-  static Result<Batch> Parse(const Schema& schema, BytesView metadata, const Bytes& body,
-                             uint64_t at);
+  // kCorrupt if a buffer leaves the body, a list is not in order, a value is null, there
+  // are more rows than such a body can hold, or buffers decompress to more than it can.
+  static Result<Batch> Parse(const Schema& schema, BytesView metadata, Body body);
 
   uint64_t rows() const { return rows_; }
   // Precondition of all below: row < rows().
   Key key(uint64_t row) const;
-  Bytes labels(uint64_t row) const { return Part(labels_, row, sizeof(uint64_t)); }
-  Bytes supervoxels(uint64_t row) const {
-    return Part(supervoxels_, row, sizeof(uint64_t));
-  }
-  Bytes block(uint64_t row) const { return Part(blocks_, row, 1); }
+  struct Cells {
+    Bytes labels;
+    Bytes supervoxels;
+    Bytes block;
+  };
+  Result<Cells> Read(uint64_t row) const;
   // nullopt if there is no such column.
   std::optional<uint32_t> uncompressed_size(uint64_t row) const;
 
@@ -107,14 +126,22 @@ class Batch {
   };
   Place block_place(uint64_t row) const;
 
+  // The memory that it takes.
+  uint64_t held_bytes() const { return held_; }
+
  private:
   struct List {
     Bytes offsets;
     Bytes values;
+    std::optional<ByteRange> far;  // in the object, if the values were not read
+    uint64_t width = 1;
   };
-  Bytes Part(const List& list, uint64_t row, uint64_t width) const;
+  // In bytes of the values.
+  static ByteRange Part(const List& list, uint64_t row);
 
   uint64_t rows_ = 0;
+  uint64_t held_ = 0;
+  Body body_;
   std::array<Bytes, 3> chunk_;
   List labels_;
   List supervoxels_;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "dolium/formats/dvid/label_block.h"
+#include "dolium/formats/dvid/put_internal.h"
 
 namespace dolium::dvid {
 namespace {
@@ -63,13 +64,6 @@ class LabelNumbers {
   std::vector<Slot> slots_;
   std::vector<uint64_t> labels_;
 };
-
-template <typename T>
-void Put(ByteVector& to, T value) {
-  const size_t at = to.size();
-  to.resize(at + sizeof(T));
-  StoreLE<T>(to.data() + at, value);
-}
 
 // 512 indexes of `bits` bits, most significant first.
 void Pack(const std::array<uint16_t, kSubBlockVoxels>& indexes, unsigned bits,

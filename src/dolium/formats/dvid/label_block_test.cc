@@ -8,18 +8,13 @@
 
 #include "dolium/container/testing/must.h"
 #include "dolium/formats/dvid/label_block_internal.h"
+#include "dolium/formats/dvid/put_internal.h"
 #include "dolium/formats/dvid/testing/blocks.h"
 
 namespace dolium::dvid {
 namespace {
 
 using testing::HasSubstr;
-
-template <typename T>
-void Put(ByteVector& to, T value) {
-  to.resize(to.size() + sizeof(T));
-  StoreLE<T>(to.data() + to.size() - sizeof(T), value);
-}
 
 // A 16x16x16 block: its head and its list.
 ByteVector Head(const std::vector<uint64_t>& labels) {

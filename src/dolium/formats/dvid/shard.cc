@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -17,11 +18,21 @@ constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 30;
 constexpr uint64_t kMaxSalvageBytes = uint64_t{4} << 30;
 // Read of a far message at first; more than the metadata of a batch take.
 constexpr uint64_t kHeadBytes = 1024;
-// At the begin of an IPC file: its magic, padded.
-constexpr uint64_t kFileHeadBytes = 8;
-// At its end: length of the footer, magic.
-constexpr uint64_t kFileTailBytes = 10;
+// Larger bodies of several rows are read in parts, unless they are mapped.
+constexpr uint64_t kWholeBodyBytes = uint64_t{1} << 20;
+// The end mark of a stream, and that of before Arrow 0.15.
 constexpr uint64_t kEndMarkBytes = 8;
+constexpr uint64_t kOldEndMarkBytes = 4;
+// The first message of a stream is its schema, some hundred bytes.
+constexpr uint64_t kMaxSchemaBytes = uint64_t{1} << 20;
+
+// Whether `voxel` is the corner of `block`.
+bool IsScaled(const Key& voxel, const Key& block) {
+  for (size_t d = 0; d < 3; ++d) {
+    if (int64_t{block[d]} * kBlockSide != voxel[d]) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -41,8 +52,10 @@ CodecChain Row::codecs() const {
 }
 
 Result<std::shared_ptr<const Shard>> Shard::Open(const Location& location,
-                                                 const ShardOptions& options) {
-  std::shared_ptr<Shard> shard(new Shard(location, options));
+                                                 const ShardOptions& options,
+                                                 std::shared_ptr<BatchCache> cache) {
+  if (!cache) cache = std::make_shared<BatchCache>();
+  std::shared_ptr<Shard> shard(new Shard(location, options, std::move(cache)));
   const auto open = [&]() -> Result<void> {
     DOLIUM_TRY_VOID(shard->OpenObject());
     DOLIUM_TRY_VOID(shard->LearnEnds());
@@ -98,7 +111,7 @@ Result<void> Shard::LearnEnds() {
   }
   DOLIUM_TRY(const Bytes head, ReadBytes({0, kFileHeadBytes}));
   is_file_ = AsText(head).starts_with(kFileMagic);
-  if (!is_file_ && LoadLE<uint32_t>(head.data()) != ~uint32_t{0}) {
+  if (!is_file_ && LoadLE<uint32_t>(head.data()) != kContinuation) {
     const auto prefix = ParsePrefix(head);
     if (!prefix || prefix->metadata == 0) {
       return Corrupt("neither an Arrow stream nor an Arrow file");
@@ -107,7 +120,13 @@ Result<void> Shard::LearnEnds() {
   arrow_end_ = size_;
   if (size_ < kFooterTail) return {};
   DOLIUM_TRY(const Bytes tail, ReadBytes({size_ - kFooterTail, kFooterTail}));
-  DOLIUM_TRY(footer_, FindFooter(tail, size_));
+  auto footer = FindFooter(tail, size_);
+  if (!footer) {
+    if (!options_.salvage) return std::move(footer).error();
+    Warn("index", footer.error().message, std::nullopt);
+    return {};
+  }
+  footer_ = *footer;
   if (footer_) arrow_end_ = footer_->offset;
   return {};
 }
@@ -135,7 +154,8 @@ Result<Shard::Message> Shard::ReadMessage(uint64_t at) const {
   DOLIUM_TRY(message.head, ParseMessage(message.metadata));
   if (message.head.body > rest - body) {
     return Corrupt(fmt::format("a body of {} bytes ends past the data ({} bytes)",
-                               message.head.body, rest - body));
+                               message.head.body, rest - body))
+        .WithKind("cut");
   }
   message.body = {at + body, message.head.body};
   message.range = {at, body + message.head.body};
@@ -176,11 +196,17 @@ Result<std::optional<ShardIndex>> Shard::LoadSidecar(std::string_view suffix,
 }
 
 Result<std::optional<ShardIndex>> Shard::LoadIndex() {
+  if (!options_.use_index) return std::nullopt;
   if (footer_) {
     DOLIUM_TRY(const Bytes json, ReadBytes(*footer_));
-    DOLIUM_TRY(ShardIndex index, ParseJsonIndex(AsText(json)));
+    auto index = ParseJsonIndex(AsText(json));
+    if (!index) {
+      if (!options_.salvage) return std::move(index).error();
+      Warn("index", index.error().message, *footer_);
+      return std::nullopt;
+    }
     index_form_ = "footer";
-    return index;
+    return *std::move(index);
   }
   DOLIUM_TRY(auto csv, LoadSidecar(".csv", false));
   if (csv && !csv->has_ranges) {
@@ -191,47 +217,93 @@ Result<std::optional<ShardIndex>> Shard::LoadIndex() {
   return LoadSidecar(".json", true);
 }
 
-bool Shard::Covers(const ShardIndex& index) const {
-  uint64_t end = schema_end_;
-  for (const IndexRow& row : index.rows) end = std::max(end, row.range.end());
-  return end == arrow_end_ || end + kEndMarkBytes == arrow_end_;
+Result<bool> Shard::TakeRanges(const ShardIndex& index) {
+  std::vector<Place> places;
+  places.reserve(index.rows.size());
+  for (const IndexRow& row : index.rows) places.push_back({row.key, row.row, row.range});
+  std::ranges::sort(places, {}, [](const Place& place) {
+    return std::tuple(place.range.end(), place.range.offset, place.row);
+  });
+  std::vector<ByteRange> messages;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const bool is_new = i == 0 || places[i].range != places[i - 1].range;
+    if (places[i].row != (is_new ? 0 : places[i - 1].row + 1)) return false;
+    if (is_new) messages.push_back(places[i].range);
+  }
+  if (is_file_) {
+    DOLIUM_TRY(const std::vector<FooterBlock> blocks, ReadFooter());
+    const bool same =
+        std::ranges::equal(messages, blocks, {}, {}, [](const FooterBlock& block) {
+          return ByteRange{block.offset, block.metadata + block.body};
+        });
+    if (!same) return false;
+  } else {
+    uint64_t end = schema_end_;
+    for (const ByteRange& message : messages) {
+      // DVID counts the schema to the first batch.
+      const bool is_first = end == schema_end_ && message.offset == 0;
+      if ((message.offset != end && !is_first) || message.end() <= end) return false;
+      end = message.end();
+    }
+    const bool is_end = end == arrow_end_ || end + kEndMarkBytes == arrow_end_ ||
+                        end + kOldEndMarkBytes == arrow_end_;
+    if (!is_end) return false;
+  }
+  places_ = std::move(places);
+  return true;
+}
+
+bool Shard::CountsVoxels() const {
+  if (options_.coordinates != Coordinates::kAuto) {
+    return options_.coordinates == Coordinates::kVoxel;
+  }
+  return is_file_ && std::ranges::all_of(places_, [](const Place& place) {
+           return std::ranges::all_of(place.key,
+                                      [](int32_t at) { return at % kBlockSide == 0; });
+         });
 }
 
 Result<void> Shard::LearnRows() {
   DOLIUM_TRY(const std::optional<ShardIndex> index, LoadIndex());
-  if (index && index->has_ranges && !is_file_ && Covers(*index)) {
-    places_.reserve(index->rows.size());
-    for (const IndexRow& row : index->rows) {
-      places_.push_back({row.key, row.row, row.range});
+  if (index && index->has_ranges) {
+    const auto taken = TakeRanges(*index);
+    by_ranges_ = taken && *taken;
+    index_unfit_ = !by_ranges_;
+    if (by_ranges_) {
+      in_voxels_ = CountsVoxels();
+      return SortRows();
     }
-    in_voxels_ = options_.coordinates == Coordinates::kVoxel;
-    return SortRows();
   }
   Walk walk = WalkMessages();
-  if (!walk.problem && index && index->has_ranges &&
-      index->rows.size() != walk.places.size()) {
-    walk.problem = Corrupt(fmt::format("its CSV has {} rows, the stream {}",
-                                       index->rows.size(), walk.places.size()));
-  }
   if (walk.problem) {
     if (!options_.salvage) return *std::move(walk.problem);
     Warn("salvage", walk.problem->message, std::nullopt);
-    DOLIUM_TRY(places_, SalvageRows());
-  } else {
-    places_ = std::move(walk.places);
-    if (!walk.has_end) {
-      Warn("end",
-           "the stream has no end mark; if its writer was stopped, blocks are missing",
-           ByteRange{walk.end, 0});
+    Salvage salvage = SalvageRows();
+    places_ = std::move(salvage.places);
+    if (salvage.cut > 0) {
+      Warn("cut",
+           fmt::format("not whole are {} of its messages: their blocks are missing, "
+                       "unless they are there a second time",
+                       salvage.cut),
+           std::nullopt);
+    }
+    in_voxels_ = CountsVoxels();
+    return SortRows();
+  }
+  places_ = std::move(walk.places);
+  if (!walk.has_end) {
+    Warn("end",
+         "the stream has no end mark; if its writer was stopped, blocks are missing",
+         ByteRange{walk.end, 0});
+  }
+  in_voxels_ = CountsVoxels();
+  if (index) {
+    auto named = NameRows(*index);
+    if (!named) {
+      if (!options_.salvage) return named;
+      Warn("index", named.error().message, std::nullopt);
     }
   }
-  in_voxels_ = options_.coordinates == Coordinates::kVoxel ||
-               (options_.coordinates == Coordinates::kAuto && is_file_ &&
-                std::ranges::all_of(places_, [](const Place& place) {
-                  return std::ranges::all_of(
-                      place.key, [](int32_t at) { return at % kBlockSide == 0; });
-                }));
-  if (index && !index->has_ranges && !walk.problem) DOLIUM_TRY_VOID(NameRows(*index));
   return SortRows();
 }
 
@@ -239,9 +311,13 @@ Result<void> Shard::LearnRows() {
 // the columns count, the columns decide.
 Result<void> Shard::NameRows(const ShardIndex& index) {
   if (index.rows.size() != places_.size()) {
-    return Corrupt(fmt::format("its index has {} rows, the Arrow data {}",
-                               index.rows.size(), places_.size()));
+    return Corrupt(
+        fmt::format("its index has {} rows, the Arrow data {}; --salvage goes "
+                    "by the data, `dolium reindex --force` writes an index",
+                    index.rows.size(), places_.size()));
   }
+  // Where ranges are not those of the messages, the columns tell all.
+  if (index.has_ranges) return {};
   std::vector<Key> keys(places_.size());
   std::vector<bool> named(places_.size());
   size_t scaled = 0;
@@ -255,28 +331,48 @@ Result<void> Shard::NameRows(const ShardIndex& index) {
     keys[number] = row.key;
     const Key& column = places_[number].key;
     if (row.key == column) continue;
-    for (size_t d = 0; d < 3; ++d) {
-      if (int64_t{column[d]} * kBlockSide != row.key[d]) {
-        return Corrupt(fmt::format("record {} is {} in the index and {} in the columns",
-                                   row.record, ToString(row.key), ToString(column)));
-      }
+    if (options_.coordinates == Coordinates::kBlock || !IsScaled(row.key, column)) {
+      return Corrupt(fmt::format("record {} is {} in the index and {} in the columns",
+                                 row.record, ToString(row.key), ToString(column)));
     }
     ++scaled;
   }
   for (size_t i = 0; i < places_.size(); ++i) places_[i].key = keys[i];
-  if (scaled > 0 && options_.coordinates != Coordinates::kBlock) in_voxels_ = true;
+  if (scaled > 0) in_voxels_ = true;
   return {};
 }
 
 Result<void> Shard::SortRows() {
   sorted_.resize(places_.size());
   std::iota(sorted_.begin(), sorted_.end(), uint32_t{0});
-  std::ranges::sort(sorted_, {}, [&](uint32_t i) { return places_[i].key; });
-  const auto twice =
-      std::ranges::adjacent_find(sorted_, {}, [&](uint32_t i) { return places_[i].key; });
+  const auto by_key = [&](uint32_t i) -> const Key& { return places_[i].key; };
+  std::ranges::stable_sort(sorted_, {}, by_key);
+  const auto twice = std::ranges::adjacent_find(sorted_, {}, by_key);
   if (twice == sorted_.end()) return {};
-  return Corrupt(fmt::format("block {} is there twice; --salvage takes the last of them",
-                             ToString(places_[*twice].key)));
+  if (!options_.salvage) {
+    return Corrupt(
+        fmt::format("block {} is there twice; --salvage takes the last of them",
+                    ToString(places_[*twice].key)));
+  }
+  DropRepeated();
+  return SortRows();
+}
+
+// Of rows with one key, the last is kept.
+void Shard::DropRepeated() {
+  std::vector<bool> dropped(places_.size());
+  for (size_t i = 0; i + 1 < sorted_.size(); ++i) {
+    dropped[sorted_[i]] = places_[sorted_[i]].key == places_[sorted_[i + 1]].key;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    if (!dropped[i]) places_[kept++] = places_[i];
+  }
+  Warn("twice",
+       fmt::format("{} of {} rows are left out: their blocks are there again further on",
+                   places_.size() - kept, places_.size()),
+       std::nullopt);
+  places_.resize(kept);
 }
 
 Key Shard::BlockOf(size_t number) const {
@@ -305,17 +401,28 @@ std::optional<size_t> Shard::FindBlock(const Key& block) const {
 }
 
 Result<std::shared_ptr<const Batch>> Shard::ParseBatch(const Message& message) const {
-  DOLIUM_TRY(const Bytes body, ReadBytes(message.body));
-  DOLIUM_TRY(Batch batch,
-             Batch::Parse(schema_, message.metadata, body, message.body.offset));
+  Body body;
+  body.range = message.body;
+  const bool in_parts =
+      map_.empty() && message.head.rows > 1 && message.body.length > kWholeBodyBytes;
+  if (in_parts) {
+    body.read = [location = location_, object = object_](
+                    std::span<const ByteRange> ranges) -> Result<std::vector<Bytes>> {
+      DOLIUM_TRY(auto read,
+                 location.store->ReadRanges(location.path, ranges,
+                                            {.if_generation = object->generation}));
+      return std::move(read.parts);
+    };
+  } else {
+    DOLIUM_TRY(body.whole, ReadBytes(message.body));
+    if (map_.empty()) body.held = message.body.length;
+  }
+  DOLIUM_TRY(Batch batch, Batch::Parse(schema_, message.metadata, std::move(body)));
   return std::make_shared<const Batch>(std::move(batch));
 }
 
 Result<std::shared_ptr<const Batch>> Shard::ReadBatch(ByteRange range) const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (last_batch_ != nullptr && last_batch_at_ == range.offset) return last_batch_;
-  }
+  if (auto kept = cache_->Find(cache_owner_, range.offset)) return kept;
   DOLIUM_TRY(Message message, ReadMessage(range.offset));
   // DVID counts the schema to the first batch.
   while (!message.is_end && message.head.kind == MessageKind::kSchema &&
@@ -327,20 +434,17 @@ Result<std::shared_ptr<const Batch>> Shard::ReadBatch(ByteRange range) const {
     return Corrupt(fmt::format("bytes {} are not a record batch", ToString(range)));
   }
   DOLIUM_TRY(auto batch, ParseBatch(message));
-  if (batch->rows() > 1) {
-    const std::lock_guard lock(mutex_);
-    last_batch_ = batch;
-    last_batch_at_ = range.offset;
-  }
+  if (batch->rows() > 1) cache_->Keep(cache_owner_, range.offset, batch);
   return batch;
 }
 
 Result<Row> Shard::MakeRow(const Batch& batch, uint64_t number) const {
+  DOLIUM_TRY(Batch::Cells cells, batch.Read(number));
   Row row;
   row.key = batch.key(number);
-  row.labels = batch.labels(number);
-  row.supervoxels = batch.supervoxels(number);
-  row.stored = batch.block(number);
+  row.labels = std::move(cells.labels);
+  row.supervoxels = std::move(cells.supervoxels);
+  row.stored = std::move(cells.block);
   Batch::Place place = batch.block_place(number);
   row.range = place.range;
   row.buffer = std::move(place.codecs);
@@ -356,13 +460,19 @@ Result<Row> Shard::Read(size_t number) const {
     if (place.row >= batch->rows()) {
       return Corrupt(fmt::format("row {} of a batch of {}", place.row, batch->rows()));
     }
-    DOLIUM_TRY(Row row, MakeRow(*batch, place.row));
-    const bool same = row.key == place.key;
-    bool scaled = true;
-    for (size_t d = 0; d < 3; ++d) {
-      scaled = scaled && int64_t{row.key[d]} * kBlockSide == place.key[d];
+    // The ranges of a CSV do not tell how many rows a batch has.
+    if (by_ranges_ && !options_.salvage) {
+      const uint64_t last = number + (batch->rows() - 1 - place.row);
+      if (last >= places_.size() ||
+          places_[static_cast<size_t>(last)].range != place.range) {
+        return Corrupt(
+            fmt::format("its batch has {} rows, the index not as many; "
+                        "`dolium reindex --force` writes an index",
+                        batch->rows()));
+      }
     }
-    if (!same && !scaled) {
+    DOLIUM_TRY(Row row, MakeRow(*batch, place.row));
+    if (row.key != place.key && !(in_voxels_ && IsScaled(place.key, row.key))) {
       return Corrupt(fmt::format("the columns have it as {}", ToString(row.key)));
     }
     return row;
@@ -387,8 +497,16 @@ Result<bool> LooksLikeShard(const Location& location) {
   const auto head = location.store->ReadRange(location.path, {0, kFileHeadBytes});
   if (!head) return head.error();
   if (AsText(*head).starts_with(kFileMagic)) return true;
-  return LoadLE<uint32_t>(head->data()) == ~uint32_t{0} &&
-         LoadLE<uint32_t>(head->data() + sizeof(uint32_t)) <= kMaxMetadataBytes;
+  const auto prefix = ParsePrefix(*head);
+  if (!prefix || prefix->metadata == 0) return false;
+  if (LoadLE<uint32_t>(head->data()) == kContinuation) return true;
+  // Before Arrow 0.15 a stream began with a length, as many another file does.
+  const uint64_t end = uint64_t{prefix->bytes} + prefix->metadata;
+  if (prefix->metadata > kMaxSchemaBytes || end > info->size) return false;
+  DOLIUM_TRY(const Bytes metadata,
+             location.store->ReadRange(location.path, {prefix->bytes, prefix->metadata}));
+  const auto message = ParseMessage(metadata);
+  return message && message->kind == MessageKind::kSchema;
 }
 
 }  // namespace dolium::dvid

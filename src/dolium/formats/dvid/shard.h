@@ -1,9 +1,9 @@
 // Shard: one Arrow file of an export, open for reading.
 //
 // A local file is mapped, up to a size; rows are views into it. Others are read by ranges
-// of exactly their bytes. With a CSV that has byte ranges, opening reads that alone;
-// without, it goes through the messages once. Const methods may be called from many
-// threads.
+// of exactly their bytes. With a CSV whose byte ranges are those of all messages, opening
+// reads that alone; else it goes through the messages once. Const methods may be called
+// from many threads.
 //
 // DVID damages files in two ways without a word: an export into a folder that has one
 // already appends to its files, and shards that are not cubes share files. Both are
@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +23,7 @@
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
 #include "dolium/container/entry.h"
+#include "dolium/formats/dvid/batch_cache.h"
 #include "dolium/formats/dvid/ipc.h"
 #include "dolium/formats/dvid/shard_index.h"
 
@@ -40,8 +40,10 @@ std::optional<Coordinates> ParseCoordinates(std::string_view word);
 struct ShardOptions {
   Coordinates coordinates = Coordinates::kAuto;
   // Take whole rows out of files that exports have damaged; of blocks that are there
-  // twice the last.
+  // twice the last; where the index is damaged or contradicts the columns, go by these.
   bool salvage = false;
+  // Heed the index. Without, the columns tell all.
+  bool use_index = true;
   // Local files up to this size are mapped. One that is cut short meanwhile ends the
   // process with SIGBUS: exports are not changed in place.
   uint64_t map_limit = uint64_t{256} << 20;
@@ -65,8 +67,10 @@ struct Row {
 
 class Shard {
  public:
-  static Result<std::shared_ptr<const Shard>> Open(const Location& location,
-                                                   const ShardOptions& options = {});
+  // Shards that share a cache keep no more batches than one. nullptr: one of its own.
+  static Result<std::shared_ptr<const Shard>> Open(
+      const Location& location, const ShardOptions& options = {},
+      std::shared_ptr<BatchCache> cache = nullptr);
 
   const Location& location() const { return location_; }
   std::string Describe() const { return location_.Describe(); }
@@ -79,8 +83,12 @@ class Shard {
   // Where the index came from: "csv", "json", "footer", or "none".
   std::string_view index_form() const { return index_form_; }
   bool in_voxels() const { return in_voxels_; }
+  // The seed's index, at the end of the file.
+  bool has_footer() const { return footer_.has_value(); }
   // The bytes that Arrow readers can take: without the seed's footer.
   uint64_t arrow_bytes() const { return arrow_end_; }
+  // Those before the first batch.
+  uint64_t schema_bytes() const { return schema_end_; }
 
   // In storage order.
   size_t size() const { return places_.size(); }
@@ -97,15 +105,19 @@ class Shard {
   // Not as it should be, but no hindrance: no end mark, say. With `salvage`, what was.
   const std::vector<Finding>& warnings() const { return warnings_; }
 
-  // Reads every message and compares it with the index, and blocks with the file's name.
-  // Does not open blocks.
-  Result<void> Check(const std::function<void(const Finding&)>& visit) const;
+  // Reads every message and compares it with the index, and blocks with the file's name:
+  // the corner of a cube whose side is `side` voxels, if that is known. Does not open
+  // blocks.
+  Result<void> Check(const std::function<void(const Finding&)>& visit,
+                     int64_t side = 0) const;
 
   // What the rows take in memory.
   uint64_t index_bytes() const { return places_.size() * (sizeof(Place) + 4); }
 
-  // For Arrow batches of many rows in a row: the rows that share a message.
+  // The message that a row is in, and its number there. Rows of one message follow each
+  // other.
   ByteRange MessageOf(size_t number) const { return places_[number].range; }
+  uint32_t RowInMessage(size_t number) const { return places_[number].row; }
 
  private:
   struct Place {
@@ -128,8 +140,17 @@ class Shard {
     std::optional<Error> problem;
   };
 
-  Shard(Location location, const ShardOptions& options)
-      : location_(std::move(location)), options_(options) {}
+  // What going through a damaged file shows.
+  struct Salvage {
+    std::vector<Place> places;
+    uint64_t cut = 0;  // messages that are not whole
+  };
+
+  Shard(Location location, const ShardOptions& options, std::shared_ptr<BatchCache> cache)
+      : location_(std::move(location)),
+        options_(options),
+        cache_(std::move(cache)),
+        cache_owner_(cache_->NewOwner()) {}
 
   Result<void> OpenObject();
   Result<void> LearnEnds();
@@ -137,17 +158,22 @@ class Shard {
   Result<std::optional<ShardIndex>> LoadIndex();
   Result<std::optional<ShardIndex>> LoadSidecar(std::string_view suffix, bool is_json);
   Result<void> LearnRows();
-  // Whether the ranges of a CSV cover the stream.
-  bool Covers(const ShardIndex& index) const;
+  // Takes the rows that a CSV tells, if its ranges are all messages of the Arrow data,
+  // one behind the other, and rows are counted from 0 in each.
+  Result<bool> TakeRanges(const ShardIndex& index);
+  bool CountsVoxels() const;
   // Gives rows the keys of an index without ranges.
   Result<void> NameRows(const ShardIndex& index);
   Result<void> SortRows();
+  void DropRepeated();
 
+  // The batches that the footer of an Arrow file lists.
+  Result<std::vector<FooterBlock>> ReadFooter() const;
   Walk WalkStream() const;
   Walk WalkFile() const;
   Walk WalkMessages() const { return is_file_ ? WalkFile() : WalkStream(); }
-  // Every row that is whole, wherever it is; of those with one key the last.
-  Result<std::vector<Place>> SalvageRows() const;
+  // Every row that is whole, wherever it is.
+  Salvage SalvageRows() const;
   // What is behind the end of a stream that should not be there.
   Error ExplainRest(uint64_t end) const;
   Error ExplainSecondSchema(uint64_t at) const;
@@ -173,12 +199,12 @@ class Shard {
   Schema schema_;
   uint64_t schema_end_ = 0;
   std::vector<Place> places_;
+  bool by_ranges_ = false;        // places are those of a CSV
+  bool index_unfit_ = false;      // there is a CSV with ranges that are not the messages
   std::vector<uint32_t> sorted_;  // numbers of places, by key
   std::vector<Finding> warnings_;
-
-  mutable std::mutex mutex_;
-  mutable std::shared_ptr<const Batch> last_batch_;  // of those with several rows
-  mutable uint64_t last_batch_at_ = 0;
+  const std::shared_ptr<BatchCache> cache_;  // of batches with several rows
+  const uint64_t cache_owner_;
 };
 
 // Whether an object begins as a shard does.

@@ -128,8 +128,6 @@ Result<ShardIndex> ParseCsvIndex(std::string_view text) {
   DOLIUM_TRY(const CsvColumns columns, ParseHeader(line));
   ShardIndex index;
   index.has_ranges = columns.offset >= 0 && columns.size >= 0;
-  // In batches of several rows `rec` was the row's number, in those of one both.
-  index.has_records = columns.record >= 0;
   while (!text.empty()) {
     line = TakeLine(text);
     ++line_number;
@@ -149,7 +147,6 @@ Result<ShardIndex> ParseJsonIndex(std::string_view text) {
     return Corrupt("not the index of a shard: expected an object of \"x_y_z\": record");
   }
   ShardIndex index;
-  index.has_records = true;
   for (const auto& [name, value] : json->items()) {
     const auto key = ParseKey(name);
     if (!key || !value.is_number_unsigned()) {

@@ -27,14 +27,13 @@ namespace dolium::dvid {
 
 struct IndexRow {
   Key key = {0, 0, 0};
-  uint64_t record = 0;  // counted from the first row of the shard on; if has_records
+  uint64_t record = 0;  // counted from the first row of the shard on; unless has_ranges
   ByteRange range;      // of the messages that have it; if has_ranges
   uint32_t row = 0;     // in its batch; if has_ranges
 };
 
 struct ShardIndex {
   std::vector<IndexRow> rows;
-  bool has_records = false;
   bool has_ranges = false;
 };
 

@@ -22,7 +22,6 @@ TEST(ParseCsvIndex, ReadsWhatDvidWritesAndWhatItDocuments) {
                              "2,1,0,10264,5792,3\n";
     const ShardIndex index = Must(ParseCsvIndex(text));
     EXPECT_TRUE(index.has_ranges);
-    EXPECT_FALSE(index.has_records);
     ASSERT_EQ(index.rows.size(), 2U);
     EXPECT_EQ(index.rows[0].key, (Key{2, 0, -1}));
     EXPECT_EQ(index.rows[1].range, (ByteRange{10264, 5792}));
@@ -32,7 +31,6 @@ TEST(ParseCsvIndex, ReadsWhatDvidWritesAndWhatItDocuments) {
 
 TEST(ParseCsvIndex, ReadsTransitionalForms) {
   const ShardIndex rec = Must(ParseCsvIndex("x,y,z,rec\n5,6,7,1\n"));
-  EXPECT_TRUE(rec.has_records);
   EXPECT_FALSE(rec.has_ranges);
   EXPECT_EQ(rec.rows.at(0).record, 1U);
   const ShardIndex morton = Must(ParseCsvIndex("x,y,z,rec,morton\n5,6,7,1\n"));

@@ -13,11 +13,8 @@
 namespace dolium::dvid {
 namespace {
 
-constexpr uint64_t kFileHeadBytes = 8;
-constexpr uint64_t kFileTailBytes = 10;
-// Where writers of one file get in each other's way, messages begin at multiples of this.
-constexpr uint64_t kSalvageStep = 4;
-constexpr uint32_t kContinuation = 0xffffffff;
+// What every message begins with, but those of before Arrow 0.15.
+constexpr std::string_view kMessageMark("\xff\xff\xff\xff", 4);
 
 }  // namespace
 
@@ -61,39 +58,43 @@ Shard::Walk Shard::WalkStream() const {
   return walk;
 }
 
+Result<std::vector<FooterBlock>> Shard::ReadFooter() const {
+  if (arrow_end_ < kFileHeadBytes + kFileTailBytes) {
+    return Corrupt("an Arrow file without its footer");
+  }
+  DOLIUM_TRY(const Bytes tail, ReadBytes({arrow_end_ - kFileTailBytes, kFileTailBytes}));
+  const auto length = LoadLE<uint32_t>(tail.data());
+  if (!AsText(tail).ends_with(kFileMagic) ||
+      length > arrow_end_ - kFileHeadBytes - kFileTailBytes) {
+    return Corrupt("an Arrow file without its footer; was its writer stopped?");
+  }
+  DOLIUM_TRY(const Bytes footer,
+             ReadBytes({arrow_end_ - kFileTailBytes - length, length}));
+  return ParseFooter(footer);
+}
+
 Shard::Walk Shard::WalkFile() const {
   Walk walk;
   walk.has_end = true;
-  walk.end = arrow_end_;
+  walk.end = schema_end_;
+  const auto add = [&](uint64_t at) -> Result<void> {
+    DOLIUM_TRY(const Message message, ReadMessage(at));
+    if (message.is_end || message.head.kind != MessageKind::kRecordBatch) {
+      return Corrupt("not a record batch");
+    }
+    walk.end = message.range.end();
+    return AddRows(message, walk.places);
+  };
   const auto go = [&]() -> Result<void> {
-    if (arrow_end_ < kFileHeadBytes + kFileTailBytes) {
-      return Corrupt("an Arrow file without its footer");
-    }
-    DOLIUM_TRY(const Bytes tail,
-               ReadBytes({arrow_end_ - kFileTailBytes, kFileTailBytes}));
-    const auto length = LoadLE<uint32_t>(tail.data());
-    if (!AsText(tail).ends_with(kFileMagic) ||
-        length > arrow_end_ - kFileHeadBytes - kFileTailBytes) {
-      return Corrupt("an Arrow file without its footer; was its writer stopped?");
-    }
-    DOLIUM_TRY(const Bytes footer,
-               ReadBytes({arrow_end_ - kFileTailBytes - length, length}));
-    DOLIUM_TRY(const std::vector<FooterBlock> blocks, ParseFooter(footer));
+    DOLIUM_TRY(const std::vector<FooterBlock> blocks, ReadFooter());
     for (const FooterBlock& block : blocks) {
-      if (block.offset >= arrow_end_) {
-        return Corrupt(fmt::format("the footer has a batch at {}, of {} bytes",
-                                   block.offset, arrow_end_));
+      // One batch listed many times would be many rows.
+      if (block.offset < walk.end || block.offset >= arrow_end_) {
+        return Corrupt(fmt::format("the footer has a batch at {}, expected one in {}",
+                                   block.offset,
+                                   ToString(ByteRange{walk.end, arrow_end_ - walk.end})));
       }
-      auto message = ReadMessage(block.offset);
-      if (!message) {
-        return std::move(message).error().Within(
-            fmt::format("the message at {}", block.offset));
-      }
-      if (message->is_end || message->head.kind != MessageKind::kRecordBatch) {
-        return Corrupt(
-            fmt::format("the message at {} is not a record batch", block.offset));
-      }
-      auto added = AddRows(*message, walk.places);
+      auto added = add(block.offset);
       if (!added) {
         return std::move(added).error().Within(
             fmt::format("the message at {}", block.offset));
@@ -133,52 +134,43 @@ Error Shard::ExplainSecondSchema(uint64_t at) const {
       .WithKind("noncubic");
 }
 
-Result<std::vector<Shard::Place>> Shard::SalvageRows() const {
-  std::map<Key, Place> rows;
-  uint64_t at = 0;
-  while (at + kMaxPrefixBytes <= arrow_end_) {
-    DOLIUM_TRY(const Bytes head, ReadBytes({at, kMaxPrefixBytes}));
-    if (LoadLE<uint32_t>(head.data()) != kContinuation) {
-      at += kSalvageStep;
-      continue;
-    }
+Shard::Salvage Shard::SalvageRows() const {
+  Salvage salvage;
+  const std::string_view text = AsText(map_).substr(0, static_cast<size_t>(arrow_end_));
+  // Writers that get in each other's way begin anywhere.
+  for (size_t at = text.find(kMessageMark); at != std::string_view::npos;
+       at = text.find(kMessageMark, at)) {
     const auto message = ReadMessage(at);
-    if (!message || message->is_end) {
-      at += kSalvageStep;
+    if (message && message->head.kind == MessageKind::kSchema && !message->is_end) {
+      at = static_cast<size_t>(message->range.end());
       continue;
     }
-    if (message->head.kind == MessageKind::kSchema) {
-      at = message->range.end();
+    if (!message || message->is_end || message->head.kind != MessageKind::kRecordBatch) {
+      if (!message && message.error().kind == "cut") ++salvage.cut;
+      ++at;
       continue;
     }
     // What another writer got into shows in the block: in its checksum, as a rule.
     const auto batch = ParseBatch(*message);
-    bool whole = batch.has_value();
-    for (uint64_t i = 0; whole && i < (*batch)->rows(); ++i) {
+    uint64_t whole = 0;
+    for (uint64_t i = 0; batch && i < (*batch)->rows(); ++i) {
       const auto row = MakeRow(**batch, i);
       const auto bytes = row ? row->Block() : Result<Bytes>(row.error());
       const auto block =
           bytes ? LabelBlock::Parse(*bytes) : Result<LabelBlock>(bytes.error());
-      whole = block && Equal(block->labels().bytes(), row->supervoxels);
+      if (!block || !Equal(block->labels().bytes(), row->supervoxels)) continue;
+      salvage.places.push_back({row->key, static_cast<uint32_t>(i), message->range});
+      ++whole;
     }
-    if (!whole) {
-      at += kSalvageStep;
-      continue;
-    }
-    for (uint64_t i = 0; i < (*batch)->rows(); ++i) {
-      const Key key = (*batch)->key(i);
-      rows[key] = {key, static_cast<uint32_t>(i), message->range};
-    }
-    at = message->range.end();
+    const bool is_cut = !batch || whole < (*batch)->rows();
+    if (is_cut) ++salvage.cut;
+    at = is_cut ? at + 1 : static_cast<size_t>(message->range.end());
   }
-  std::vector<Place> places;
-  places.reserve(rows.size());
-  for (const auto& [key, place] : rows) places.push_back(place);
-  std::ranges::sort(places, {}, [](const Place& place) { return place.range.offset; });
-  return places;
+  return salvage;
 }
 
-Result<void> Shard::Check(const std::function<void(const Finding&)>& visit) const {
+Result<void> Shard::Check(const std::function<void(const Finding&)>& visit,
+                          int64_t side) const {
   const auto report = [&](std::string kind, const std::string& key,
                           std::optional<ByteRange> range, const Error& error,
                           Severity severity = Severity::kError) {
@@ -196,11 +188,19 @@ Result<void> Shard::Check(const std::function<void(const Finding&)>& visit) cons
   }
   if (index_form_ == "none") {
     report("index", {}, std::nullopt,
-           Corrupt("there is no index beside it; readers go through all messages"),
+           Corrupt("there is no index beside it: readers go through all messages; "
+                   "`dolium reindex` writes one"),
+           Severity::kWarning);
+  }
+  if (index_unfit_) {
+    report("index", {}, std::nullopt,
+           Corrupt("the ranges of its index are not those of the messages: readers go "
+                   "through all of them; `dolium reindex --force` writes an index"),
            Severity::kWarning);
   }
   // The index against the columns.
   std::map<Key, const Place*> in_columns;
+  std::vector<bool> is_there(places_.size());
   for (const Place& place : walk.places) in_columns[place.key] = &place;
   for (size_t i = 0; i < places_.size(); ++i) {
     const Place& place = places_[i];
@@ -212,6 +212,7 @@ Result<void> Shard::Check(const std::function<void(const Finding&)>& visit) cons
              Corrupt("is in the index, but in no record"));
       continue;
     }
+    is_there[i] = true;
     const Place& there = *found->second;
     if (there.range.end() != place.range.end() || there.row != place.row) {
       report("index", ToString(place.key), place.range,
@@ -230,14 +231,21 @@ Result<void> Shard::Check(const std::function<void(const Finding&)>& visit) cons
   const auto corner = ParseKey(name);
   if (!corner) return {};
   for (size_t i = 0; i < places_.size(); ++i) {
+    if (!is_there[i]) continue;
     const Key block = BlockOf(i);
+    bool before = false;
+    bool beyond = false;
     for (size_t d = 0; d < 3; ++d) {
-      if (int64_t{block[d]} * kBlockSide >= (*corner)[d]) continue;
-      report("name", ToString(places_[i].key), places_[i].range,
-             Corrupt(fmt::format("lies before {}, the corner that the file's name tells",
-                                 ToString(*corner))));
-      break;
+      const int64_t at = int64_t{block[d]} * kBlockSide - (*corner)[d];
+      before = before || at < 0;
+      beyond = beyond || (side > 0 && at >= side);
     }
+    if (!before && !beyond) continue;
+    const std::string_view where = before ? "before" : "a shard or more behind";
+    report("name", ToString(places_[i].key), places_[i].range,
+           Corrupt(fmt::format("lies {} {}, the corner that the file's name tells: "
+                               "readers look for it in another file",
+                               where, ToString(*corner))));
   }
   return {};
 }

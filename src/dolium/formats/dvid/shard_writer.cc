@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "dolium/base/endian.h"
 #include "dolium/formats/dvid/ipc_tables_internal.h"
+#include "dolium/formats/dvid/put_internal.h"
 #include "dolium/formats/dvid/shard.h"
 #include "dolium/formats/dvid/stream_constants.h"
 
@@ -40,13 +40,6 @@ const ByteVector& SchemaMessage() {
 const ByteVector& BatchMetadata() {
   static const ByteVector metadata = FromHex(kBatchMetadataHex);
   return metadata;
-}
-
-template <typename T>
-void Put(ByteVector& to, T value) {
-  const size_t at = to.size();
-  to.resize(at + sizeof(T));
-  StoreLE<T>(to.data() + at, value);
 }
 
 size_t Padded(size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }

@@ -34,6 +34,7 @@ const auto kCases = testing::Values(FilesCase("Memory", NewMemoryLocation),
                                     FilesCase("FileSystem", NewFileLocation),
                                     FilesCase("ObjectStore", NewObjectStoreLocation));
 
+INSTANTIATE_TEST_SUITE_P(Files, ReadSuite, kCases, FormatCaseName);
 INSTANTIATE_TEST_SUITE_P(Files, FormatSuite, kCases, FormatCaseName);
 INSTANTIATE_TEST_SUITE_P(Files, ChangeSuite, kCases, FormatCaseName);
 INSTANTIATE_TEST_SUITE_P(Files, PrecedingSuite, kCases, FormatCaseName);

@@ -37,6 +37,7 @@ const auto kCases =
                     ShardedCase("GzipInFiles", NewFileLocation, kGzip),
                     ShardedCase("GzipInObjects", NewObjectStoreLocation, kGzip));
 
+INSTANTIATE_TEST_SUITE_P(Neuroglancer, ReadSuite, kCases, FormatCaseName);
 INSTANTIATE_TEST_SUITE_P(Neuroglancer, FormatSuite, kCases, FormatCaseName);
 INSTANTIATE_TEST_SUITE_P(Neuroglancer, ChangeSuite, kCases, FormatCaseName);
 

@@ -1,0 +1,1 @@
+dolium reindex --help
