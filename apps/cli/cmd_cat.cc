@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/context.h"
+#include "cli/export_arguments.h"
 #include "cli/verbs.h"
 #include "dolium/domain/volume/arrays/npy_header.h"
 #include "dolium/formats/dvid/container.h"
@@ -12,6 +13,9 @@
 
 namespace dolium::cli {
 namespace {
+
+constexpr std::string_view kOfVoxels[] = {"npy"};
+constexpr std::string_view kNotOfVoxels[] = {"raw", "preceding"};
 
 // The voxels of a block, bare or behind the head of an .npy file.
 Result<Bytes> Voxels(const Container& container, const std::string& key,
@@ -52,6 +56,10 @@ Result<Bytes> Voxels(const Container& container, const std::string& key,
 
 ExitStatus RunCat(Context& context) {
   const Arguments& arguments = context.arguments;
+  const auto refused = arguments.Has("voxels")
+                           ? RefuseOptions(arguments, kNotOfVoxels, "with --voxels")
+                           : RefuseOptions(arguments, kOfVoxels, "without --voxels");
+  if (!refused) return context.Fail(refused.error().Within("cat"));
   const std::string& key = arguments[1];
   const std::string file = arguments.Get("output").value_or("-");
   const auto container = context.Open(arguments[0]);

@@ -9,7 +9,6 @@
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "cli/volume_arguments.h"
-#include "dolium/domain/volume/volume.h"
 #include "dolium/ops/dvid_write.h"
 #include "dolium/ops/volume_plan.h"
 
@@ -24,45 +23,16 @@ constexpr std::string_view kNotToVolume[] = {
     "preshift-bits", "shard-bits",    "minishard-bits",
     "skip-damaged",  "unfinished",
 };
+// Rows of exports are copied with both.
 constexpr std::string_view kNotToDvid[] = {
     "format",        "sharding",      "from-sharding",
     "hash",          "shard-size",    "downsample",
     "plan",          "data-encoding", "minishard-index-encoding",
     "preshift-bits", "shard-bits",    "minishard-bits",
-    "skip-damaged",  "unfinished",
+    "skip-damaged",  "unfinished",    "labels",
+    "supervoxels",
 };
-
-void Warn(const Context& context, const std::string& line) {
-  context.terminal.Report(Corrupt(line));
-}
-
-// Looks through the export before anything is written: damage ends the conversion, with
-// all of it told. Blocks outside of the volume are told, and left out.
-Result<bool> CheckSource(const Context& context, const volume::ExportOptions& options) {
-  DOLIUM_TRY(const Location location, ParseLocation(context.arguments[0]));
-  DOLIUM_TRY(const auto volume,
-             volume::Volume::Open(location, /*allow_unfinished=*/false, options));
-  const volume::DvidExport* exported = volume.dvid_export();
-  if (exported == nullptr) return true;
-  DOLIUM_TRY(const volume::ExportReport report,
-             CheckExport(*exported, context.jobs(), context.stop));
-  for (const Finding& finding : report.warnings) {
-    Warn(context, FindingLine(finding, "warning: "));
-  }
-  if (report.outside > 0) {
-    Warn(
-        context,
-        fmt::format("{}: warning: {} of {} blocks lie outside of the volume and are left "
-                    "out: DVID exports blocks beyond the size of its spec",
-                    location.Describe(), FormatCount(report.outside),
-                    FormatCount(report.blocks)));
-  }
-  for (const Finding& finding : report.damage) {
-    context.terminal.Report(Corrupt(FindingLine(finding)),
-                            Context::FindingMembers(finding));
-  }
-  return report.damage.empty();
-}
+constexpr std::string_view kNotToSeed[] = {"csv"};
 
 Result<volume::TranscodeRequest> MakeTranscode(const Context& context,
                                                const volume::ExportOptions& options) {
@@ -90,6 +60,11 @@ std::string Count(uint64_t count, std::string_view word) {
   return fmt::format("{} {}{}", FormatCount(count), word, count == 1 ? "" : "s");
 }
 
+std::string LeftOut(const volume::ExportReport& report) {
+  if (report.damaged == 0) return "";
+  return fmt::format("; {} damaged left out", FormatCount(report.damaged));
+}
+
 ExitStatus Stopped(Context& context) {
   return context.Fail(Cancelled("stopped on request; the same command resumes"));
 }
@@ -102,9 +77,9 @@ ExitStatus RunConvertToVolume(Context& context) {
   if (!refused) return context.Fail(refused.error().Within("convert"));
   const auto options = ExportOptionsOf(context);
   if (!options) return context.FailLocation(options.error().Within("convert"));
-  const auto good = CheckSource(context, *options);
-  if (!good) return context.FailLocation(good.error());
-  if (!*good) return ExitStatus::kBad;
+  const auto checked = CheckSource(context, *options);
+  if (!checked) return context.FailLocation(checked.error());
+  if (!checked->damage.empty()) return ExitStatus::kBad;
   const auto request = MakeTranscode(context, *options);
   if (!request) return context.FailLocation(request.error().Within("convert"));
   const auto plan = PlanTranscode(*request);
@@ -122,7 +97,8 @@ ExitStatus RunConvertToVolume(Context& context) {
   context.terminal.EndProgress();
   if (!report && report.error().code == ErrorCode::kCancelled) return Stopped(context);
   if (!report) return context.FailLocation(report.error());
-  if (context.arguments.Has("no-summary")) return ExitStatus::kGood;
+  const ExitStatus done = checked->damaged > 0 ? ExitStatus::kBad : ExitStatus::kGood;
+  if (context.arguments.Has("no-summary")) return done;
   const WriteSummary& written = report->written;
   if (context.terminal.json()) {
     context.terminal.JsonLine({{"type", "summary"},
@@ -133,25 +109,30 @@ ExitStatus RunConvertToVolume(Context& context) {
                                {"stored_bytes", written.stored_bytes},
                                {"objects", written.objects},
                                {"parts", report->parts},
-                               {"parts_done_before", report->parts_done_before}});
-    return ExitStatus::kGood;
+                               {"parts_done_before", report->parts_done_before},
+                               {"skipped", checked->damaged}});
+    return done;
   }
-  context.terminal.Line(fmt::format(
-      "{}: {} of {}, {} in {}, {}", request->target, Count(plan->stages.size(), "scale"),
-      ToString(options->labels), Count(written.entries, "chunk"),
-      Count(written.objects, "object"), FormatSize(written.stored_bytes)));
-  return ExitStatus::kGood;
+  context.terminal.Line(
+      fmt::format("{}: {} of {}, {} in {}, {}{}", request->target,
+                  Count(plan->stages.size(), "scale"), ToString(options->labels),
+                  Count(written.entries, "chunk"), Count(written.objects, "object"),
+                  FormatSize(written.stored_bytes), LeftOut(*checked)));
+  return done;
 }
 
 ExitStatus RunConvertToDvid(Context& context) {
   const Arguments& arguments = context.arguments;
-  const auto refused = RefuseOptions(arguments, kNotToDvid, "with --to dvid");
+  auto refused = RefuseOptions(arguments, kNotToDvid, "with --to dvid");
+  if (refused && arguments.Get("layout") == "seed") {
+    refused = RefuseOptions(arguments, kNotToSeed, "with --layout seed");
+  }
   if (!refused) return context.Fail(refused.error().Within("convert"));
   const auto options = ExportOptionsOf(context);
   if (!options) return context.FailLocation(options.error().Within("convert"));
-  const auto good = CheckSource(context, *options);
-  if (!good) return context.FailLocation(good.error());
-  if (!*good) return ExitStatus::kBad;
+  const auto checked = CheckSource(context, *options);
+  if (!checked) return context.FailLocation(checked.error());
+  if (!checked->damage.empty()) return ExitStatus::kBad;
   volume::DvidWriteRequest request;
   request.source = arguments[0];
   request.target = arguments[1];
@@ -168,7 +149,8 @@ ExitStatus RunConvertToDvid(Context& context) {
   context.terminal.EndProgress();
   if (!report && report.error().code == ErrorCode::kCancelled) return Stopped(context);
   if (!report) return context.FailLocation(report.error());
-  if (arguments.Has("no-summary")) return ExitStatus::kGood;
+  const ExitStatus done = checked->damaged > 0 ? ExitStatus::kBad : ExitStatus::kGood;
+  if (arguments.Has("no-summary")) return done;
   const WriteSummary& written = report->written;
   if (context.terminal.json()) {
     context.terminal.JsonLine({{"type", "summary"},
@@ -178,8 +160,9 @@ ExitStatus RunConvertToDvid(Context& context) {
                                {"stored_bytes", written.stored_bytes},
                                {"objects", written.objects},
                                {"shards", report->shards},
-                               {"shards_done_before", report->shards_done_before}});
-    return ExitStatus::kGood;
+                               {"shards_done_before", report->shards_done_before},
+                               {"skipped", checked->damaged}});
+    return done;
   }
   std::string line =
       fmt::format("{}: {} in {}, {}", request.target, Count(written.entries, "block"),
@@ -187,8 +170,8 @@ ExitStatus RunConvertToDvid(Context& context) {
   if (report->shards_done_before > 0) {
     line += fmt::format("; {} were done before", FormatCount(report->shards_done_before));
   }
-  context.terminal.Line(line);
-  return ExitStatus::kGood;
+  context.terminal.Line(line + LeftOut(*checked));
+  return done;
 }
 
 }  // namespace dolium::cli

@@ -8,8 +8,10 @@
 
 #include "cli/cmd_shard_stream.h"
 #include "cli/context.h"
+#include "cli/export_arguments.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
+#include "dolium/formats/dvid/container.h"
 #include "dolium/ops/stats.h"
 #include "dolium/ops/verify.h"
 #include "dolium/ops/verify_volume.h"
@@ -136,6 +138,8 @@ ExitStatus VerifyLocation(Context& context, const std::string& text, const Sampl
   options.seed = seed;
   options.jobs = context.jobs();
   options.stop = context.stop;
+  const auto exported = ExportOptionsOf(context);
+  if (!exported) return context.Fail(exported.error().Within("verify"));
   const auto volume = FindVolume(context, text);
   if (!volume) return context.FailLocation(volume.error());
   if (*volume) return VerifyWholeVolume(context, **volume, options, sample);
@@ -153,9 +157,11 @@ ExitStatus VerifyLocation(Context& context, const std::string& text, const Sampl
         std::min(1.0, static_cast<double>(*sample.count) / static_cast<double>(entries));
   }
   options.progress = context.terminal.StartProgress("verify");
-  const auto report = Verify(**container, options, [&](const Finding& finding) {
-    ShowFinding(context, finding);
-  });
+  const auto show = [&](const Finding& finding) { ShowFinding(context, finding); };
+  const bool is_export =
+      dynamic_cast<const dvid::DvidContainer*>(container->get()) != nullptr;
+  const auto report = is_export ? VerifyExport(**container, *exported, options, show)
+                                : Verify(**container, options, show);
   context.terminal.EndProgress();
   if (!report) return context.FailLocation(report.error());
   return Conclude(context, (*container)->location(), *report);

@@ -183,8 +183,13 @@ ExitStatus RunVolumeDownsample(Context& context) {
 ExitStatus RunVolumeTranscode(Context& context) {
   const auto request = MakeTranscode(context);
   if (!request) return context.FailLocation(request.error().Within("volume transcode"));
-  return Carry(context, {.verb = "transcode", .volume = request->target},
-               PlanTranscode(*request));
+  const auto checked = CheckSource(context, request->exported);
+  if (!checked) return context.FailLocation(checked.error());
+  if (!checked->damage.empty()) return ExitStatus::kBad;
+  const ExitStatus status = Carry(
+      context, {.verb = "transcode", .volume = request->target}, PlanTranscode(*request));
+  const bool is_whole = checked->damaged == 0 || context.arguments.Has("plan");
+  return is_whole ? status : Worse(status, ExitStatus::kBad);
 }
 
 }  // namespace dolium::cli

@@ -4,6 +4,7 @@
 
 #include "cli/verb_options.h"
 #include "cli/volume_arguments.h"
+#include "dolium/domain/volume/volume.h"
 
 namespace dolium::cli {
 
@@ -23,6 +24,27 @@ Result<volume::ExportOptions> ExportOptionsOf(const Context& context) {
   }
   options.salvage = arguments.Has("salvage");
   return options;
+}
+
+Result<volume::ExportReport> CheckSource(const Context& context,
+                                         const volume::ExportOptions& options) {
+  DOLIUM_TRY(const Location location, ParseLocation(context.arguments[0]));
+  DOLIUM_TRY(const auto volume,
+             volume::Volume::Open(location, /*allow_unfinished=*/false, options));
+  const volume::DvidExport* exported = volume.dvid_export();
+  if (exported == nullptr) return volume::ExportReport();
+  DOLIUM_TRY(volume::ExportReport report,
+             CheckExport(*exported, context.jobs(), context.stop));
+  for (const auto* const findings : {&report.warnings, &report.of_spec}) {
+    for (const Finding& finding : *findings) {
+      context.terminal.Report(Corrupt(FindingLine(finding, "warning: ")));
+    }
+  }
+  for (const Finding& finding : report.damage) {
+    context.terminal.Report(Corrupt(FindingLine(finding)),
+                            Context::FindingMembers(finding));
+  }
+  return report;
 }
 
 Result<void> RefuseOptions(const Arguments& arguments,

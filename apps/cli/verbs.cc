@@ -187,8 +187,10 @@ std::vector<Verb> MakeVerbs() {
               "become chunks of compressed_segmentation without being decoded. "
               "Damage that DVID does to exports without a word is explained before "
               "anything is written, and blocks outside of the volume are counted. "
-              "With --to dvid, the source is a volume of labels, and the target an "
-              "export.",
+              "With --salvage, damaged blocks are told and left out, and the exit status "
+              "is 1.\n"
+              "With --to dvid, the source is a volume of labels or another export, and "
+              "the target an export; its spec.json keeps sizes and resolutions.",
           .options = WithExportRows(
               {Value(ValueKind::kFormat, "", "to", "<format>",
                      "format of the target, `files`, `precomputed` (a volume) or `dvid` "

@@ -18,6 +18,9 @@ constexpr Option kSupervoxels =
     Flag("", "supervoxels", "of an export of DVID: supervoxels, not labels");
 constexpr Option kSpec = Value(ValueKind::kFile, "", "spec", "<file>",
                                "what an export of DVID was made with [its spec.json]");
+constexpr Option kVoxelSize =
+    Value(ValueKind::kText, "", "resolution", "<x,y,z>",
+          "of an export without a spec: nanometres of a voxel [1,1,1]");
 constexpr Option Scale(std::string_view help) {
   return Value(ValueKind::kText, "s", "scale", "<n | x,y,z>", help);
 }
@@ -184,13 +187,18 @@ Verb Transcode() {
           "skeletons "
           "and segment properties are not copied. If the work is stopped, the same "
           "command "
-          "resumes it.\n{}",
+          "resumes it.\n"
+          "Of an export of DVID, damage and blocks outside of the volume are told before "
+          "anything is written; with --salvage, damaged blocks are left out, and the "
+          "exit "
+          "status is 1.\n{}",
           kPlanDetails),
       .options = Join({
           {Value(ValueKind::kText, "s", "scale", "<n,...>", "just these scales [all]")},
           CopiedStorageRows(),
           {Flag("", "sharded", "in shards, also if the source is not"), kSupervoxels,
-           kSpec, kSalvage, kForce, kPlan, kJobs, kMemory, kJson, kNoSummary, kProgress},
+           kSpec, kVoxelSize, kCoordinates, kSalvage, kForce, kPlan, kJobs, kMemory,
+           kJson, kNoSummary, kProgress},
       }),
       .examples =
           {"dolium volume transcode --shard-size 2GiB https://host/seg seg",
@@ -227,7 +235,8 @@ Verb Cutout() {
                   Flag("", "c-order", "raw: the last dimension is the fastest"),
                   Flag("", "strict", "missing chunks are an error"),
                   Flag("", "deflate", "TIFF: compress the pages"), kSupervoxels, kSpec,
-                  kSalvage, Flag("", "force", "replace the output file"), kJobs,
+                  kVoxelSize, kCoordinates, kSalvage,
+                  Flag("", "force", "replace the output file"), kJobs,
                   Value(ValueKind::kSize, "", "memory", "<size>",
                         "most to hold of voxels at once [1GiB]"),
                   kJson, kNoSummary, kProgress},
@@ -253,7 +262,7 @@ Verb Info() {
           "shard bits, and data encoding. What is likely a mistake, or what other "
           "programs "
           "trip over, follows as a warning.",
-      .options = {kSpec, kJson},
+      .options = {kSpec, kVoxelSize, kCoordinates, kSalvage, kJson},
       .examples = {"dolium volume info https://host/seg",
                    "dolium volume info --json seg | jq '.scales[].key'"},
       .least_arguments = 1,
@@ -279,8 +288,8 @@ Verb Preview() {
                         "through this voxel of scale 0 [the middle]"),
                   Value(ValueKind::kNumber, "", "size", "<pixels>",
                         "longest side of the picture [1024]"),
-                  kSupervoxels, kSpec, Flag("", "force", "replace the output file"),
-                  kJobs,
+                  kSupervoxels, kSpec, kVoxelSize, kCoordinates, kSalvage,
+                  Flag("", "force", "replace the output file"), kJobs,
                   Value(ValueKind::kSize, "", "memory", "<size>",
                         "most to hold of slices [1GiB]"),
                   kJson},

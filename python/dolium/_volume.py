@@ -13,12 +13,14 @@ import numpy.typing as npt
 from . import _core
 from ._indexing import Selection, Vector, select, select_from_zero, text_of, vector
 from ._volume_arguments import (
+    Coordinates,
     Encoding,
     Path,
     Sharding,
     Spec,
     VolumeType,
     as_type,
+    export_options,
     type_name,
     nanometres,
     storage_options,
@@ -81,6 +83,8 @@ class Volume:
         cache_bytes: int = 64 << 20,
         supervoxels: bool = False,
         spec: Spec | None = None,
+        resolution: Sequence[float] | None = None,
+        coordinates: Coordinates = "auto",
         salvage: bool = False,
     ) -> Volume:
         """Opens a volume by the folder of its info, or an export of DVID as a volume that can be
@@ -90,11 +94,18 @@ class Volume:
         volume without shards stored as `<name>.gz`. `cache_bytes` bounds the indexes of shards
         that are kept in memory.
 
-        Of an export, `supervoxels` gives these instead of labels, `spec` is what it was made with
-        (text, dict or file; by default its `spec.json`), and `salvage` takes what is whole out of
-        shards that DVID has damaged.
+        Of an export, `supervoxels` gives these instead of labels, and `spec` is what it was made
+        with (text, dict or file; by default its `spec.json`); without one, `resolution` is that of
+        scale 0. `coordinates` says what the keys of blocks count, where files do not tell.
+        `salvage` takes what is whole out of shards that are damaged; damaged blocks are zero.
         """
-        exported = {"supervoxels": supervoxels, "spec": spec, "salvage": salvage}
+        exported = export_options(
+            supervoxels=supervoxels,
+            spec=spec,
+            resolution=resolution,
+            coordinates=coordinates,
+            salvage=salvage,
+        )
         return cls(
             _core.VolumeScale(location, scale, unfinished, gzip_files, cache_bytes, exported)
         )

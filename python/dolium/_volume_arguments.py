@@ -19,6 +19,8 @@ Encoding: TypeAlias = Literal[
 ]
 # What an export of DVID was made with: JSON text, a dict, or a file.
 Spec: TypeAlias = dict[str, Any] | str | os.PathLike[str]
+# What the keys of its blocks count.
+Coordinates: TypeAlias = Literal["auto", "block", "voxel"]
 Sharding: TypeAlias = _core.ShardingSpec | dict[str, Any] | str | os.PathLike[str]
 
 
@@ -29,6 +31,24 @@ def storage_options(**options: Any) -> dict[str, Any]:
         if options.get(name) is not None:
             options[name] = vector(name, options[name])
     return options
+
+
+def export_options(
+    *,
+    supervoxels: bool = False,
+    spec: Spec | None = None,
+    resolution: Sequence[float] | None = None,
+    coordinates: Coordinates = "auto",
+    salvage: bool = False,
+) -> dict[str, Any]:
+    """How an export of DVID is read as a volume, as the engine takes it."""
+    return {
+        "supervoxels": supervoxels,
+        "spec": spec,
+        "resolution": None if resolution is None else nanometres(resolution),
+        "coordinates": coordinates,
+        "salvage": salvage,
+    }
 
 
 def nanometres(resolution: Sequence[float]) -> tuple[float, float, float]:

@@ -15,15 +15,16 @@ nothing else does. A whole export is a volume: dolium.Volume.open("export").
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._volume_arguments import Path, Spec
+from ._volume_arguments import Coordinates, Path, Spec, export_options
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-not-found,import-untyped]
@@ -37,8 +38,6 @@ __all__ = [
     "write",
     "write_shard",
 ]
-
-Coordinates: TypeAlias = Literal["auto", "block", "voxel"]
 
 
 class Chunk(TypedDict):
@@ -86,11 +85,20 @@ class ArrowShardReader:
         return len(self._shard)
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, tuple) and len(key) == 3 and self._shard.row(key) is not None
+        if not isinstance(key, tuple) or len(key) != 3:
+            return False
+        try:
+            return self._row(*key) is not None
+        except TypeError:  # They are no numbers.
+            return False
+
+    def _row(self, x: int, y: int, z: int) -> tuple[bytes, bytes, bytes] | None:
+        key = _key(x, y, z)
+        return None if key is None else self._shard.row(key)
 
     def get_chunk(self, x: int, y: int, z: int) -> Chunk | None:
         """The row of a block; None if it is not there."""
-        row = self._shard.row((x, y, z))
+        row = self._row(x, y, z)
         if row is None:
             return None
         labels, supervoxels, stored = row
@@ -107,25 +115,35 @@ class ArrowShardReader:
 
     def get_labels_for_chunk(self, x: int, y: int, z: int) -> list[int] | None:
         """The agglomerated labels of a block; None if it is not there."""
-        row = self._shard.row((x, y, z))
+        row = self._row(x, y, z)
         return None if row is None else np.frombuffer(row[0], "<u8").tolist()
 
     def block(self, x: int, y: int, z: int) -> bytes | None:
         """The label block, with nothing around it; None if it is not there."""
-        return self._shard.block((x, y, z))
+        key = _key(x, y, z)
+        return None if key is None else self._shard.block(key)
 
     def voxels(
         self, x: int, y: int, z: int, labels: bool = True
     ) -> npt.NDArray[np.uint64] | None:
         """The voxels of a block, x, y, z; supervoxels if not `labels`. None if it is not there."""
+        key = _key(x, y, z)
+        if key is None:
+            return None
         array = np.empty((64, 64, 64, 1), np.uint64, order="F")
-        return array[..., 0] if self._shard.voxels((x, y, z), labels, array) else None
+        return array[..., 0] if self._shard.voxels(key, labels, array) else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, self._shard.__reduce__()[1]
 
     def __repr__(self) -> str:
         return f"<ArrowShardReader {os.fspath(self.filename)!r}, {len(self)} blocks>"
+
+
+def _key(x: int, y: int, z: int) -> tuple[int, int, int] | None:
+    """Coordinates as the engine takes them; None if no block can have them."""
+    key = operator.index(x), operator.index(y), operator.index(z)
+    return key if all(-(2**31) <= at < 2**31 for at in key) else None
 
 
 def _reopen(filename: Path, coordinates: Coordinates, salvage: bool) -> ArrowShardReader:
@@ -216,13 +234,16 @@ def write(
     csv: Literal["documented", "dvid"] = "documented",
     shard_side: int = 2048,
     spec: Spec | None = None,
+    resolution: Sequence[float] | None = None,
+    coordinates: Coordinates = "auto",
     salvage: bool = False,
     force: bool = False,
     jobs: int = 0,
 ) -> dict[str, int]:
     """Writes an export from a volume of labels, or from another export, with a file for each cube
-    of `shard_side` voxels. What is stopped and asked for again resumes. Returns counts: blocks,
-    stored_bytes, objects, shards, shards_done_before."""
+    of `shard_side` voxels, and a `spec.json` with sizes and resolutions. `spec` to `salvage` are
+    for a source that is an export, as in Volume.open(). What is stopped and asked for again
+    resumes. Returns counts: blocks, stored_bytes, objects, shards, shards_done_before."""
     return _core.write_dvid_export(
         source,
         target,
@@ -230,7 +251,9 @@ def write(
         layout,
         csv,
         shard_side,
-        {"spec": spec, "salvage": salvage},
+        export_options(
+            spec=spec, resolution=resolution, coordinates=coordinates, salvage=salvage
+        ),
         force,
         256 << 20,
         jobs,

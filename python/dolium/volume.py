@@ -31,11 +31,13 @@ from ._indexing import vector
 from ._reports import VolumeReport, WriteSummary
 from ._volume import Volume, VolumeArray
 from ._volume_arguments import (
+    Coordinates,
     Encoding,
     Path,
     Sharding,
     Spec,
     VolumeType,
+    export_options,
     type_name,
     nanometres,
     storage_options,
@@ -317,13 +319,15 @@ def plan_transcode(
     force: bool = False,
     supervoxels: bool = False,
     spec: Spec | None = None,
+    resolution: Sequence[float] | None = None,
+    coordinates: Coordinates = "auto",
     salvage: bool = False,
 ) -> Plan:
     """Plans a copy of a volume, or of some of its `scales`, stored in another way. Storage is as
     in the source, unless you choose (`shard_size` and `sharding` choose shards, `gzip_files`
     none); chunks about which nothing changes are copied without being decoded. `force` replaces
-    a volume that is there once the new one is complete. `supervoxels`, `spec` and `salvage` are
-    for exports of DVID, as in Volume.open()."""
+    a volume that is there once the new one is complete. The last five are for exports of DVID,
+    as in Volume.open()."""
     plan = _core.plan_volume_transcode(
         _location(source),
         target,
@@ -341,7 +345,13 @@ def plan_transcode(
             gzip_files=gzip_files,
         ),
         force,
-        {"supervoxels": supervoxels, "spec": spec, "salvage": salvage},
+        export_options(
+            supervoxels=supervoxels,
+            spec=spec,
+            resolution=resolution,
+            coordinates=coordinates,
+            salvage=salvage,
+        ),
     )
     return Plan(volume=os.fspath(target), **plan)
 

@@ -15,6 +15,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "dolium/container/entry_error.h"
 #include "dolium/formats/dvid/container.h"
 #include "dolium/formats/dvid/label_block.h"
 #include "dolium/formats/dvid/shard.h"
@@ -71,7 +72,7 @@ class PyShard {
       DOLIUM_TRY(const dvid::Row row, shard_->Read(*number));
       return row.Block();
     };
-    return CopyToPython(Must(WithoutGil(read)));
+    return CopyToPython(Must(Named(key, WithoutGil(read))));
   }
 
   // Fills an array of 64 x 64 x 64 x 1; false if the block is not there.
@@ -92,7 +93,7 @@ class PyShard {
                  lent.mutable_view());
       return {};
     };
-    Must(WithoutGil(fill));
+    Must(Named(key, WithoutGil(fill)));
     return true;
   }
 
@@ -110,6 +111,13 @@ class PyShard {
   }
 
  private:
+  // Has errors name shard and key.
+  template <typename T>
+  Result<T> Named(const Key& key, Result<T> result) const {
+    if (result) return result;
+    return EntryError(shard_->Describe(), dvid::ToString(key), result.error());
+  }
+
   std::string location_;
   std::string coordinates_;
   bool salvage_;

@@ -6,6 +6,12 @@
 #include "python/src/arguments.h"
 
 namespace dolium::python {
+namespace {
+
+// In the order of dvid::Coordinates.
+constexpr const char* kCoordinates[] = {"auto", "block", "voxel"};
+
+}  // namespace
 
 volume::ExportOptions ExportOptionsFrom(const nb::dict& options) {
   volume::ExportOptions out;
@@ -15,6 +21,12 @@ volume::ExportOptions ExportOptionsFrom(const nb::dict& options) {
   if (options.contains("spec")) out.spec = SpecText(options["spec"]);
   if (options.contains("resolution") && !options["resolution"].is_none()) {
     out.resolution = nb::cast<volume::Resolution>(options["resolution"]);
+  }
+  if (options.contains("coordinates")) {
+    const auto known =
+        dvid::ParseCoordinates(nb::cast<std::string>(options["coordinates"]));
+    if (!known) throw nb::value_error("coordinates: expected auto, block or voxel");
+    out.coordinates = *known;
   }
   if (options.contains("salvage")) out.salvage = nb::cast<bool>(options["salvage"]);
   return out;
@@ -26,6 +38,7 @@ nb::dict ExportOptionsTo(const volume::ExportOptions& options) {
   out["spec"] = options.spec ? nb::object(nb::str(options.spec->c_str())) : nb::none();
   out["resolution"] =
       nb::make_tuple(options.resolution[0], options.resolution[1], options.resolution[2]);
+  out["coordinates"] = kCoordinates[static_cast<size_t>(options.coordinates)];
   out["salvage"] = options.salvage;
   return out;
 }

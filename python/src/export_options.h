@@ -9,8 +9,8 @@ namespace dolium::python {
 
 namespace nb = nanobind;
 
-// Members: supervoxels, spec (text, dict, file or None), resolution (or None), salvage;
-// any may be missing. Needs the GIL.
+// Members: supervoxels, spec (text, dict, file or None), resolution (or None),
+// coordinates, salvage; any may be missing. Needs the GIL.
 volume::ExportOptions ExportOptionsFrom(const nb::dict& options);
 // The way back.
 nb::dict ExportOptionsTo(const volume::ExportOptions& options);

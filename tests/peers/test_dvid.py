@@ -136,15 +136,15 @@ def test_an_independent_encoder_agrees():
 @needs_fixtures
 def test_label_blocks_of_the_vectors(vectors):
     for vector in vectors["label_blocks"]["valid"]:
-        if "block_hex" not in vector:
-            continue
         block = bytes.fromhex(vector["block_hex"])
         voxels = dvid.decode_block(block)
         assert list(voxels.shape) == vector["size_xyz"], vector["name"]
-        if "voxels_sha256" in vector:
-            assert sha256(voxels) == vector["voxels_sha256"], vector["name"]
+        assert sha256(voxels) == vector["voxels_sha256_le_u64_xfastest"], vector["name"]
+        assert len(block) == vector["bytes"]
+        assert hashlib.sha256(block).hexdigest() == vector["block_sha256"]
         assert np.array_equal(dvid.decode_block(dvid.encode_block(voxels)), voxels)
     for vector in vectors["label_blocks"]["invalid"]:
+        assert vector["must"].startswith("reject"), vector
         with pytest.raises(dolium.CorruptError):
             dvid.decode_block(bytes.fromhex(vector["block_hex"]))
 

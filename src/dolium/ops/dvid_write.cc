@@ -10,6 +10,7 @@
 
 #include "dolium/base/parallel.h"
 #include "dolium/codec/zstd.h"
+#include "dolium/container/entry_error.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/formats/dvid/format.h"
@@ -42,13 +43,6 @@ class RowSource {
   // Nullopt if all voxels are zero, or it is not there.
   virtual Result<std::optional<MadeRow>> Make(const dvid::Key& block) const = 0;
 };
-
-bool AllZero(const dvid::LabelList& list) {
-  for (size_t i = 0; i < list.size(); ++i) {
-    if (list[i] != 0) return false;
-  }
-  return true;
-}
 
 // Puts around a block what the layout wants.
 Bytes Wrapped(const Bytes& block, dvid::ShardLayout layout) {
@@ -126,8 +120,25 @@ class CopiedRows : public RowSource {
   Result<std::optional<MadeRow>> Make(const dvid::Key& block) const override {
     DOLIUM_TRY(const auto found, scale_->FindBlock(block));
     if (!found) return std::nullopt;
-    DOLIUM_TRY(const dvid::Row row, found->shard->Read(found->number));
-    if (AllZero(dvid::LabelList(row.labels))) return std::nullopt;
+    auto row = found->shard->Read(found->number);
+    if (row) {
+      auto made = MakeFrom(*row);
+      if (made) return made;
+      row = EntryError(found->shard->Describe(),
+                       dvid::ToString(found->shard->key(found->number)), made.error());
+    }
+    const bool is_damaged = row.error().code == ErrorCode::kCorrupt;
+    if (is_damaged && scale_->options().salvage) return std::nullopt;
+    return std::move(row).error();
+  }
+
+ private:
+  Result<std::optional<MadeRow>> MakeFrom(const dvid::Row& row) const {
+    // A row is copied as it is, but not with damage.
+    DOLIUM_TRY_VOID(dvid::DecodeRow(row, dvid::LabelKind::kLabels));
+    const bool is_zero =
+        AllZero(dvid::LabelList(row.labels)) && AllZero(dvid::LabelList(row.supervoxels));
+    if (is_zero) return std::nullopt;
     MadeRow made{row.labels, row.supervoxels, row.stored};
     const bool is_zstd =
         row.wrapper.size() == 1 && row.wrapper.front().codec == CodecId::kZstd;
@@ -141,7 +152,6 @@ class CopiedRows : public RowSource {
     return made;
   }
 
- private:
   const std::shared_ptr<const dvid::ExportScale> scale_;
   const dvid::ShardLayout layout_;
 };
@@ -182,9 +192,11 @@ Result<void> CheckOnlyExport(const Location& folder) {
   };
   DOLIUM_TRY_VOID(
       folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
-        if (!is_folder && !owned(name)) foreign = name;
-        if (is_folder && IsBookkeeping(name)) return true;
-        if (is_folder) scales.emplace_back(name);
+        if (is_folder && dvid::ParseScaleName(name)) {
+          scales.emplace_back(name);
+        } else if (is_folder ? !IsBookkeeping(name) : !owned(name) && name != kSpecName) {
+          foreign = name;
+        }
         return true;
       }));
   for (const std::string& scale : scales) {
@@ -211,6 +223,10 @@ class ExportWriter {
     DOLIUM_TRY(const Location source, ParseLocation(request_.source));
     DOLIUM_TRY(const Location target, ParseLocation(request_.target));
     DOLIUM_TRY_VOID(CheckApart(source, target));
+    if (request_.layout == dvid::ShardLayout::kSeed &&
+        request_.csv != dvid::CsvForm::kDocumented) {
+      return InvalidArgument("the seed's layout has no CSV, so none of DVID's form");
+    }
     if (request_.shard_side < dvid::kBlockSide ||
         request_.shard_side % dvid::kBlockSide != 0) {
       return InvalidArgument(fmt::format("shards of {} voxels, expected a multiple of {}",
@@ -226,16 +242,20 @@ class ExportWriter {
     DOLIUM_TRY_VOID(CheckSource(volume, scales));
     DOLIUM_TRY(const std::string text, RequestText(volume, source, scales));
     DOLIUM_TRY_VOID(Begin(target, text));
-    for (size_t i = 0; i < scales.size(); ++i) {
-      DOLIUM_TRY(const auto scale, volume.OpenScale(scales[i]));
+    const DvidExport* const exported = volume.dvid_export();
+    for (const size_t index : scales) {
+      DOLIUM_TRY(const auto scale, volume.OpenScale(index));
       std::unique_ptr<RowSource> rows;
-      if (const DvidExport* exported = volume.dvid_export()) {
-        rows = std::make_unique<CopiedRows>(exported->scale(scales[i]), request_.layout);
+      if (exported != nullptr) {
+        rows = std::make_unique<CopiedRows>(exported->scale(index), request_.layout);
       } else {
         rows = std::make_unique<VoxelRows>(scale, request_.layout);
       }
-      DOLIUM_TRY_VOID(WriteScale(*scale, *rows, home_.Child(fmt::format("s{}", i))));
+      const size_t number = exported != nullptr ? exported->number(index) : index;
+      DOLIUM_TRY_VOID(WriteScale(*scale, *rows, home_.Child(fmt::format("s{}", number))));
     }
+    DOLIUM_TRY_VOID(
+        WriteSpec(exported != nullptr ? exported->MakeSpec() : SpecOf(volume.info())));
     DOLIUM_TRY_VOID(RemoveMarker(home_));
     if (swap_) {
       DOLIUM_TRY_VOID(SwapIn(*swap_));
@@ -281,6 +301,14 @@ class ExportWriter {
       }
     }
     if (!marker) DOLIUM_TRY_VOID(WriteMarker(home_, text));
+    return {};
+  }
+
+  Result<void> WriteSpec(const VolumeInfo& spec) {
+    const Location object = home_.Child(kSpecName);
+    DOLIUM_TRY_VOID(Validate(spec).Within(object.Describe()));
+    DOLIUM_TRY_VOID(
+        object.store->Put(object.path, AsBytes(ToJson(spec)), Precondition::None()));
     return {};
   }
 

@@ -1,10 +1,11 @@
 // Writing an export of DVID from a segmentation: shards of blocks, scale by scale.
 //
-// A folder per scale, `s0`, `s1`, ..., with a file for each cube of blocks that has one
-// that is not zero; as DVID does it, or as the seed has it. From another export, rows are
-// copied with both of their lists; from any other volume, labels and supervoxels are the
-// same. While it is under way the target carries the marker; the same request resumes it,
-// shard by shard.
+// A folder per scale, `s<n>` with the number that the scale has in the source, with a
+// file for each cube of blocks that has one that is not zero; as DVID does it, or as the
+// seed has it. From another export, rows are copied with both of their lists, after a
+// look that they are well; from any other volume, labels and supervoxels are the same.
+// `spec.json` keeps sizes and resolutions of all scales of the source. While it is under
+// way the target carries the marker; the same request resumes it, shard by shard.
 #pragma once
 
 #include <cstdint>

@@ -7,10 +7,14 @@
 #include <gtest/gtest.h>
 
 #include "dolium/bytes/testing/temporary_folder.h"
+#include "dolium/codec/zstd.h"
 #include "dolium/container/testing/must.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/formats/dvid/format.h"
+#include "dolium/formats/dvid/label_block.h"
 #include "dolium/formats/dvid/testing/blocks.h"
+#include "dolium/ops/verify_volume.h"
 #include "dolium/ops/volume_plan.h"
 
 namespace dolium::volume {
@@ -151,10 +155,127 @@ TEST_F(DvidWriteTest, ReplacesAnExportWithForceAndNothingElse) {
   request.shard_side = 128;
   EXPECT_EQ(Must(WriteDvidExport(request, {})).shards, 2U);
   EXPECT_EQ(Read("e"), Voxels());
-  Must(At("e/notes.txt")
-           .store->Put(At("e/notes.txt").path, AsBytes("mine"), Precondition::None()));
-  EXPECT_THAT(WriteDvidExport(request, {}).error().message,
-              HasSubstr("holds notes.txt, which is no part of an export"));
+  for (const std::string name :
+       {"notes.txt", "notes.csv", "s0/notes.json", "s0/a.arrow", "s0/spec.json",
+        "mine/0_0_0.arrow", "s0/deeper/0_0_0.csv"}) {
+    const Location mine = At("e/" + name);
+    Must(mine.store->Put(mine.path, AsBytes("mine"), Precondition::None()));
+    EXPECT_THAT(WriteDvidExport(request, {}).error().message,
+                HasSubstr("which is no part of an export"))
+        << name;
+    EXPECT_TRUE(Must(mine.store->Stat(mine.path))) << name;
+    for (const std::string& gone :
+         {name, std::string("mine"), std::string("s0/deeper")}) {
+      std::filesystem::remove_all(Text("e/" + gone));
+    }
+  }
+  for (const std::string name :
+       {"export.log", "spec.json", "s0/64_0_0-offsets.csv", "s0/64_0_0.json"}) {
+    const Location owned = At("e/" + name);
+    Must(owned.store->Put(owned.path, AsBytes("DVID's"), Precondition::None()));
+  }
+  Must(WriteDvidExport(request, {}));
+  EXPECT_EQ(Read("e"), Voxels());
+}
+
+TEST_F(DvidWriteTest, KeepsSizesAndResolutions) {
+  MakeVolume("v", DataType::kUint32);
+  Must(WriteDvidExport(Request("v", "e"), {}));
+  const Volume volume = Must(Volume::Open(At("e")));
+  EXPECT_EQ(volume.info().scales[0].size, kSize);
+  EXPECT_EQ(volume.info().scales[0].resolution, (Resolution{8, 8, 8}));
+  EXPECT_EQ(volume.info().scales[0].key, "8_8_8");
+  Must(WriteDvidExport(Request("e", "copy"), {}));
+  EXPECT_EQ(Must(Volume::Open(At("copy"))).info(), volume.info());
+}
+
+TEST_F(DvidWriteTest, KeepsTheNumbersOfScales) {
+  const auto blocks = std::vector<dvid::TestBlock>{{{0, 0, 0}, dvid::TestVoxels(1, 20)}};
+  for (const std::string name : {"s1", "s2"}) {
+    WriteTestShard(At("e/" + name + "/0_0_0.arrow"), blocks);
+  }
+  DvidWriteRequest request = Request("e", "copy");
+  request.scales = {1};
+  Must(WriteDvidExport(request, {}));
+  EXPECT_FALSE(std::filesystem::exists(Text("copy/s0")));
+  EXPECT_FALSE(std::filesystem::exists(Text("copy/s1")));
+  EXPECT_TRUE(std::filesystem::exists(Text("copy/s2/0_0_0.arrow")));
+  const auto scales = Must(Volume::Open(At("e"))).info().scales;
+  EXPECT_EQ(Must(Volume::Open(At("copy"))).info().scales,
+            std::vector<ScaleInfo>{scales[1]});
+}
+
+TEST_F(DvidWriteTest, DoesNotCopyDamage) {
+  const auto blocks = std::vector<dvid::TestBlock>{{{0, 0, 0}, dvid::TestVoxels(1, 20)},
+                                                   {{1, 0, 0}, dvid::TestVoxels(2, 20)}};
+  const Location object = At("e/s0/0_0_0.arrow");
+  WriteTestShard(object, blocks);
+  const auto whole = Must(object.store->ReadWhole(object.path, 1 << 30));
+  ByteVector bytes(whole.bytes.view().begin(), whole.bytes.view().end());
+  bytes[bytes.size() - 2000] ^= std::byte{1};  // in the block of the last row
+  Must(object.store->Put(object.path, bytes, Precondition::None()));
+  DvidWriteRequest request = Request("e", "copy");
+  const auto refused = WriteDvidExport(request, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(refused.error().message, HasSubstr("e/s0/0_0_0.arrow: 1_0_0: "));
+  request.target = Text("salvaged");
+  request.exported.salvage = true;
+  EXPECT_EQ(Must(WriteDvidExport(request, {})).written.entries, 1U);
+}
+
+TEST_F(DvidWriteTest, CopiesBlocksWhoseLabelsAloneAreZero) {
+  // Supervoxels of a body that was deleted.
+  const Location object = At("e/s0/0_0_0.arrow");
+  const ByteVector block =
+      dvid::EncodeBlock(dvid::kTestGrid, std::vector<uint64_t>(dvid::kTestVoxels, 5));
+  const auto parsed = Must(dvid::LabelBlock::Parse(block));
+  const ByteVector zero(sizeof(uint64_t));
+  const auto writer = Must(dvid::ShardWriter::Begin(object, {}));
+  Must(writer->Add({.block = {0, 0, 0},
+                    .labels = dvid::LabelList(zero),
+                    .supervoxels = parsed.labels(),
+                    .stored = ZstdEncodeChecked(block),
+                    .uncompressed_size = static_cast<uint32_t>(block.size())}));
+  Must(writer->Finish());
+  EXPECT_EQ(Must(WriteDvidExport(Request("e", "copy"), {})).written.entries, 1U);
+}
+
+TEST_F(DvidWriteTest, RefusesACsvWhereThereIsNone) {
+  DvidWriteRequest request = Request("v", "e");
+  request.layout = dvid::ShardLayout::kSeed;
+  request.csv = dvid::CsvForm::kDvid;
+  EXPECT_EQ(WriteDvidExport(request, {}).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(DvidWriteTest, VerifyTellsWhatDoesNotGoWithTheSpec) {
+  MakeVolume("v", DataType::kUint64);
+  Must(WriteDvidExport(Request("v", "e"), {}));
+  const auto verify = [&] {
+    const auto container = Must(dvid::kFormat.open(At("e"), {}));
+    std::vector<Finding> findings;
+    const VerifyReport report =
+        Must(VerifyExport(*container, {}, {},
+                          [&](const Finding& finding) { findings.push_back(finding); }));
+    EXPECT_EQ(report.errors + report.warnings, findings.size());
+    return findings;
+  };
+  EXPECT_TRUE(verify().empty());
+  const Location spec = At("e/spec.json");
+  const auto whole = Must(spec.store->ReadWhole(spec.path, 1 << 20));
+  std::string text(AsText(whole.bytes));
+  text.replace(text.find("150"), 3, "128");
+  Must(spec.store->Put(spec.path, AsBytes(text), Precondition::None()));
+  const auto outside = verify();
+  ASSERT_EQ(outside.size(), 1U);
+  EXPECT_EQ(outside[0].severity, Severity::kWarning);
+  EXPECT_EQ(outside[0].kind, "outside");
+  EXPECT_THAT(outside[0].message, HasSubstr("4 of 8 blocks lie outside"));
+  Must(spec.store->Put(spec.path, AsBytes("{}"), Precondition::None()));
+  const auto bad = verify();
+  ASSERT_EQ(bad.size(), 1U);
+  EXPECT_EQ(bad[0].severity, Severity::kError);
+  EXPECT_EQ(bad[0].kind, "spec");
 }
 
 TEST_F(DvidWriteTest, ConvertsBackToAVolume) {

@@ -314,4 +314,31 @@ Result<VerifyReport> VerifyVolume(Formats formats, const volume::Volume& volume,
   return VolumeVerifier(formats, volume, options, visitor).Run();
 }
 
+Result<VerifyReport> VerifyExport(const Container& container,
+                                  const volume::ExportOptions& exported,
+                                  const VerifyOptions& options,
+                                  const FindingVisitor& visitor) {
+  DOLIUM_TRY(VerifyReport report, Verify(container, options, visitor));
+  const Location& location = container.location();
+  DOLIUM_TRY(const auto shard, location.store->Stat(location.path));
+  if (shard) return report;
+  const Location spec = location.Child(volume::kSpecName);
+  DOLIUM_TRY(const auto there, spec.store->Stat(spec.path));
+  if (!there) return report;
+  const auto opened = volume::DvidExport::Open(location, exported);
+  if (!opened) {
+    ++report.errors;
+    visitor(ErrorFinding("spec", spec.Describe(), {}, {}, opened.error()));
+    return report;
+  }
+  if (!*opened) return report;
+  DOLIUM_TRY(const volume::ExportReport checked,
+             CheckExport(**opened, options.jobs, options.stop));
+  for (const Finding& finding : checked.of_spec) {
+    ++report.warnings;
+    visitor(finding);
+  }
+  return report;
+}
+
 }  // namespace dolium

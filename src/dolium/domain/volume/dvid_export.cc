@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <mutex>
+#include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,6 @@
 namespace dolium::volume {
 namespace {
 
-constexpr std::string_view kSpecName = "spec.json";
 constexpr uint64_t kMaxSpecBytes = uint64_t{64} << 20;
 constexpr Vec3 kChunkSize = {dvid::kBlockSide, dvid::kBlockSide, dvid::kBlockSide};
 constexpr Vec3 kSubBlockSize = {8, 8, 8};
@@ -50,9 +50,14 @@ class DvidChunks : public ChunkStorage {
   Result<std::optional<Bytes>> Get(const Vec3& cell) const override {
     DOLIUM_TRY(const auto found, scale_->FindBlock(KeyOf(cell)));
     if (!found) return std::nullopt;
-    DOLIUM_TRY(const dvid::Row row, found->shard->Read(found->number));
-    auto chunk = MakeChunk(row, cell);
+    const auto read = [&]() -> Result<std::optional<Bytes>> {
+      DOLIUM_TRY(const dvid::Row row, found->shard->Read(found->number));
+      return MakeChunk(row, cell);
+    };
+    auto chunk = read();
     if (chunk) return chunk;
+    const bool is_damaged = chunk.error().code == ErrorCode::kCorrupt;
+    if (is_damaged && scale_->options().salvage) return std::nullopt;
     return EntryError(found->shard->Describe(),
                       dvid::ToString(found->shard->key(found->number)), chunk.error());
   }
@@ -82,7 +87,7 @@ class DvidChunks : public ChunkStorage {
 
   Result<std::optional<Bytes>> MakeChunk(const dvid::Row& row, const Vec3& cell) const {
     DOLIUM_TRY(const Bytes bytes, row.Block());
-    DOLIUM_TRY(const dvid::LabelBlock block, dvid::LabelBlock::Parse(bytes));
+    DOLIUM_TRY(const dvid::LabelBlock block, dvid::ParseRowBlock(row, bytes));
     for (const size_t side : block.size()) {
       if (side != size_t{dvid::kBlockSide}) {
         return Unsupported(
@@ -91,9 +96,7 @@ class DvidChunks : public ChunkStorage {
     }
     const bool mapped = labels_ == dvid::LabelKind::kLabels;
     const dvid::LabelList list = mapped ? dvid::LabelList(row.labels) : block.labels();
-    bool all_zero = true;
-    for (size_t i = 0; i < list.size() && all_zero; ++i) all_zero = list[i] == 0;
-    if (all_zero) return std::nullopt;
+    if (AllZero(list)) return std::nullopt;
     const Vec3 size = grid_.VoxelsOf(cell).size();
     if (size == kChunkSize) {
       DOLIUM_TRY(ByteVector chunk, TranscodeDvidBlock(block, list));
@@ -122,12 +125,12 @@ class DvidChunks : public ChunkStorage {
 Result<std::optional<std::string>> FindSpec(const Location& location,
                                             const ExportOptions& options) {
   if (options.spec) return *options.spec;
+  DOLIUM_TRY(const auto shard, location.store->Stat(location.path));
+  if (shard) return std::nullopt;  // There is nothing within it.
   const Location object = location.Child(kSpecName);
   auto whole = object.store->ReadWhole(object.path, kMaxSpecBytes);
   if (whole) return std::string(AsText(whole->bytes));
   if (whole.error().code == ErrorCode::kNotFound) return std::nullopt;
-  // The location is a shard, not a folder.
-  if (whole.error().code == ErrorCode::kIo) return std::nullopt;
   return std::move(whole).error();
 }
 
@@ -144,6 +147,24 @@ Result<void> CheckSpecScale(const ScaleInfo& scale, size_t index) {
         ToString(scale.voxel_offset), index));
   }
   return {};
+}
+
+// What all scales of exports have in common.
+void MakeScaleOfBlocks(ScaleInfo& scale) {
+  scale.chunk_sizes = {kChunkSize};
+  scale.encoding = {};
+  scale.encoding.encoding = Encoding::kCompressedSegmentation;
+  scale.encoding.block_size = kSubBlockSize;
+  scale.extra.clear();
+  scale.foreign_encoding.clear();
+  scale.hidden = false;
+}
+
+VolumeInfo InfoOfLabels() {
+  VolumeInfo info;
+  info.type = VolumeType::kSegmentation;
+  info.data_type = DataType::kUint64;
+  return info;
 }
 
 // As far as no spec tells.
@@ -178,10 +199,9 @@ Result<std::optional<DvidExport>> DvidExport::Open(const Location& location,
     DOLIUM_TRY(const auto object, location.store->Stat(location.path));
     if (object) return std::nullopt;
   }
-  DvidExport out;
-  out.options_ = options;
+  DvidExport out(location, options);
   DOLIUM_TRY(const auto text, FindSpec(location, options));
-  std::optional<VolumeInfo> spec;
+  std::optional<VolumeInfo>& spec = out.spec_;
   if (text) {
     auto parsed = ParseVolumeInfo(*text);
     if (!parsed) {
@@ -190,26 +210,29 @@ Result<std::optional<DvidExport>> DvidExport::Open(const Location& location,
     }
     spec = *std::move(parsed);
   }
-  out.has_spec_ = spec.has_value();
-  out.info_.type = VolumeType::kSegmentation;
-  out.info_.data_type = DataType::kUint64;
+  out.info_ = InfoOfLabels();
   const dvid::ShardOptions shard_options{.coordinates = options.coordinates,
                                          .salvage = options.salvage};
   Vec3 finest = {0, 0, 0};
   for (const dvid::ScaleFolder& folder : *listed) {
-    DOLIUM_TRY(auto shards, dvid::ExportScale::Open(folder.location, shard_options));
     ScaleInfo scale;
+    dvid::Key volume_end = {INT32_MAX, INT32_MAX, INT32_MAX};
     if (spec && folder.scale < spec->scales.size()) {
       scale = spec->scales[folder.scale];
       DOLIUM_TRY_VOID(CheckSpecScale(scale, folder.scale));
-      scale.extra.clear();
-      scale.foreign_encoding.clear();
-      scale.hidden = false;
+      for (size_t d = 0; d < 3; ++d) {
+        const int64_t blocks = (scale.size[d] + dvid::kBlockSide - 1) / dvid::kBlockSide;
+        volume_end[d] = static_cast<int32_t>(std::min<int64_t>(blocks, INT32_MAX));
+      }
     } else if (spec) {
       return InvalidArgument(
           fmt::format("the spec has {} scales, the export has scale {}",
                       spec->scales.size(), folder.scale));
-    } else {
+    }
+    DOLIUM_TRY(auto shards,
+               dvid::ExportScale::Open(folder.location, shard_options,
+                                       dvid::kDefaultIndexBytes, volume_end));
+    if (!spec) {
       DOLIUM_TRY(const dvid::Key end, shards->BlockEnd());
       Vec3 size;
       for (size_t d = 0; d < 3; ++d) {
@@ -223,12 +246,10 @@ Result<std::optional<DvidExport>> DvidExport::Open(const Location& location,
       if (folder.scale == 0) finest = size;
       scale = MakeScale(folder.scale, size, options.resolution);
     }
-    scale.chunk_sizes = {kChunkSize};
-    scale.encoding = {};
-    scale.encoding.encoding = Encoding::kCompressedSegmentation;
-    scale.encoding.block_size = kSubBlockSize;
+    MakeScaleOfBlocks(scale);
     out.info_.scales.push_back(std::move(scale));
     out.scales_.push_back(std::move(shards));
+    out.numbers_.push_back(folder.scale);
   }
   DOLIUM_TRY_VOID(Validate(out.info_).Within(location.Describe()));
   return out;
@@ -237,6 +258,49 @@ Result<std::optional<DvidExport>> DvidExport::Open(const Location& location,
 std::shared_ptr<ChunkStorage> DvidExport::OpenStorage(size_t index,
                                                       const Grid& grid) const {
   return std::make_shared<DvidChunks>(scales_[index], grid, options_.labels);
+}
+
+VolumeInfo DvidExport::MakeSpec() const {
+  if (spec_) return SpecOf(*spec_);
+  VolumeInfo spec = InfoOfLabels();
+  spec.scales.resize(numbers_.back() + 1);
+  size_t left = numbers_.size();
+  for (size_t number = spec.scales.size(); number-- > 0;) {
+    ScaleInfo& scale = spec.scales[number];
+    if (left > 0 && numbers_[left - 1] == number) {
+      scale = info_.scales[--left];
+      continue;
+    }
+    scale = spec.scales[number + 1];
+    for (size_t d = 0; d < 3; ++d) {
+      scale.size[d] = std::min(scale.size[d] * 2, kMaxCoordinate);
+      scale.resolution[d] /= 2;
+    }
+    scale.key = DefaultScaleKey(scale.resolution);
+  }
+  return spec;
+}
+
+VolumeInfo SpecOf(const VolumeInfo& info) {
+  VolumeInfo spec = InfoOfLabels();
+  for (ScaleInfo scale : info.scales) {
+    const Vec3 end = scale.bounds().end;
+    for (size_t d = 0; d < 3; ++d) scale.size[d] = std::max<int64_t>(end[d], 0);
+    scale.voxel_offset = {0, 0, 0};
+    if (scale.chunk_sizes.front() != kChunkSize || WhyNotCubic(scale)) {
+      scale.sharding.reset();
+    }
+    MakeScaleOfBlocks(scale);
+    spec.scales.push_back(std::move(scale));
+  }
+  return spec;
+}
+
+bool AllZero(const dvid::LabelList& list) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i] != 0) return false;
+  }
+  return true;
 }
 
 std::optional<std::string> WhyNotCubic(const ScaleInfo& scale) {
@@ -274,6 +338,100 @@ std::optional<std::string> WhyNotCubic(const ScaleInfo& scale) {
   return std::nullopt;
 }
 
+namespace {
+
+// One shard's part of the report.
+struct ShardReport {
+  std::vector<dvid::Key> keys;  // of its blocks, where names do not tell the shard
+  uint64_t blocks = 0;
+  uint64_t outside = 0;
+  uint64_t damaged = 0;
+  std::vector<Finding> damage;
+  std::vector<Finding> warnings;
+};
+
+Finding Warning(std::string kind, std::string object, std::string message) {
+  return {.severity = Severity::kWarning,
+          .kind = std::move(kind),
+          .object = std::move(object),
+          .key = {},
+          .range = {},
+          .message = std::move(message)};
+}
+
+// What salvage leaves out of a shard, and what it takes from where it should not be.
+void CheckSalvaged(const dvid::ExportScale& scale, const dvid::Shard& shard,
+                   ShardReport& report) {
+  if (const auto misplaced = scale.MisplacedIn(shard); misplaced.count > 0) {
+    report.warnings.push_back(
+        Warning("misplaced", shard.Describe(), misplaced.Explain()));
+  }
+  for (size_t i = 0; i < shard.size(); ++i) {
+    const auto row = shard.Read(i);
+    const auto voxels = row ? dvid::DecodeRow(*row, dvid::LabelKind::kLabels)
+                            : Result<dvid::BlockVoxels>(row.error());
+    if (voxels || voxels.error().code != ErrorCode::kCorrupt) continue;
+    ++report.damaged;
+    Finding finding =
+        ErrorFinding("block", shard.Describe(), dvid::ToString(shard.key(i)),
+                     shard.MessageOf(i), voxels.error());
+    finding.severity = Severity::kWarning;
+    finding.message += "; the block is left out";
+    report.warnings.push_back(std::move(finding));
+  }
+}
+
+Result<ShardReport> CheckShard(const dvid::ExportScale& scale, const Grid& grid,
+                               const std::string& object) {
+  ShardReport report;
+  const auto shard = scale.OpenShard(object);
+  if (!shard) {
+    const Error& error = shard.error();
+    if (error.code != ErrorCode::kCorrupt) return error;
+    report.damage.push_back(
+        ErrorFinding(error.kind.empty() ? "index" : std::string(error.kind),
+                     scale.location().store->Describe(object), {}, {}, error));
+    return report;
+  }
+  report.warnings = (*shard)->warnings();
+  report.blocks = (*shard)->size();
+  for (size_t k = 0; k < (*shard)->size(); ++k) {
+    const dvid::Key block = (*shard)->BlockOf(k);
+    if (!scale.shard_side()) report.keys.push_back(block);
+    for (size_t d = 0; d < 3; ++d) {
+      if (block[d] >= 0 && block[d] < grid.shape()[d]) continue;
+      ++report.outside;
+      break;
+    }
+  }
+  if (scale.options().salvage) CheckSalvaged(scale, **shard, report);
+  return report;
+}
+
+// Where names do not tell, a block may be in several shards; the first of them is read.
+void CheckTwice(const dvid::ExportScale& scale, std::vector<ShardReport>& shards) {
+  std::map<dvid::Key, size_t> first;
+  for (size_t i = 0; i < shards.size(); ++i) {
+    for (const dvid::Key& block : shards[i].keys) {
+      const auto [found, is_new] = first.emplace(block, i);
+      if (is_new) continue;
+      const auto name = [&](size_t shard) {
+        return scale.location().store->Describe(scale.objects()[shard]);
+      };
+      Finding finding = Warning(
+          "twice", name(i),
+          fmt::format("is in {}, too, from where it is taken", name(found->second)));
+      finding.key = dvid::ToString(block);
+      const bool salvage = scale.options().salvage;
+      if (!salvage) finding.severity = Severity::kError;
+      (salvage ? shards[i].warnings : shards[i].damage).push_back(std::move(finding));
+    }
+    shards[i].keys = {};
+  }
+}
+
+}  // namespace
+
 Result<ExportReport> CheckExport(const DvidExport& exported, size_t jobs,
                                  const std::stop_token& stop) {
   ExportReport report;
@@ -281,43 +439,32 @@ Result<ExportReport> CheckExport(const DvidExport& exported, size_t jobs,
     const ScaleInfo& info = exported.info().scales[index];
     const dvid::ExportScale& scale = *exported.scale(index);
     if (const auto why = WhyNotCubic(info)) {
-      report.warnings.push_back({.severity = Severity::kWarning,
-                                 .kind = "noncubic",
-                                 .object = scale.location().Describe(),
-                                 .key = {},
-                                 .range = {},
-                                 .message = *why});
+      report.of_spec.push_back(Warning("noncubic", scale.location().Describe(), *why));
     }
     DOLIUM_TRY(const Grid grid, Grid::Make(info.bounds(), kChunkSize));
-    std::mutex mutex;
+    std::vector<ShardReport> shards(scale.objects().size());
     DOLIUM_TRY_VOID(ParallelFor(
-        scale.objects().size(), jobs,
+        shards.size(), jobs,
         [&](size_t i) -> Result<void> {
-          const std::string& object = scale.objects()[i];
-          const auto shard = scale.OpenShard(object);
-          if (!shard && shard.error().code != ErrorCode::kCorrupt) return shard.error();
-          const std::lock_guard lock(mutex);
-          if (!shard) {
-            report.damage.push_back(ErrorFinding(
-                shard.error().kind.empty() ? "index" : std::string(shard.error().kind),
-                scale.location().store->Describe(object), {}, {}, shard.error()));
-            return {};
-          }
-          for (const Finding& warning : (*shard)->warnings()) {
-            report.warnings.push_back(warning);
-          }
-          report.blocks += (*shard)->size();
-          for (size_t k = 0; k < (*shard)->size(); ++k) {
-            const dvid::Key block = (*shard)->BlockOf(k);
-            for (size_t d = 0; d < 3; ++d) {
-              if (block[d] >= 0 && block[d] < grid.shape()[d]) continue;
-              ++report.outside;
-              break;
-            }
-          }
+          DOLIUM_TRY(shards[i], CheckShard(scale, grid, scale.objects()[i]));
           return {};
         },
         stop));
+    CheckTwice(scale, shards);
+    for (ShardReport& shard : shards) {
+      report.blocks += shard.blocks;
+      report.outside += shard.outside;
+      report.damaged += shard.damaged;
+      std::ranges::move(shard.damage, std::back_inserter(report.damage));
+      std::ranges::move(shard.warnings, std::back_inserter(report.warnings));
+    }
+  }
+  if (report.outside > 0) {
+    report.of_spec.push_back(
+        Warning("outside", exported.location().Describe(),
+                fmt::format("{} of {} blocks lie outside of the volume and are left out: "
+                            "DVID exports blocks beyond the size of its spec",
+                            report.outside, report.blocks)));
   }
   return report;
 }

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dolium/base/result.h"
@@ -20,6 +22,9 @@
 
 namespace dolium::volume {
 
+// The object of an export that has its spec.
+inline constexpr std::string_view kSpecName = "spec.json";
+
 struct ExportOptions {
   dvid::LabelKind labels = dvid::LabelKind::kLabels;
   // The text that the export was made with: sizes, resolutions, sharding. Without it,
@@ -28,6 +33,7 @@ struct ExportOptions {
   std::optional<std::string> spec = {};
   Resolution resolution = {1, 1, 1};  // of scale 0, where no spec tells
   dvid::Coordinates coordinates = dvid::Coordinates::kAuto;
+  // Take what is whole out of damaged shards; a damaged block is as if it was not there.
   bool salvage = false;
 
   friend bool operator==(const ExportOptions&, const ExportOptions&) = default;
@@ -40,24 +46,38 @@ class DvidExport {
   static Result<std::optional<DvidExport>> Open(const Location& location,
                                                 const ExportOptions& options);
 
+  const Location& location() const { return location_; }
   const VolumeInfo& info() const { return info_; }
   const ExportOptions& options() const { return options_; }
   const std::shared_ptr<const dvid::ExportScale>& scale(size_t index) const {
     return scales_[index];
   }
-  // Whether sizes come from a spec, so that blocks can lie outside.
-  bool has_spec() const { return has_spec_; }
+  // n of its folder `s<n>`: exports need not have all scales.
+  size_t number(size_t index) const { return numbers_[index]; }
+  // The spec for a copy of this export: SpecOf() this one's; without one, what info()
+  // has, and for scales that are not here twice the size of the next.
+  VolumeInfo MakeSpec() const;
 
   std::shared_ptr<ChunkStorage> OpenStorage(size_t index, const Grid& grid) const;
 
  private:
-  DvidExport() = default;
+  DvidExport(Location location, ExportOptions options)
+      : location_(std::move(location)), options_(std::move(options)) {}
 
+  Location location_;
   ExportOptions options_;
-  bool has_spec_ = false;
+  std::optional<VolumeInfo> spec_;
   VolumeInfo info_;
   std::vector<std::shared_ptr<const dvid::ExportScale>> scales_;
+  std::vector<size_t> numbers_;
 };
+
+// The spec that an export of this volume has: its scales with blocks for chunks, from
+// coordinate 0 on, as DVID heeds no offset. Shards stay if they are cubes of such chunks.
+VolumeInfo SpecOf(const VolumeInfo& info);
+
+// Whether a block with these labels is as good as none.
+bool AllZero(const dvid::LabelList& list);
 
 // What the indexes of all shards tell, before anything is converted.
 struct ExportReport {
@@ -65,10 +85,12 @@ struct ExportReport {
   // Outside of the volume: DVID exports a column of blocks too many where a size is a
   // multiple of 64, and all to the end of a shard. They are not part of the volume.
   uint64_t outside = 0;
-  std::vector<Finding> damage;    // shards that cannot be read
-  std::vector<Finding> warnings;  // of shards; and of the spec
+  uint64_t damaged = 0;         // blocks that salvage leaves out; each is a warning, too
+  std::vector<Finding> damage;  // shards that cannot be read
+  std::vector<Finding> warnings;  // of shards and blocks
+  std::vector<Finding> of_spec;   // warnings: blocks outside, shards that are not cubes
 };
-// Opens every shard, on `jobs` threads.
+// Opens every shard, on `jobs` threads; with `salvage`, also reads every block.
 Result<ExportReport> CheckExport(const DvidExport& exported, size_t jobs,
                                  const std::stop_token& stop);
 

@@ -42,6 +42,8 @@ class LabelCounter {
   uint64_t listed_ = 0;
 };
 
+}  // namespace
+
 Result<LabelBlock> ParseRowBlock(const Row& row, const Bytes& block) {
   DOLIUM_TRY(const LabelBlock parsed, LabelBlock::Parse(block));
   if (!Equal(parsed.labels().bytes(), row.supervoxels)) {
@@ -56,8 +58,6 @@ Result<LabelBlock> ParseRowBlock(const Row& row, const Bytes& block) {
   }
   return parsed;
 }
-
-}  // namespace
 
 std::optional<LabelKind> ParseLabelKind(std::string_view word) {
   if (word == "labels") return LabelKind::kLabels;

@@ -74,6 +74,9 @@ struct BlockVoxels {
   std::array<size_t, 3> size = {0, 0, 0};
   std::vector<uint64_t> voxels;  // x fastest
 };
+// The block of a row, by its bytes, which are to stay. kCorrupt if the row's supervoxels
+// are not its list, or are not as many as labels.
+Result<LabelBlock> ParseRowBlock(const Row& row, const Bytes& block);
 Result<BlockVoxels> DecodeRow(const Row& row, LabelKind kind);
 
 }  // namespace dolium::dvid

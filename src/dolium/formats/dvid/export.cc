@@ -11,7 +11,7 @@ namespace {
 
 // Maps that are kept, however small their indexes.
 constexpr size_t kMaxOpen = 512;
-constexpr size_t kMaxScale = 99;
+constexpr size_t kMaxScale = 30;  // sizes are to count in 64 bits
 
 std::optional<Key> CornerOf(std::string_view object) {
   std::string_view name = BaseName(object);
@@ -21,6 +21,12 @@ std::optional<Key> CornerOf(std::string_view object) {
     return std::nullopt;
   }
   return key;
+}
+
+// The number of a scale that is the whole of what is asked for.
+Result<size_t> NumberOfFolder(const Location& folder) {
+  DOLIUM_TRY(const auto path, folder.store->LocalPath(folder.path));
+  return ParseScaleName(BaseName(path ? *path : folder.path)).value_or(0);
 }
 
 // The names of shards directly in a folder, and of folders `s<n>`.
@@ -36,15 +42,8 @@ Result<Listing> ListFolder(const Location& folder) {
         if (!is_folder && name.ends_with(kExtension)) {
           listing.shards.push_back(JoinPath(folder.path, name));
         }
-        if (is_folder && name.starts_with('s')) {
-          size_t scale = 0;
-          const char* const end = name.data() + name.size();
-          const auto [at, error] = std::from_chars(name.data() + 1, end, scale);
-          if (error == std::errc() && at == end && scale <= kMaxScale &&
-              fmt::format("s{}", scale) == name) {
-            listing.scales.push_back(scale);
-          }
-        }
+        const auto scale = is_folder ? ParseScaleName(name) : std::nullopt;
+        if (scale) listing.scales.push_back(*scale);
         return true;
       }));
   std::ranges::sort(listing.shards);
@@ -54,10 +53,11 @@ Result<Listing> ListFolder(const Location& folder) {
 
 }  // namespace
 
-Result<std::shared_ptr<const ExportScale>> ExportScale::Open(const Location& location,
-                                                             const ShardOptions& options,
-                                                             uint64_t index_bytes) {
-  std::shared_ptr<ExportScale> scale(new ExportScale(location, options, index_bytes));
+Result<std::shared_ptr<const ExportScale>> ExportScale::Open(
+    const Location& location, const ShardOptions& options, uint64_t index_bytes,
+    const std::optional<Key>& volume_end) {
+  std::shared_ptr<ExportScale> scale(
+      new ExportScale(location, options, index_bytes, volume_end));
   DOLIUM_TRY(const auto object, location.store->Stat(location.path));
   if (object) {
     scale->objects_ = {location.path};
@@ -90,17 +90,64 @@ void ExportScale::LearnNames() {
   if (!side_) corners_.clear();
 }
 
-const std::string* ExportScale::ObjectOf(const Key& block) const {
+std::optional<Key> ExportScale::CornerFor(const Key& block) const {
   Key corner = {0, 0, 0};
-  if (*side_ > 0) {
-    for (size_t d = 0; d < 3; ++d) {
-      const int64_t at = int64_t{block[d]} * kBlockSide;
-      if (at < 0) return nullptr;
-      corner[d] = static_cast<int32_t>(at / *side_ * *side_);
+  if (*side_ == 0) return corner;
+  for (size_t d = 0; d < 3; ++d) {
+    const int64_t at = int64_t{block[d]} * kBlockSide / *side_ * *side_;
+    if (block[d] < 0 || at > INT32_MAX) return std::nullopt;
+    corner[d] = static_cast<int32_t>(at);
+  }
+  return corner;
+}
+
+const std::string* ExportScale::ObjectOf(const Key& block) const {
+  const auto corner = CornerFor(block);
+  if (!corner) return nullptr;
+  const auto found = corners_.find(*corner);
+  return found == corners_.end() ? nullptr : &objects_[found->second];
+}
+
+bool ExportScale::IsInVolume(const Key& block) const {
+  if (!volume_end_) return true;
+  for (size_t d = 0; d < 3; ++d) {
+    if (block[d] < 0 || block[d] >= (*volume_end_)[d]) return false;
+  }
+  return true;
+}
+
+ExportScale::Misplaced ExportScale::MisplacedIn(const Shard& shard) const {
+  Misplaced out;
+  out.of = shard.size();
+  if (!side_) return out;
+  const auto own = CornerOf(shard.location().path);
+  for (size_t i = 0; i < shard.size(); ++i) {
+    const Key block = shard.BlockOf(i);
+    if (CornerFor(block) == own || !IsInVolume(block)) continue;
+    if (out.count++ == 0) out.first = shard.key(i);
+  }
+  return out;
+}
+
+std::string ExportScale::Misplaced::Explain() const {
+  return fmt::format(
+      "{} of {} blocks do not belong into a file of this name, {} for one: it was "
+      "renamed, "
+      "or shards of two sizes are in one folder",
+      count, of, ToString(first));
+}
+
+Result<std::map<Key, size_t>> ExportScale::FindStrays() const {
+  std::map<Key, size_t> strays;
+  for (size_t object = 0; object < objects_.size(); ++object) {
+    DOLIUM_TRY(const auto shard, OpenShard(objects_[object]));
+    const auto own = CornerOf(objects_[object]);
+    for (size_t i = 0; i < shard->size(); ++i) {
+      const Key block = shard->BlockOf(i);
+      if (CornerFor(block) != own && IsInVolume(block)) strays[block] = object;
     }
   }
-  const auto found = corners_.find(corner);
-  return found == corners_.end() ? nullptr : &objects_[found->second];
+  return strays;
 }
 
 Result<std::shared_ptr<const Shard>> ExportScale::OpenShard(
@@ -113,6 +160,13 @@ Result<std::shared_ptr<const Shard>> ExportScale::OpenShard(
     }
   }
   DOLIUM_TRY(auto shard, Shard::Open({location_.store, object}, options_, batches_));
+  if (volume_end_ && !options_.salvage) {
+    if (const Misplaced misplaced = MisplacedIn(*shard); misplaced.count > 0) {
+      return Corrupt(fmt::format("{}: {}; --salvage takes them from where they are",
+                                 shard->Describe(), misplaced.Explain()))
+          .WithKind("misplaced");
+    }
+  }
   std::vector<std::shared_ptr<const Shard>> dropped;  // Closed after the lock is gone.
   const std::lock_guard lock(mutex_);
   if (by_object_.contains(object)) return shard;  // Somebody was faster.
@@ -136,9 +190,15 @@ Result<std::optional<ExportScale::Found>> ExportScale::FindBlock(const Key& bloc
     return Found{std::move(shard), *number};
   };
   if (side_) {
-    const std::string* object = ObjectOf(block);
-    if (object == nullptr) return std::nullopt;
-    return look(*object);
+    if (const std::string* object = ObjectOf(block)) {
+      DOLIUM_TRY(auto found, look(*object));
+      if (found) return found;
+    }
+    if (!options_.salvage) return std::nullopt;
+    DOLIUM_TRY(const auto* strays, strays_.Get([&] { return FindStrays(); }));
+    const auto stray = strays->find(block);
+    if (stray == strays->end()) return std::nullopt;
+    return look(objects_[stray->second]);
   }
   for (const std::string& object : objects_) {
     DOLIUM_TRY(auto found, look(object));
@@ -166,7 +226,7 @@ Result<std::optional<ExportScale::Found>> ExportScale::FindKey(const Key& key) c
 Result<Key> ExportScale::BlockEnd() const {
   // Shards at the far end along an axis.
   std::vector<size_t> far;
-  if (side_) {
+  if (side_ && !options_.salvage) {
     Key last = {0, 0, 0};
     for (const auto& [corner, object] : corners_) {
       for (size_t d = 0; d < 3; ++d) last[d] = std::max(last[d], corner[d]);
@@ -193,11 +253,27 @@ Result<Key> ExportScale::BlockEnd() const {
   return end;
 }
 
+std::optional<size_t> ParseScaleName(std::string_view name) {
+  if (!name.starts_with('s')) return std::nullopt;
+  size_t scale = 0;
+  const char* const end = name.data() + name.size();
+  const auto [at, error] = std::from_chars(name.data() + 1, end, scale);
+  if (error != std::errc() || at != end || scale > kMaxScale) return std::nullopt;
+  if (fmt::format("s{}", scale) != name) return std::nullopt;
+  return scale;
+}
+
 Result<std::vector<ScaleFolder>> ListScales(const Location& location) {
   DOLIUM_TRY(const auto object, location.store->Stat(location.path));
-  if (object) return std::vector<ScaleFolder>{{0, location, ""}};
+  if (object) {
+    DOLIUM_TRY(const size_t number, NumberOfFolder(location.Parent()));
+    return std::vector<ScaleFolder>{{number, location, ""}};
+  }
   DOLIUM_TRY(const Listing listing, ListFolder(location));
-  if (!listing.shards.empty()) return std::vector<ScaleFolder>{{0, location, ""}};
+  if (!listing.shards.empty()) {
+    DOLIUM_TRY(const size_t number, NumberOfFolder(location));
+    return std::vector<ScaleFolder>{{number, location, ""}};
+  }
   std::vector<ScaleFolder> scales;
   for (const size_t scale : listing.scales) {
     const std::string name = fmt::format("s{}", scale);

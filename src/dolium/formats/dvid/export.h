@@ -3,8 +3,9 @@
 // A shard's name is the corner of its blocks in voxels, and all corners are multiples of
 // one side, so that the shard of a block is told by names alone: no index is read before
 // it is needed, and only as many are kept as memory is given. They share a cache of
-// batches. Shards with other names are all asked. Const methods may be called from many
-// threads.
+// batches. Shards with other names are all asked. For a volume, a shard with blocks that
+// belong into another by its name is refused, for they would be missed; `salvage` goes
+// through all shards once and finds them. Const methods may be called from many threads.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "dolium/base/once.h"
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
 #include "dolium/formats/dvid/shard.h"
@@ -29,10 +31,12 @@ inline constexpr uint64_t kDefaultIndexBytes = uint64_t{64} << 20;
 class ExportScale {
  public:
   // A folder with shards in it, or one shard. kNotFound if there are none; kUnsupported
-  // if the store cannot list, unless it is a shard.
+  // if the store cannot list, unless it is a shard. With `volume_end`, it is a volume of
+  // the blocks before that; DVID puts others into any shard.
   static Result<std::shared_ptr<const ExportScale>> Open(
       const Location& location, const ShardOptions& options,
-      uint64_t index_bytes = kDefaultIndexBytes);
+      uint64_t index_bytes = kDefaultIndexBytes,
+      const std::optional<Key>& volume_end = std::nullopt);
 
   const Location& location() const { return location_; }
   const ShardOptions& options() const { return options_; }
@@ -41,7 +45,18 @@ class ExportScale {
   // Of those, in voxels. Nullopt if names do not tell.
   std::optional<int64_t> shard_side() const { return side_; }
 
+  // kCorrupt, of kind "misplaced", if it is a volume and blocks of it belong into another
+  // shard, unless `salvage`.
   Result<std::shared_ptr<const Shard>> OpenShard(const std::string& object) const;
+
+  // What belongs into other shards, by the names of these. Of a volume, its blocks only.
+  struct Misplaced {
+    uint64_t count = 0;
+    uint64_t of = 0;        // that are in the shard
+    Key first = {0, 0, 0};  // as stored
+    std::string Explain() const;
+  };
+  Misplaced MisplacedIn(const Shard& shard) const;
 
   struct Found {
     std::shared_ptr<const Shard> shard;
@@ -56,20 +71,32 @@ class ExportScale {
   Result<Key> BlockEnd() const;
 
  private:
-  ExportScale(Location location, const ShardOptions& options, uint64_t index_bytes)
-      : location_(std::move(location)), options_(options), index_bytes_(index_bytes) {}
+  ExportScale(Location location, const ShardOptions& options, uint64_t index_bytes,
+              const std::optional<Key>& volume_end)
+      : location_(std::move(location)),
+        options_(options),
+        index_bytes_(index_bytes),
+        volume_end_(volume_end) {}
 
   void LearnNames();
+  bool IsInVolume(const Key& block) const;
+  // The corner of the shard that a block belongs into; nullopt if there can be none.
+  // Precondition of this and the next: names tell.
+  std::optional<Key> CornerFor(const Key& block) const;
   // The object that can have a block; nullptr if none can.
   const std::string* ObjectOf(const Key& block) const;
+  // The objects of blocks that are in none where they belong.
+  Result<std::map<Key, size_t>> FindStrays() const;
 
   const Location location_;
   const ShardOptions options_;
   const uint64_t index_bytes_;
+  const std::optional<Key> volume_end_;
   std::vector<std::string> objects_;
   std::map<Key, size_t> corners_;  // in voxels; numbers of objects
   std::optional<int64_t> side_;
   const std::shared_ptr<BatchCache> batches_ = std::make_shared<BatchCache>();
+  Once<std::map<Key, size_t>> strays_;  // numbers of objects, by block
 
   struct Kept {
     std::string object;
@@ -82,8 +109,12 @@ class ExportScale {
   mutable uint64_t open_bytes_ = 0;
 };
 
-// The scales of an export: `s0`, `s1`, ... in a folder, or that folder itself. By number;
-// empty if it is no export. Touches only the listings.
+// n of `s<n>`, the name of a scale's folder; nullopt if it is none.
+std::optional<size_t> ParseScaleName(std::string_view name);
+
+// The scales of an export: `s0`, `s1`, ... in a folder, or one of these alone, or a shard
+// of it; any other folder of shards is scale 0. By number; empty if it is no export.
+// Touches only the listings.
 struct ScaleFolder {
   size_t scale = 0;
   Location location;

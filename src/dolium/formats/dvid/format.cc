@@ -12,6 +12,8 @@ namespace {
 
 constexpr int kHasMagic = 80;
 constexpr int kHasShards = 60;
+// What follows the corner in names of shards and of their indexes; the longest first.
+constexpr std::string_view kSuffixes[] = {kExtension, "-offsets.csv", ".csv", ".json"};
 
 Error CannotWrite(const Location& location) {
   return Unsupported(
@@ -73,7 +75,11 @@ Result<std::unique_ptr<Target>> Reopen(const Location& location, std::string_vie
 }
 
 bool OwnsObject(std::string_view name) {
-  return name.ends_with(kExtension) || name.ends_with(".csv") || name.ends_with(".json");
+  for (const std::string_view suffix : kSuffixes) {
+    if (!name.ends_with(suffix)) continue;
+    return ParseKey(name.substr(0, name.size() - suffix.size())).has_value();
+  }
+  return false;
 }
 
 }  // namespace dolium::dvid

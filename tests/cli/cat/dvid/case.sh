@@ -10,3 +10,5 @@ status dolium cat e s0/7_0_0
 status dolium cat e 0_0_0
 make_files f 1
 status dolium cat --voxels labels f 0
+status dolium cat --npy e s0/0_0_0
+status dolium cat --raw --voxels labels e s0/0_0_0
