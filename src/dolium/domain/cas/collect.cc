@@ -232,16 +232,18 @@ class Collection {
     DOLIUM_TRY_VOID(MarkXorbs());
     const auto file = FirstIncomplete();
     if (!file) return {};
-    return Refuse(NotFound(fmt::format(
+    return Refuse(Corrupt(fmt::format(
         "file {}: a version has it, and no shard tells of xorbs for it that are there",
         ToString(*file))));
   }
 
   std::optional<xet::Hash> FirstIncomplete() const {
+    std::optional<xet::Hash> first;
     for (const xet::Hash& hash : files_) {
-      if (!hash.is_zero() && !complete_.contains(hash)) return hash;
+      if (hash.is_zero() || complete_.contains(hash)) continue;
+      if (!first || hash < *first) first = hash;
     }
-    return std::nullopt;
+    return first;
   }
 
   Result<bool> IsComplete(const xet::FileBlock& file) {
