@@ -4,10 +4,11 @@
 //   xorbs/ab/<hash>.xorb                chunks, with footer; ab: first digits of the hash
 //   shards/<hash>.mdb                   which chunks a xorb has, which terms a file has
 //   names/<name>/<sequence>-<check>.json   one version; check: hash of these bytes
-//   names/<name>/<sequence>.last        empty; the last number, if that version is
-//   removed index/                              a cache, made from the shards seen/<name>
-//   a cache: what the last put read (seen_files.h) tmp/<lease>.<n> objects that are being
-//   written leases/<id>                         what a living process needs; locked by it
+//   names/<name>/<sequence>.last        empty; the last number, its version removed
+//   index/                              a cache, made from the shards
+//   seen/<name>                         a cache: what the last put read (seen_files.h)
+//   tmp/<lease>.<n>                     objects that are being written
+//   leases/<id>                         what a living process needs; locked by it
 //   lock                                see lease.h
 //
 // Xorbs, shards and names are the truth, in this order: a shard is written when its xorbs
