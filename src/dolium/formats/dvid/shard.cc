@@ -202,7 +202,7 @@ Result<std::optional<ShardIndex>> Shard::LoadIndex() {
     auto index = ParseJsonIndex(AsText(json));
     if (!index) {
       if (!options_.salvage) return std::move(index).error();
-      Warn("index", index.error().message, *footer_);
+      Warn("index", index.error().message, footer_);
       return std::nullopt;
     }
     index_form_ = "footer";
