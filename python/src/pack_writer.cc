@@ -2,6 +2,7 @@
 #include "dolium/formats/shardpack/pack_writer.h"
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -75,6 +76,8 @@ Bytes Share(nb::handle object) {
   return {owner, lent->bytes.view()};
 }
 
+// Calls from several threads take turns. The one whose turn it is may hold the GIL, so
+// nobody waits for a turn with it.
 class PackWriter {
  public:
   PackWriter(std::string output, PackOptions options)
@@ -87,7 +90,6 @@ class PackWriter {
   // files: a list of (name, content type or None, data, compression or None, metadata,
   // array (dtype, lengths) or None).
   void Add(std::string key, const nb::list& files, nb::handle metadata, bool tombstone) {
-    if (!writer_) throw nb::value_error("the writer is closed");
     shardpack::Sample sample{.key = std::move(key),
                              .metadata = ParseMetadata(metadata),
                              .tombstone = tombstone};
@@ -116,26 +118,15 @@ class PackWriter {
       bytes += file.data.size();
       sample.files.push_back(std::move(file));
     }
-    if (is_busy_) throw nb::value_error("the writer is used by another thread");
-    is_busy_ = true;
-    Result<void> added;
-    unreleased_ += bytes;
-    if (unreleased_ < kBytesWorthTheGil) {
-      added = writer_->Add(std::move(sample));
-    } else {
-      unreleased_ = 0;
-      added = WithoutGil([&] { return writer_->Add(std::move(sample)); });
-    }
-    is_busy_ = false;
-    Must(added);
+    Must(TakeTurn(bytes, [&] { return writer_->Add(std::move(sample)); }));
   }
 
   nb::list Finish() {
-    if (!writer_) throw nb::value_error("the writer is closed");
-    auto writer = std::move(writer_);
-    const auto summary = Must(WithoutGil([&] {
+    const auto summary = Must(WithoutGil([&]() -> Result<shardpack::PackSummary> {
+      const std::scoped_lock lock(turn_);
+      DOLIUM_TRY_VOID(CheckOpen());
       // Its threads may need the GIL to let go of bytes objects before they end.
-      const auto finished = std::move(writer);
+      const auto finished = std::move(writer_);
       return finished->Finish();
     }));
     nb::list shards;
@@ -151,12 +142,36 @@ class PackWriter {
 
   // Drops what was not finished.
   void Abort() {
-    auto writer = std::move(writer_);
     const nb::gil_scoped_release release;
-    writer.reset();
+    const std::scoped_lock lock(turn_);
+    writer_.reset();
   }
 
  private:
+  Result<void> CheckOpen() const {
+    if (writer_) return {};
+    return InvalidArgument("the writer is closed");
+  }
+
+  // Does `work`, which takes so many bytes, with the writer. For a few bytes the GIL is
+  // kept, unless it is another thread's turn.
+  template <typename Work>
+  Result<void> TakeTurn(uint64_t bytes, const Work& work) {
+    const auto open_and_work = [&]() -> Result<void> {
+      DOLIUM_TRY_VOID(CheckOpen());
+      return work();
+    };
+    if (std::unique_lock lock(turn_, std::try_to_lock); lock) {
+      unreleased_ += bytes;
+      if (unreleased_ < kBytesWorthTheGil) return open_and_work();
+      unreleased_ = 0;
+    }
+    return WithoutGil([&] {
+      const std::scoped_lock lock(turn_);
+      return open_and_work();
+    });
+  }
+
   static Result<std::unique_ptr<shardpack::PackWriter>> Create(const std::string& output,
                                                                PackOptions options) {
     DOLIUM_TRY(const Location location, ParseLocation(output));
@@ -172,9 +187,10 @@ class PackWriter {
     return shardpack::PackWriter::Create(std::move(options));
   }
 
+  std::mutex turn_;
+  // Both guarded by turn_.
   std::unique_ptr<shardpack::PackWriter> writer_;
   uint64_t unreleased_ = 0;
-  bool is_busy_ = false;  // guarded by the GIL
 };
 
 nb::dict FindingDict(const Finding& finding) {
