@@ -463,7 +463,10 @@ Verb Export() {
       .description = "Write samples of a set in another format.",
       .details =
           std::string("Kinds are those of `dolium pack import`. Most have no place "
-                      "for metadata and content types, which are then left out.\n") +
+                      "for metadata and content types, which are then left out. What "
+                      "an import would not find again under its key and name is "
+                      "refused. An lmdb is imported again with --group-by dir, unless "
+                      "all samples have one file, data.\n") +
           std::string(kSetDetails),
       .options = Join({{Value(ValueKind::kText, "", "to", "<kind>",
                               "folder, webdataset, mds, tfrecord, lmdb or jsonl"),

@@ -24,7 +24,7 @@ constexpr const char* kXorbs = "xorbs";
 // --- slots: faster than methods, which nanobind finds by the types of their arguments
 // --------
 
-PyContainer& Self(PyObject* self) { return *nb::inst_ptr<PyContainer>(self); }
+PyContainer& Self(PyObject* self) { return Constructed<PyContainer>(self); }
 
 [[noreturn]] void RaiseAbsent(nb::handle key) {
   PyErr_SetObject(PyExc_KeyError, key.ptr());
@@ -165,7 +165,7 @@ nb::str Repr(const PyContainer& self) {
 
 // For pickle.
 nb::tuple Reduce(nb::handle self) {
-  const OpenArguments& arguments = Self(self.ptr()).arguments();
+  const OpenArguments& arguments = Instance<PyContainer>(self).arguments();
   const auto optional = [](const std::optional<std::string>& text) -> nb::object {
     return text ? nb::object(NameText(*text)) : nb::none();
   };

@@ -10,6 +10,28 @@ namespace dolium::python {
 
 namespace nb = nanobind;
 
+// The object in an instance of its class, which may have been made without its
+// constructor: TypeError. For slots, which Python calls with the right class.
+template <typename T>
+T& Constructed(nb::handle self) {
+  if (!nb::inst_ready(self)) {
+    PyErr_SetString(PyExc_TypeError, "not constructed");
+    throw nb::python_error();
+  }
+  return *nb::inst_ptr<T>(self);
+}
+
+// The same for methods that take a handle, which may be of anything.
+template <typename T>
+T& Instance(nb::handle self) {
+  if (!nb::isinstance<T>(self)) {
+    PyErr_Format(PyExc_TypeError, "expected %s, not %s",
+                 nb::type_name(nb::type<T>()).c_str(), Py_TYPE(self.ptr())->tp_name);
+    throw nb::python_error();
+  }
+  return Constructed<T>(self);
+}
+
 // The value of `body`, or `failed` with a Python exception set. Needs the GIL.
 template <typename T, typename Body>
 T Guarded(T failed, const Body& body) noexcept {

@@ -14,6 +14,7 @@
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
+#include "python/src/guarded.h"
 #include "python/src/interrupt.h"
 #include "python/src/pack_values.h"
 
@@ -114,11 +115,12 @@ nb::object View(const PyEntry& entry, bool check) {
 nb::object Part(const PyEntry& entry, uint64_t offset, uint64_t length) {
   const auto& piece = entry.record->sample.pieces()[entry.file().piece];
   const auto options = Must(piece.shard->content_options());
-  const Bytes bytes = Must(WithoutGil([&] {
+  auto bytes = WithoutGil([&] {
     return shardpack::DecodeContentRange(entry.head(), piece.record.Stored(entry.head()),
                                          {offset, length}, options);
-  }));
-  return CopyToPython(bytes);
+  });
+  if (!bytes) Raise(InEntry(std::move(bytes).error(), piece, entry.head()));
+  return CopyToPython(*bytes);
 }
 
 // --- metadata
@@ -152,39 +154,33 @@ nb::object ShapeObject(const PyEntry& entry) {
   return nb::make_tuple(Text(extras.array->dtype), nb::tuple(lengths));
 }
 
-nb::object EntryObject(nb::handle record, size_t index) {
-  return nb::cast(PyEntry{nb::borrow(record), nb::inst_ptr<PyRecord>(record), index},
-                  nb::rv_policy::move);
-}
-
-nb::list Entries(nb::handle self) {
-  const auto* const record = nb::inst_ptr<PyRecord>(self);
-  nb::list entries;
-  for (size_t i = 0; i < record->sample.files().size(); ++i) {
-    entries.append(EntryObject(self, i));
-  }
-  return entries;
+// `self` is the object that holds `record`.
+nb::object EntryObject(nb::handle self, const PyRecord& record, size_t index) {
+  return nb::cast(PyEntry{nb::borrow(self), &record, index}, nb::rv_policy::move);
 }
 
 nb::object FileEntries(nb::handle self) {
-  const auto* const record = nb::inst_ptr<PyRecord>(self);
-  nb::list entries = Entries(self);
-  if (const auto damage = DamageOf(record->sample)) {
+  const PyRecord& record = Instance<PyRecord>(self);
+  nb::list entries;
+  for (size_t i = 0; i < record.sample.files().size(); ++i) {
+    entries.append(EntryObject(self, record, i));
+  }
+  if (const auto damage = DamageOf(record.sample)) {
     return nb::cast(DamagedEntries{std::move(entries), 0, *damage}, nb::rv_policy::move);
   }
   return entries;
 }
 
 nb::object GetEntry(nb::handle self, std::string_view name, bool must) {
-  const auto* const record = nb::inst_ptr<PyRecord>(self);
-  const auto index = IndexOf(record->sample, name);
-  if (index) return EntryObject(self, *index);
-  CheckDamage(record->sample);
+  const PyRecord& record = Instance<PyRecord>(self);
+  const auto index = IndexOf(record.sample, name);
+  if (index) return EntryObject(self, record, *index);
+  CheckDamage(record.sample);
   if (must) {
     Raise(NotFound(fmt::format("{}: record {}: \"{}\": no entry \"{}\"",
-                               record->sample.pieces().front().shard->Describe(),
-                               record->sample.pieces().front().number,
-                               record->sample.key(), name)),
+                               record.sample.pieces().front().shard->Describe(),
+                               record.sample.pieces().front().number, record.sample.key(),
+                               name)),
           Absent::kEntry);
   }
   return nb::none();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,13 +18,13 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include "dolium/base/endian.h"
 #include "dolium/base/parallel.h"
 #include "dolium/domain/dataset/sample_set.h"
 #include "dolium/formats/shardpack/stream_reader.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
+#include "python/src/guarded.h"
 #include "python/src/interrupt.h"
 #include "python/src/pack_record.h"
 
@@ -58,12 +59,6 @@ std::vector<std::string> References(nb::handle references) {
     texts.push_back(LocationText(references));
   }
   return texts;
-}
-
-// What tells one generation of a shard's contents from another.
-uint32_t FooterCrc(const shardpack::Footer& footer) {
-  constexpr size_t kFooterCrcAt = 52;
-  return LoadLE<uint32_t>(shardpack::WriteFooter(footer).data() + kFooterCrcAt);
 }
 
 constexpr uint64_t kCopyPiece = uint64_t{8} << 20;
@@ -191,7 +186,7 @@ class PackDataset {
  public:
   explicit PackDataset(nb::object set)
       : set_(std::move(set)),
-        own_(nb::isinstance<PackSet>(set_) ? nb::inst_ptr<PackSet>(set_) : nullptr) {}
+        own_(nb::isinstance<PackSet>(set_) ? &Instance<PackSet>(set_) : nullptr) {}
 
   const nb::object& set() const { return set_; }
   const PackSet* own() const { return own_; }
@@ -202,7 +197,7 @@ class PackDataset {
 };
 
 nb::object GetItem(nb::handle self, nb::handle index) {
-  const PackDataset& dataset = *nb::inst_ptr<PackDataset>(self);
+  const PackDataset& dataset = Instance<PackDataset>(self);
   if (dataset.own() != nullptr && PyLong_CheckExact(index.ptr())) {
     const long long number = PyLong_AsLongLong(index.ptr());
     if (number == -1 && PyErr_Occurred() != nullptr) {
@@ -215,7 +210,7 @@ nb::object GetItem(nb::handle self, nb::handle index) {
 }
 
 nb::object Records(nb::handle self) {
-  const PackDataset& dataset = *nb::inst_ptr<PackDataset>(self);
+  const PackDataset& dataset = Instance<PackDataset>(self);
   if (dataset.own() != nullptr && dataset.own()->is_near()) {
     return nb::cast(PackRecords(dataset.own()->set()), nb::rv_policy::move);
   }
@@ -229,30 +224,48 @@ class PackStream {
       : reader_(std::move(input), {.check = check}), name_(std::move(name)) {}
 
   nb::object Next() {
-    auto record = WithoutGil([&] { return reader_.Next(); });
-    if (!record) Raise(std::move(record).error().Within(name_));
-    if (!*record) throw nb::stop_iteration();
-    // Decoded here: dictionaries belong to the stream.
-    const uint64_t number = reader_.records() - 1;
-    const auto part = Must(shardpack::ParsePart((*record)->head()))
-                          .value_or(shardpack::PartNumber{.index = 0, .count = 1});
-    auto sample = (*record)->Decode(reader_.content_options());
-    if (!sample) {
-      Raise(
-          std::move(sample).error().Within(fmt::format("{}: record {}", name_, number)));
-    }
+    const auto read = Must(WithoutGil([&] { return Read(); }));
+    if (!read) throw nb::stop_iteration();
+    const shardpack::Sample& sample = read->sample;
     nb::dict files;
-    for (const shardpack::File& file : sample->files) {
+    for (const shardpack::File& file : sample.files) {
       files[MessageText(file.name)] =
           nb::make_tuple(MessageText(file.content_type), CopyToPython(file.data));
     }
-    return nb::make_tuple(MessageText(sample->key), files,
-                          static_cast<int>(sample->metadata.format),
-                          CopyToPython(sample->metadata.bytes), number, sample->tombstone,
-                          nb::make_tuple(part.index, part.count));
+    return nb::make_tuple(
+        MessageText(sample.key), files, static_cast<int>(sample.metadata.format),
+        CopyToPython(sample.metadata.bytes), read->number, sample.tombstone,
+        nb::make_tuple(read->part.index, read->part.count));
   }
 
  private:
+  struct Streamed {
+    shardpack::Sample sample;
+    uint64_t number = 0;  // of its record
+    shardpack::PartNumber part = {.index = 0, .count = 1};
+  };
+
+  // The next one; nullopt at the end. Decoded at once, since dictionaries belong to the
+  // stream.
+  Result<std::optional<Streamed>> Read() {
+    const std::scoped_lock lock(turn_);
+    auto record = reader_.Next();
+    if (!record) return std::move(record).error().Within(name_);
+    if (!*record) return std::nullopt;
+    Streamed streamed{.sample = {}, .number = reader_.records() - 1};
+    const auto decode = [&]() -> Result<void> {
+      DOLIUM_TRY(const auto part, shardpack::ParsePart((*record)->head()));
+      if (part) streamed.part = *part;
+      DOLIUM_TRY(streamed.sample, (*record)->Decode(reader_.content_options()));
+      return {};
+    };
+    auto decoded = decode();
+    if (decoded) return streamed;
+    return std::move(decoded).error().Within(
+        fmt::format("{}: record {}", name_, streamed.number));
+  }
+
+  std::mutex turn_;  // guards reader_; taken without the GIL
   shardpack::StreamReader reader_;
   std::string name_;
 };
@@ -297,7 +310,7 @@ void BindPackSet(nb::module_& module) {
             info["records"] = shard->size();
             info["size"] = shard->footer().file_size;
             info["index_offset"] = shard->footer().index_offset;
-            info["footer_crc32c"] = FooterCrc(shard->footer());
+            info["footer_crc32c"] = shard->footer().crc32c;
             info["generation"] = MessageText(shard->generation().token);
             info["align"] = uint64_t{1} << shard->footer().align_log2;
             info["metadata"] = MessageText(Must(shard->metadata()).dump());

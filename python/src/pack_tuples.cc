@@ -239,35 +239,25 @@ nb::object GetItem(const PackTuples& self, nb::handle index) {
   return self.ReadMany(self.set().Numbers(index));
 }
 
-// The object in an instance, which may have been made without its constructor.
-template <typename T>
-T& Instance(PyObject* self) {
-  if (!nb::inst_ready(self)) {
-    PyErr_SetString(PyExc_TypeError, "not constructed");
-    throw nb::python_error();
-  }
-  return *nb::inst_ptr<T>(self);
-}
-
 // What Python calls for self[index] and for the next tuple: straight, since the way by a
 // function object takes as long as all else that a small sample needs.
 PyObject* Subscript(PyObject* self, PyObject* index) {
   return Guarded<PyObject*>(nullptr, [&] {
-    return GetItem(Instance<PackTuples>(self), index).release().ptr();
+    return GetItem(Constructed<PackTuples>(self), index).release().ptr();
   });
 }
 
 // What reversed() asks for.
 PyObject* Item(PyObject* self, Py_ssize_t index) {
   return Guarded<PyObject*>(nullptr, [&] {
-    const PackTuples& tuples = Instance<PackTuples>(self);
+    const PackTuples& tuples = Constructed<PackTuples>(self);
     return tuples.Read(tuples.set().Number(index), /*follows=*/false).release().ptr();
   });
 }
 
 PyObject* NextTuple(PyObject* self) {
   return Guarded<PyObject*>(
-      nullptr, [&] { return Instance<TupleIterator>(self).Next().release().ptr(); });
+      nullptr, [&] { return Constructed<TupleIterator>(self).Next().release().ptr(); });
 }
 
 PyObject* Self(PyObject* self) { return Py_NewRef(self); }
@@ -294,7 +284,7 @@ void BindPackTuples(nb::module_& module) {
       .def("__len__", &PackTuples::size)
       .def("__iter__",
            [](nb::handle self) {
-             return TupleIterator{nb::borrow(self), nb::inst_ptr<PackTuples>(self)};
+             return TupleIterator{nb::borrow(self), &Instance<PackTuples>(self)};
            })
       .def_prop_ro("names", &PackTuples::names)
       .def("__reduce__",

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 import shardpack
+from dolium import _core
 from conftest import flip_byte
 from pack_makers import TESTDATA, numbers_in, write_set
 
@@ -68,6 +69,50 @@ def test_damaged_samples_give_no_bytes_and_leave_others_alone(name):
     for number, item in enumerate(found):
         if number not in readable and not isinstance(item, shardpack.Record):
             assert f"{name}: record {number}" in str(item)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: shardpack.Record.file_entries(5),
+        lambda: shardpack.Record.__getitem__("s", "x"),
+        lambda: shardpack.Record.get(None, "x"),
+        lambda: shardpack.Record.__iter__(object()),
+        lambda: shardpack.Record.file_entries(shardpack.Record.__new__(shardpack.Record)),
+        lambda: _core.PackDataset.records(object()),
+        lambda: _core.PackDataset.__getitem__(5, 0),
+        lambda: _core.PackDataset.__new__(_core.PackDataset)[0],
+        lambda: _core.PackDataset(_core.PackSet.__new__(_core.PackSet)),
+        lambda: iter(_core.PackTuples.__new__(_core.PackTuples)),
+        lambda: _core.PackTuples.__iter__(5),
+        lambda: _core.PackTuples.__new__(_core.PackTuples)[0],
+        lambda: _core.Container.__reduce__(5),
+        lambda: _core.Container.__new__(_core.Container)["a"],
+    ],
+)
+def test_methods_refuse_objects_of_other_classes(call):
+    with pytest.raises(TypeError):
+        call()
+
+
+def test_parts_of_contents_name_what_is_damaged(tmp_path):
+    path = tmp_path / "a.shardpack"
+    with shardpack.Writer(
+        path, compression="zstd", chunk_threshold=1 << 17, chunk_size=1 << 16
+    ) as writer:
+        writer.write("kk", {"big.txt": b"hello world %d " * 30_000})
+    frame = b"\x28\xb5\x2f\xfd"
+    content = path.read_bytes()
+    flip_byte(path, content.index(frame, content.index(frame) + 1) + 20)
+    entry = shardpack.open(path)[0]["big.txt"]
+    assert entry.read(0, 5) == b"hello"
+    where = f'{path}: record 0: "kk": entry "big.txt": '
+    with pytest.raises(shardpack.EntryCorruptError) as raised:
+        entry.read(70_000, 100)
+    assert str(raised.value).startswith(where)
+    with pytest.raises(ValueError) as raised:
+        entry.read(70_000, 10**9)
+    assert str(raised.value).startswith(where)
 
 
 @pytest.mark.parametrize("name", [n for n, told in BAD.items() if told["severity"] == "error"])

@@ -49,6 +49,23 @@ def test_an_index_that_is_longer_than_thought_is_one_request_more(served, tmp_pa
     assert number_of(dataset[99]) == 99
 
 
+def test_tuples_fetch_only_their_files(tmp_path):
+    with shardpack.Writer(tmp_path / "e.shardpack") as writer:
+        for number in range(20):
+            writer.write(f"k{number}", {"big.bin": bytes(200_000), "m.json": f"{number}"})
+    with RangeServer(tmp_path) as server:
+        dataset = shardpack.open(server.url + "/e.shardpack", tail_bytes=10_000)
+        server.take_log()
+        tuples = dataset.tuples("m.json", "__key__")
+        assert tuples[[1, 5, 9]] == ([b"1", b"5", b"9"], ["k1", "k5", "k9"])
+        ranges = [request.range for request in server.take_log()]
+        assert sum(last - first + 1 for first, last in ranges) < 1_000
+        assert tuples[7] == (b"7", "k7")
+        ranges = [request.range for request in server.take_log()]
+        assert sum(last - first + 1 for first, last in ranges) < 1_000
+        assert len(dataset.tuples("big.bin")[3][0]) == 200_000
+
+
 @pytest.mark.parametrize("world", [1, 2])
 def test_windows_read_each_run_once(served, world):
     dataset = shardpack.open(reference(served), tail_bytes=6_000)

@@ -4,7 +4,7 @@
 //   xorbs/ab/<hash>.xorb                chunks, with footer; ab: first digits of the hash
 //   shards/<hash>.mdb                   which chunks a xorb has, which terms a file has
 //   names/<name>/<sequence>-<check>.json   one version; check: hash of these bytes
-//   names/<name>/<sequence>.last        empty; the last number, if that version is removed
+//   names/<name>/<sequence>.last        empty; the last number, its version removed
 //   index/                              a cache, made from the shards
 //   damaged/<hash>.xorb, <hash>.mdb     what a check set aside
 //   seen/<name>                         a cache: what the last put read (seen_files.h)

@@ -21,9 +21,15 @@ Result<std::unique_ptr<SampleSource>> OpenLmdb(const std::string& path,
                                                const ImportOptions& options);
 
 // Writes `path`/data.mdb, or the file `path` if it ends in `.mdb`; it appears in Finish.
-// A file `data` is stored under its sample's key, any other under `<key>/<name>`; keys
-// have at most 511 bytes. Metadata and content types have no place in this format and are
-// left out. A key that comes twice is kExists.
+// A file `data` that is its sample's only one is stored under the sample's key, any other
+// under `<key>/<name>`; keys have at most 511 bytes. Metadata and content types have no
+// place in this format and are left out. A key that comes twice is kExists.
+//
+// What OpenLmdb would not give back is kInvalidArgument, here or in Finish. It gives back
+// sets of samples with `data` alone as they are, and all others, but for the order, with
+// Grouping::kDirectory. Then names have no slash, the files of a sample are not among
+// those of another (`a` with `x` and `z`, `a/x` with `q`), and keys of samples with
+// `data` alone have no slash either.
 Result<std::unique_ptr<SampleSink>> CreateLmdb(const std::string& path,
                                                const ExportOptions& options);
 

@@ -6,6 +6,14 @@
 
 namespace dolium::dataset {
 
+std::optional<size_t> SlashBeforeName(std::string_view key) {
+  const size_t slash = key.rfind('/');
+  if (slash == std::string_view::npos || slash == 0 || slash + 1 == key.size()) {
+    return std::nullopt;
+  }
+  return slash;
+}
+
 Error LmdbError(int status, std::string_view action) {
   if (status > 0) return SystemError(status, action);
   std::string message = fmt::format("{}: {}", action, mdb_strerror(status));

@@ -3,8 +3,11 @@
 
 #include <lmdb.h>
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "dolium/base/result.h"
 
@@ -35,6 +38,10 @@ class LmdbEnvironment {
   MDB_env* environment_ = nullptr;
   MDB_txn* transaction_ = nullptr;
 };
+
+// Where a key is cut into that of a sample and the name of a file, if keys are grouped as
+// files of folders are; nullopt: it is that of a sample with the file `data`.
+std::optional<size_t> SlashBeforeName(std::string_view key);
 
 // An Error for a status of the library that is not MDB_SUCCESS.
 Error LmdbError(int status, std::string_view action);

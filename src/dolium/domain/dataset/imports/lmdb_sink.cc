@@ -4,7 +4,9 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,9 +61,12 @@ class LmdbSink final : public SampleSink {
 
   Result<void> Put(const Sample& sample) override {
     DOLIUM_TRY_VOID(CheckHasFiles(sample));
+    const bool is_value = sample.files.size() == 1 && sample.files[0].name == "data";
+    DOLIUM_TRY_VOID(CheckReturns(sample, is_value));
+    ++samples_;
     for (const File& file : sample.files) {
       std::string key =
-          file.name == "data" ? sample.key : fmt::format("{}/{}", sample.key, file.name);
+          is_value ? sample.key : fmt::format("{}/{}", sample.key, file.name);
       if (key.empty() || key.size() > kMostKeyBytes) {
         return InvalidArgument(
             fmt::format("sample \"{}\": the key \"{}\" has {} bytes, not 1 to {}",
@@ -76,6 +81,7 @@ class LmdbSink final : public SampleSink {
 
   Result<void> Finish() override {
     DOLIUM_TRY_VOID(WriteBatch().Within(described_));
+    if (!grouped_.empty()) DOLIUM_TRY_VOID(CheckGroups());
     return Appear().Within(described_);
   }
 
@@ -84,6 +90,73 @@ class LmdbSink final : public SampleSink {
     std::string key;
     Bytes data;
   };
+
+  // Whether the sample by itself, and beside those before it, can be found again.
+  Result<void> CheckReturns(const Sample& sample, bool is_value) {
+    for (const File& file : sample.files) {
+      if (file.name.find('/') == std::string::npos) continue;
+      return InvalidArgument(
+          fmt::format("sample \"{}\", file \"{}\": would not be found again in an LMDB, "
+                      "where names of files have no slash",
+                      sample.key, file.name));
+    }
+    if (!is_value && grouped_.empty()) grouped_ = sample.key;
+    if (is_value && slashed_.empty() && SlashBeforeName(sample.key)) {
+      slashed_ = sample.key;
+    }
+    if (grouped_.empty() || slashed_.empty()) return {};
+    return InvalidArgument(
+        fmt::format("sample \"{}\", file \"data\": would not be found again in an LMDB, "
+                    "where its key "
+                    "stands for a file of another sample, as those of \"{}\" do",
+                    slashed_, grouped_));
+  }
+
+  // Goes through the keys as an import does that groups them.
+  Result<void> CheckGroups() {
+    DOLIUM_TRY_VOID(environment_->Begin(MDB_RDONLY).Within(described_));
+    auto checked = CheckGroupsIn(environment_->transaction());
+    environment_->Abort();
+    return checked;
+  }
+
+  Result<void> CheckGroupsIn(MDB_txn* transaction) const {
+    MDB_cursor* opened = nullptr;
+    int status = mdb_cursor_open(transaction, database_, &opened);
+    if (status != MDB_SUCCESS) return LmdbError(status, "cannot read").Within(described_);
+    const std::unique_ptr<MDB_cursor, decltype(&mdb_cursor_close)> cursor(
+        opened, &mdb_cursor_close);
+    // Samples that this key may still be of, each in the folder of the one before.
+    std::vector<std::string> around;
+    std::string last;
+    uint64_t found = 0;
+    MDB_val key{};
+    MDB_val value{};
+    while ((status = mdb_cursor_get(cursor.get(), &key, &value, MDB_NEXT)) ==
+           MDB_SUCCESS) {
+      const std::string_view text(static_cast<const char*>(key.mv_data), key.mv_size);
+      const std::string_view sample =
+          text.substr(0, SlashBeforeName(text).value_or(text.size()));
+      if (found > 0 && sample == last) continue;
+      while (!around.empty() && !text.starts_with(around.back() + "/")) around.pop_back();
+      if (!around.empty() && around.back() == sample) {
+        return InvalidArgument(fmt::format(
+            "samples \"{}\" and \"{}\": would not be found again in an LMDB, where files "
+            "of the one lie among those of the other",
+            sample, last));
+      }
+      around.emplace_back(sample);
+      last = sample;
+      ++found;
+    }
+    if (status != MDB_NOTFOUND) {
+      return LmdbError(status, "cannot read").Within(described_);
+    }
+    if (found == samples_) return {};
+    return InvalidArgument(fmt::format(
+        "{} samples would be found again in the LMDB as {}: some have the same key",
+        samples_, found));
+  }
 
   Result<void> WriteBatch() {
     while (true) {
@@ -142,6 +215,11 @@ class LmdbSink final : public SampleSink {
   MDB_dbi database_ = 0;
   std::vector<Entry> batch_;
   size_t batch_bytes_ = 0;
+  uint64_t samples_ = 0;
+  // The keys of the first sample that must be read back by groups, and of the first that
+  // must not; empty: none.
+  std::string grouped_;
+  std::string slashed_;
 };
 
 }  // namespace

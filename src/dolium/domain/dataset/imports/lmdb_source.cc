@@ -95,11 +95,10 @@ class LmdbSource final : public SampleSource {
                       value.mv_size, options_.max_file_bytes));
     }
     std::string_view named;
-    const size_t slash = found.key.rfind('/');
-    if (options_.grouping == Grouping::kDirectory && slash != std::string::npos &&
-        slash > 0 && slash + 1 < found.key.size()) {
-      found.file.name = found.key.substr(slash + 1);
-      found.key.resize(slash);
+    const auto slash = SlashBeforeName(found.key);
+    if (options_.grouping == Grouping::kDirectory && slash) {
+      found.file.name = found.key.substr(*slash + 1);
+      found.key.resize(*slash);
       named = found.file.name;
     }
     found.file.data = Bytes(environment_, ViewOf(value));

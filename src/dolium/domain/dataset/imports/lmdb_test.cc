@@ -121,6 +121,55 @@ TEST_F(LmdbTest, WritesWhatItReads) {
   EXPECT_THAT(ErrorOf(CreateLmdb(path_, {})), HasSubstr("is there already"));
 }
 
+using Samples = std::vector<shardpack::Sample>;
+
+TEST_F(LmdbTest, GivesBackWhatItTook) {
+  const Samples values = {MakeSample("a", {{"data", "1"}}),
+                          MakeSample("a/b", {{"data", "2"}}),
+                          MakeSample("a/b/c", {{"data", "3"}})};
+  WriteAll(*Must(CreateLmdb(path_, {})), values);
+  EXPECT_EQ(Told(ReadAll(*Must(OpenLmdb(path_, {})))), Told(values));
+
+  const Samples grouped = {
+      MakeSample("/r", {{"data", "7"}}), MakeSample("a", {{"data", "1"}, {"x", "2"}}),
+      MakeSample("a.b", {{"data", "3"}}), MakeSample("a/b", {{"data", "4"}, {"y", "5"}}),
+      MakeSample("c/", {{"z", "6"}})};
+  WriteAll(*Must(CreateLmdb(path_ + "2", {})), grouped);
+  EXPECT_THAT(
+      Told(ReadAll(*Must(OpenLmdb(path_ + "2", {.grouping = Grouping::kDirectory})))),
+      ::testing::UnorderedElementsAreArray(Told(grouped)));
+}
+
+// The first error of writing them; "" if there is none.
+std::string ErrorOfWriting(const std::string& path, const Samples& samples) {
+  const auto sink = Must(CreateLmdb(path, {.force = true}));
+  for (const shardpack::Sample& sample : samples) {
+    if (const auto put = sink->Put(sample); !put) return ErrorOf(put);
+  }
+  return ErrorOf(sink->Finish());
+}
+
+TEST_F(LmdbTest, RefusesWhatItWouldNotGiveBack) {
+  EXPECT_EQ(
+      ErrorOfWriting(path_, {MakeSample("b", {{"y/z", ""}})}),
+      "invalid_argument: sample \"b\", file \"y/z\": would not be found again in an "
+      "LMDB, where names of files have no slash");
+  EXPECT_EQ(ErrorOfWriting(path_, {MakeSample("a", {{"x", ""}, {"z", ""}}),
+                                   MakeSample("a/x", {{"q", ""}})}),
+            "invalid_argument: samples \"a\" and \"a/x\": would not be found again in an "
+            "LMDB, where files of the one lie among those of the other");
+  const Samples mixed = {MakeSample("a/b", {{"data", ""}}), MakeSample("c", {{"x", ""}})};
+  EXPECT_THAT(ErrorOfWriting(path_, mixed),
+              HasSubstr("sample \"a/b\", file \"data\": would not be found again"));
+  EXPECT_THAT(ErrorOfWriting(path_, {mixed[1], mixed[0]}),
+              HasSubstr("sample \"a/b\", file \"data\": would not be found again"));
+  EXPECT_EQ(
+      ErrorOfWriting(path_, {MakeSample("a", {{"x", ""}}), MakeSample("a", {{"y", ""}})}),
+      "invalid_argument: 2 samples would be found again in the LMDB as 1: some have "
+      "the same key");
+  EXPECT_THAT(FilesIn(path_), ElementsAre());
+}
+
 TEST_F(LmdbTest, MakesTheMapAsLargeAsItMustBe) {
   std::vector<shardpack::Sample> samples;
   samples.reserve(20);
