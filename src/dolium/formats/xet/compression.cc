@@ -79,26 +79,38 @@ std::optional<Scheme> SchemeOf(uint8_t number) {
 }
 
 std::array<double, 4> BitSpread(BytesView chunk) {
+  // Bytes first, then bits: many bins are counted faster than few.
+  std::array<std::array<uint64_t, 256>, 4> bytes{};
+  size_t i = 0;
+  for (; i + 4 <= chunk.size(); i += 4) {
+    const auto four = LoadLE<uint32_t>(chunk.data() + i);
+    ++bytes[0][four & 0xff];
+    ++bytes[1][four >> 8 & 0xff];
+    ++bytes[2][four >> 16 & 0xff];
+    ++bytes[3][four >> 24];
+  }
+  for (; i < chunk.size(); ++i) ++bytes[i % 4][std::to_integer<size_t>(chunk[i])];
   std::array<std::array<uint64_t, kBins>, 4> counts{};
-  for (size_t i = 0; i < chunk.size(); ++i) {
-    ++counts[i % 4]
-            [static_cast<size_t>(std::popcount(std::to_integer<uint8_t>(chunk[i])))];
+  for (size_t position = 0; position < 4; ++position) {
+    for (uint32_t byte = 0; byte < 256; ++byte) {
+      counts[position][static_cast<size_t>(std::popcount(byte))] += bytes[position][byte];
+    }
   }
   std::array<double, kBins> all{};
   for (size_t bin = 0; bin < kBins; ++bin) {
     uint64_t sum = 1;
-    for (const auto& position : counts) sum += position[bin];
+    for (const auto& one : counts) sum += one[bin];
     all[bin] = static_cast<double>(sum) / static_cast<double>(chunk.size());
   }
   std::array<double, 4> spread{};
-  for (size_t i = 0; i < 4; ++i) {
+  for (size_t position = 0; position < 4; ++position) {
     uint64_t of_position = 0;
-    for (const uint64_t count : counts[i]) of_position += count;
+    for (const uint64_t count : counts[position]) of_position += count;
     for (size_t bin = 0; bin < kBins; ++bin) {
       // An empty bin has a share of 0, and 0 times the logarithm of 0 is NaN: wanted.
       const double share =
-          static_cast<double>(counts[i][bin]) / static_cast<double>(of_position);
-      spread[i] += share * std::log(share / all[bin]);
+          static_cast<double>(counts[position][bin]) / static_cast<double>(of_position);
+      spread[position] += share * std::log(share / all[bin]);
     }
   }
   return spread;
