@@ -12,6 +12,7 @@
 #include "dolium/bytes/folder.h"
 #include "dolium/domain/cas/files.h"
 #include "dolium/domain/cas/put.h"
+#include "dolium/domain/cas/version_files.h"
 #include "dolium/domain/cas/xorb_seal.h"
 #include "dolium/formats/xet/mdb_check.h"
 #include "dolium/formats/xet/mdb_writer.h"
@@ -49,8 +50,8 @@ Result<xet::FileInfo> InfoOf(const Store& store, const StoredFile& file) {
   return info;
 }
 
-Result<std::set<xet::Hash>> FilesOf(const Store& store, const ExportOptions& options,
-                                    Lease& lease) {
+Result<std::set<xet::Hash>> FilesToExport(const Store& store,
+                                          const ExportOptions& options, Lease& lease) {
   std::vector<Version> versions;
   for (const Reference& reference : options.references) {
     DOLIUM_TRY(auto version, store.Find(reference));
@@ -66,16 +67,8 @@ Result<std::set<xet::Hash>> FilesOf(const Store& store, const ExportOptions& opt
   std::set<xet::Hash> files;
   for (const Version& version : versions) {
     files.insert(version.hash);
-    if (version.kind == VersionKind::kFile) {
-      DOLIUM_TRY([[maybe_unused]] const auto noted, store.OpenFile(version.hash, lease));
-      continue;
-    }
-    DOLIUM_TRY_VOID(store.VisitManifest(version, lease,
-                                        [&](const ManifestEntry& entry) -> Result<void> {
-                                          if (entry.type == EntryType::kFile)
-                                            files.insert(entry.hash);
-                                          return {};
-                                        }));
+    DOLIUM_TRY(auto own, FilesOf(store, version, lease));
+    files.merge(own);
   }
   return files;
 }
@@ -185,7 +178,7 @@ Result<bool> TakeXorb(const Store& store, Lease& lease, const xet::Hash& hash,
 Result<ExchangeReport> ExportShard(const Store& store, const std::string& path,
                                    const ExportOptions& options) {
   DOLIUM_TRY(const auto lease, store.TakeLease());
-  DOLIUM_TRY(const auto hashes, FilesOf(store, options, *lease));
+  DOLIUM_TRY(const auto hashes, FilesToExport(store, options, *lease));
   DOLIUM_TRY(const auto target, FileStore::Open());
   ExchangeReport report;
   std::vector<xet::FileInfo> files;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "dolium/domain/cas/files.h"
+#include "dolium/domain/cas/version_files.h"
 #include "dolium/formats/xet/chunker.h"
 
 namespace dolium::cas {
@@ -86,24 +87,6 @@ Result<void> CountShards(const Store& store, StoreStatistics& statistics) {
     }
   }
   return {};
-}
-
-// The distinct files of a version, noted in the lease.
-Result<std::set<xet::Hash>> FilesOf(const Store& store, const Version& version,
-                                    Lease& lease) {
-  std::set<xet::Hash> files;
-  if (version.kind == VersionKind::kFile) {
-    DOLIUM_TRY([[maybe_unused]] const auto noted, store.OpenFile(version.hash, lease));
-    files.insert(version.hash);
-    return files;
-  }
-  DOLIUM_TRY_VOID(store.VisitManifest(version, lease,
-                                      [&](const ManifestEntry& entry) -> Result<void> {
-                                        if (entry.type == EntryType::kFile)
-                                          files.insert(entry.hash);
-                                        return {};
-                                      }));
-  return files;
 }
 
 using ChunkVisitor = std::function<void(const xet::Hash& hash, uint64_t size)>;
