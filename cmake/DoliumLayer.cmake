@@ -1,7 +1,7 @@
 # Targets from folders: src/dolium/<path>/**/*.cc, told apart by the ends of their names.
 #
 #   x.cc              part of the layer's library
-#   x_test.cc         GoogleTest; one program per folder
+#   x_test.cc         GoogleTest; one program per layer
 #   x_fuzz.cc         a fuzz target; without libFuzzer, a program that replays its corpus
 #   x_benchmark.cc    a Google Benchmark program
 #   testing/x.cc      support for tests, of this layer and of those below it
@@ -40,12 +40,12 @@ macro(dolium_add_tests name)
                     "dolium_${name};${testing_depends};${arg_PRIVATE_LIBS};GTest::gtest;GTest::gmock"
                     "")
     target_compile_definitions(dolium_${name}_testing INTERFACE
-                               DOLIUM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+                               DOLIUM_SOURCE_DIR=".")
     if(testing_sources)
       target_compile_definitions(dolium_${name}_testing PRIVATE
-                                 DOLIUM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+                                 DOLIUM_SOURCE_DIR=".")
     endif()
-    _dolium_test_programs(dolium_${name}_testing "${test_sources}")
+    _dolium_test_program(${name} dolium_${name}_testing "${test_sources}")
     _dolium_fuzz_programs(dolium_${name}_testing "${fuzz_sources}")
   endif()
   if(DOLIUM_BUILD_BENCHMARKS)
@@ -99,12 +99,27 @@ function(_dolium_sort all)
   endforeach()
 endfunction()
 
+# Compiles the sources of a target in units of several files, unless DOLIUM_UNITY is off. Files for
+# one instruction set stay apart: they define the same names.
+function(dolium_unite target sources)
+  if(NOT DOLIUM_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${DOLIUM_UNITY})
+  foreach(source IN LISTS sources)
+    if(source MATCHES "_avx(2|512)\\.cc$")
+      set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
+endfunction()
+
 function(_dolium_library target sources public_libs private_libs)
   if(sources)
     add_library(${target} ${sources})
     set(scope PUBLIC)
     target_link_libraries(${target} PRIVATE ${private_libs} $<BUILD_INTERFACE:dolium_flags>)
     set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION})
+    dolium_unite(${target} "${sources}")
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
@@ -115,31 +130,26 @@ function(_dolium_library target sources public_libs private_libs)
   target_link_libraries(${target} ${scope} ${public_libs})
 endfunction()
 
-# One program per folder: src/dolium/bytes/http/x_test.cc goes to bytes_http_test.
-function(_dolium_test_programs library sources)
-  if(NOT DOLIUM_BUILD_TESTS)
+# One program per layer. ctest runs it in DOLIUM_TEST_SHARDS processes at most, because starting
+# a program under sanitizers takes longer than most tests.
+function(_dolium_test_program name library sources)
+  if(NOT DOLIUM_BUILD_TESTS OR NOT sources)
     return()
   endif()
-  set(programs "")
-  foreach(source IN LISTS sources)
-    get_filename_component(folder "${source}" DIRECTORY)
-    file(RELATIVE_PATH program "${PROJECT_SOURCE_DIR}" "${folder}")
-    string(REGEX REPLACE "^(src/dolium|apps)/" "" program "${program}")
-    string(REPLACE "/" "_" program "${program}_test")
-    if(NOT program IN_LIST programs)
-      list(APPEND programs ${program})
-      add_executable(${program})
-      target_link_libraries(${program} PRIVATE ${library} GTest::gmock_main dolium_flags)
-    endif()
-    target_sources(${program} PRIVATE "${source}")
-  endforeach()
-  foreach(program IN LISTS programs)
-    gtest_discover_tests(${program}
-      TEST_PREFIX ${program}.
-      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-      DISCOVERY_MODE PRE_TEST
-      DISCOVERY_TIMEOUT 120
-      PROPERTIES TIMEOUT 300)
+  set(program ${name}_test)
+  add_executable(${program} ${sources})
+  target_link_libraries(${program} PRIVATE ${library} GTest::gmock_main dolium_flags)
+  dolium_unite(${program} "${sources}")
+  list(LENGTH sources shards)
+  if(shards GREATER DOLIUM_TEST_SHARDS)
+    set(shards ${DOLIUM_TEST_SHARDS})
+  endif()
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${program}.${shard} COMMAND ${program} --gtest_brief=1
+             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(${program}.${shard} PROPERTIES TIMEOUT 600
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
   endforeach()
 endfunction()
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "cli/context.h"
-#include "cli/export_arguments.h"
 #include "cli/verbs.h"
+#include "cli/volume/export_arguments.h"
 #include "dolium/domain/volume/arrays/npy_header.h"
 #include "dolium/formats/dvid/container.h"
 #include "dolium/ops/list.h"
@@ -14,7 +14,7 @@
 namespace dolium::cli {
 namespace {
 
-constexpr std::string_view kOfVoxels[] = {"npy"};
+constexpr std::string_view kVoxelOptions[] = {"npy"};
 constexpr std::string_view kNotOfVoxels[] = {"raw", "preceding"};
 
 // The voxels of a block, bare or behind the head of an .npy file.
@@ -58,7 +58,7 @@ ExitStatus RunCat(Context& context) {
   const Arguments& arguments = context.arguments;
   const auto refused = arguments.Has("voxels")
                            ? RefuseOptions(arguments, kNotOfVoxels, "with --voxels")
-                           : RefuseOptions(arguments, kOfVoxels, "without --voxels");
+                           : RefuseOptions(arguments, kVoxelOptions, "without --voxels");
   if (!refused) return context.Fail(refused.error().Within("cat"));
   const std::string& key = arguments[1];
   const std::string file = arguments.Get("output").value_or("-");

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "cli/context.h"
-#include "cli/export_arguments.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
+#include "cli/volume/export_arguments.h"
 #include "dolium/ops/convert.h"
 
 namespace dolium::cli {

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include "cli/context.h"
-#include "cli/export_arguments.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
-#include "cli/volume_arguments.h"
-#include "dolium/ops/dvid_write.h"
-#include "dolium/ops/volume_plan.h"
+#include "cli/volume/export_arguments.h"
+#include "cli/volume/volume_arguments.h"
+#include "dolium/ops/volume/dvid_write.h"
+#include "dolium/ops/volume/volume_plan.h"
 
 namespace dolium::cli {
 namespace {
@@ -34,8 +34,8 @@ constexpr std::string_view kNotToDvid[] = {
 };
 constexpr std::string_view kNotToSeed[] = {"csv"};
 
-Result<volume::TranscodeRequest> MakeTranscode(const Context& context,
-                                               const volume::ExportOptions& options) {
+Result<volume::TranscodeRequest> MakeExportTranscode(
+    const Context& context, const volume::ExportOptions& options) {
   const Arguments& arguments = context.arguments;
   volume::TranscodeRequest request;
   request.source = arguments[0];
@@ -56,7 +56,7 @@ Result<volume::TranscodeRequest> MakeTranscode(const Context& context,
   return request;
 }
 
-std::string Count(uint64_t count, std::string_view word) {
+std::string CountOf(uint64_t count, std::string_view word) {
   return fmt::format("{} {}{}", FormatCount(count), word, count == 1 ? "" : "s");
 }
 
@@ -80,7 +80,7 @@ ExitStatus RunConvertToVolume(Context& context) {
   const auto checked = CheckSource(context, *options);
   if (!checked) return context.FailLocation(checked.error());
   if (!checked->damage.empty()) return ExitStatus::kBad;
-  const auto request = MakeTranscode(context, *options);
+  const auto request = MakeExportTranscode(context, *options);
   if (!request) return context.FailLocation(request.error().Within("convert"));
   const auto plan = PlanTranscode(*request);
   if (!plan) return context.FailLocation(plan.error());
@@ -115,8 +115,8 @@ ExitStatus RunConvertToVolume(Context& context) {
   }
   context.terminal.Line(
       fmt::format("{}: {} of {}, {} in {}, {}{}", request->target,
-                  Count(plan->stages.size(), "scale"), ToString(options->labels),
-                  Count(written.entries, "chunk"), Count(written.objects, "object"),
+                  CountOf(plan->stages.size(), "scale"), ToString(options->labels),
+                  CountOf(written.entries, "chunk"), CountOf(written.objects, "object"),
                   FormatSize(written.stored_bytes), LeftOut(*checked)));
   return done;
 }
@@ -165,8 +165,8 @@ ExitStatus RunConvertToDvid(Context& context) {
     return done;
   }
   std::string line =
-      fmt::format("{}: {} in {}, {}", request.target, Count(written.entries, "block"),
-                  Count(report->shards, "shard"), FormatSize(written.stored_bytes));
+      fmt::format("{}: {} in {}, {}", request.target, CountOf(written.entries, "block"),
+                  CountOf(report->shards, "shard"), FormatSize(written.stored_bytes));
   if (report->shards_done_before > 0) {
     line += fmt::format("; {} were done before", FormatCount(report->shards_done_before));
   }

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/cas_arguments.h"
+#include "cli/cas/cas_arguments.h"
 #include "cli/terminal/size.h"
 #include "cli/terminal/table.h"
 #include "dolium/formats/xet/mdb_check.h"
@@ -19,7 +19,7 @@ namespace dolium::cli {
 namespace {
 
 constexpr size_t kPiece = size_t{1} << 20;
-constexpr int kPollMilliseconds = 100;  // how soon a stop is noticed
+constexpr int kInputPollMilliseconds = 100;  // how soon a stop is noticed
 
 using ShardEnd = std::optional<xet::ShardFooter>;
 
@@ -29,7 +29,7 @@ Result<ShardEnd> ReadShard(const Context& context, xet::ShardVisitor visitor) {
   while (true) {
     if (context.stop.stop_requested()) return Cancelled();
     pollfd readable{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-    if (poll(&readable, 1, kPollMilliseconds) <= 0) continue;
+    if (poll(&readable, 1, kInputPollMilliseconds) <= 0) continue;
     const ssize_t got = read(STDIN_FILENO, piece.data(), piece.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) return SystemError(errno, "cannot read standard input");

@@ -14,7 +14,7 @@
 namespace dolium::cli {
 namespace {
 
-constexpr size_t kBarWidth = 40;
+constexpr size_t kHistogramWidth = 40;
 constexpr std::pair<const char*, double> kQuantiles[] = {
     {"50%", 0.5}, {"90%", 0.9}, {"99%", 0.99}};
 
@@ -109,7 +109,7 @@ void PrintTables(Context& context, const StatsReport& report, const Properties& 
     if (counts[i] == 0) continue;
     const auto [from, to] = ClassBounds(i);
     const double part = static_cast<double>(counts[i]) / static_cast<double>(most);
-    const auto bar = std::max<size_t>(1, static_cast<size_t>(part * kBarWidth));
+    const auto bar = std::max<size_t>(1, static_cast<size_t>(part * kHistogramWidth));
     histogram.Add({from == to
                        ? FormatCount(from)
                        : fmt::format("{} - {}", FormatCount(from), FormatCount(to)),

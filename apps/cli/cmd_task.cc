@@ -9,8 +9,8 @@
 #include "cli/verbs.h"
 #include "dolium/base/parallel.h"
 #include "dolium/ops/convert.h"
-#include "dolium/ops/volume_job.h"
-#include "dolium/ops/volume_plan.h"
+#include "dolium/ops/volume/volume_job.h"
+#include "dolium/ops/volume/volume_plan.h"
 
 namespace dolium::cli {
 namespace {

@@ -8,13 +8,13 @@
 
 #include "cli/cmd_shard_stream.h"
 #include "cli/context.h"
-#include "cli/export_arguments.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
+#include "cli/volume/export_arguments.h"
 #include "dolium/formats/dvid/container.h"
 #include "dolium/ops/stats.h"
 #include "dolium/ops/verify.h"
-#include "dolium/ops/verify_volume.h"
+#include "dolium/ops/volume/verify_volume.h"
 
 namespace dolium::cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/export_arguments.h"
 #include "cli/verb_options.h"
+#include "cli/volume/export_arguments.h"
 
 namespace dolium::cli {
 namespace {

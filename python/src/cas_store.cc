@@ -28,7 +28,7 @@
 #include "dolium/domain/cas/statistics.h"
 #include "dolium/domain/cas/store.h"
 #include "dolium/formats/builtin.h"
-#include "dolium/ops/cas_align.h"
+#include "dolium/ops/cas/cas_align.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"

@@ -266,7 +266,7 @@ nb::list ListOfNone(size_t size) {
   return nb::steal<nb::list>(list);
 }
 
-void SetItem(const nb::list& list, size_t slot, nb::object item) {
+void SetSlot(const nb::list& list, size_t slot, nb::object item) {
   PyList_SetItem(list.ptr(), static_cast<Py_ssize_t>(slot), item.release().ptr());
 }
 
@@ -331,7 +331,7 @@ Result<void> ReadBatch(const ShardReader& reader, std::span<const uint64_t> ids,
              : ReadEncodedBatch(reader, ids, batch);
   if (!done) return done;
   for (size_t i = 0; i < batch.objects.size(); ++i) {
-    SetItem(list, batch.slots[i], std::move(batch.objects[i]));
+    SetSlot(list, batch.slots[i], std::move(batch.objects[i]));
   }
   return {};
 }
@@ -379,7 +379,7 @@ nb::list ReadChunks(const ShardReader& reader, std::span<const uint64_t> ids) {
   }
   for (size_t i = 0; i < ids.size(); ++i) {
     nb::object value = ReadChunk(reader, ids[i]);
-    SetItem(list, i, value.is_valid() ? std::move(value) : nb::none());
+    SetSlot(list, i, value.is_valid() ? std::move(value) : nb::none());
   }
   return list;
 }

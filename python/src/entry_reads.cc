@@ -10,7 +10,7 @@ namespace dolium::python {
 namespace {
 
 // How often a read is begun again because the object was replaced under it.
-constexpr int kAttempts = 64;
+constexpr int kEntryAttempts = 64;
 
 // A batch ends when it has as many entries or bytes.
 constexpr size_t kBatchEntries = 1024;
@@ -20,7 +20,7 @@ constexpr size_t kBatchesAhead = 4;
 // Encoded batches below this are not worth threads.
 constexpr uint64_t kBytesWorthThreads = uint64_t{256} << 10;
 
-bool IsReplaced(const Error& error) {
+bool IsEntryReplaced(const Error& error) {
   return error.code == ErrorCode::kConflict || error.code == ErrorCode::kNotFound;
 }
 
@@ -67,10 +67,10 @@ Result<std::optional<Entry>> FindCurrent(const Container& container,
     if (entry) {
       is_current = IsCurrent(container, **entry);
       if (!is_current) return std::move(is_current).error();
-    } else if (!IsReplaced(entry.error())) {
+    } else if (!IsEntryReplaced(entry.error())) {
       return entry;
     }
-    if (*is_current || attempt == kAttempts) return entry;
+    if (*is_current || attempt == kEntryAttempts) return entry;
     Forget(container, key);
   }
 }
@@ -79,7 +79,7 @@ Result<std::optional<EntryData>> ReadKey(const Container& container, std::string
                                          bool raw) {
   for (int attempt = 1;; ++attempt) {
     auto data = ReadOnce(container, key, raw);
-    if (data || !IsReplaced(data.error()) || attempt == kAttempts) return data;
+    if (data || !IsEntryReplaced(data.error()) || attempt == kEntryAttempts) return data;
     Forget(container, key);
   }
 }
@@ -101,7 +101,7 @@ Result<std::vector<std::optional<Bytes>>> ReadValues(const Container& container,
       values[i] = std::move(data.value);
       return {};
     }
-    if (!IsReplaced(stored[i].error())) return stored[i].error();
+    if (!IsEntryReplaced(stored[i].error())) return stored[i].error();
     Forget(container, entries[i].key);
     DOLIUM_TRY(auto data, ReadKey(container, entries[i].key, /*raw=*/false));
     if (data) values[i] = std::move(data->value);

@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "dolium/domain/volume/dvid_export.h"
+#include "dolium/domain/volume/dvid/dvid_export.h"
 
 namespace dolium::python {
 

@@ -196,7 +196,7 @@ class PackDataset {
   const PackSet* own_;  // nullptr: a set that Python made
 };
 
-nb::object GetItem(nb::handle self, nb::handle index) {
+nb::object GetSample(nb::handle self, nb::handle index) {
   const PackDataset& dataset = Instance<PackDataset>(self);
   if (dataset.own() != nullptr && PyLong_CheckExact(index.ptr())) {
     const long long number = PyLong_AsLongLong(index.ptr());
@@ -375,7 +375,7 @@ void BindPackSet(nb::module_& module) {
       .def(nb::init<nb::object>(), nb::arg("set"))
       .def_prop_ro("_set", &PackDataset::set)
       .def("__len__", [](const PackDataset& self) { return nb::len(self.set()); })
-      .def("__getitem__", &GetItem, nb::arg("index"))
+      .def("__getitem__", &GetSample, nb::arg("index"))
       .def("__iter__", &Records)
       .def("records", &Records, "All samples, in order.");
   nb::class_<PackRecords>(module, "PackRecords", "The samples of a local set, in order.")

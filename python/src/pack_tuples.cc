@@ -213,7 +213,7 @@ bool IsNumber(nb::handle index) {
   return !nb::hasattr(index, "ndim") || nb::cast<int>(index.attr("ndim")) == 0;
 }
 
-nb::object GetItem(const PackTuples& self, nb::handle index) {
+nb::object GetTuple(const PackTuples& self, nb::handle index) {
   if (PyLong_CheckExact(index.ptr())) {
     const long long number = PyLong_AsLongLong(index.ptr());
     if (number == -1 && PyErr_Occurred() != nullptr) {
@@ -243,7 +243,7 @@ nb::object GetItem(const PackTuples& self, nb::handle index) {
 // function object takes as long as all else that a small sample needs.
 PyObject* Subscript(PyObject* self, PyObject* index) {
   return Guarded<PyObject*>(nullptr, [&] {
-    return GetItem(Constructed<PackTuples>(self), index).release().ptr();
+    return GetTuple(Constructed<PackTuples>(self), index).release().ptr();
   });
 }
 
@@ -260,7 +260,7 @@ PyObject* NextTuple(PyObject* self) {
       nullptr, [&] { return Constructed<TupleIterator>(self).Next().release().ptr(); });
 }
 
-PyObject* Self(PyObject* self) { return Py_NewRef(self); }
+PyObject* SelfTuples(PyObject* self) { return Py_NewRef(self); }
 
 PyType_Slot tuples_slots[] = {
     {Py_mp_subscript, reinterpret_cast<void*>(Subscript)},
@@ -268,7 +268,7 @@ PyType_Slot tuples_slots[] = {
     {0, nullptr},
 };
 PyType_Slot iterator_slots[] = {
-    {Py_tp_iter, reinterpret_cast<void*>(Self)},
+    {Py_tp_iter, reinterpret_cast<void*>(SelfTuples)},
     {Py_tp_iternext, reinterpret_cast<void*>(NextTuple)},
     {0, nullptr},
 };

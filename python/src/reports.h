@@ -11,7 +11,7 @@
 #include "dolium/ops/convert.h"
 #include "dolium/ops/stats.h"
 #include "dolium/ops/verify.h"
-#include "dolium/ops/volume_plan.h"
+#include "dolium/ops/volume/volume_plan.h"
 
 namespace dolium::python {
 

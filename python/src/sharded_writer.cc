@@ -18,7 +18,7 @@
 namespace dolium::python {
 namespace {
 
-const uint64_t kDefaultMemory = WriterOptions().memory;
+const uint64_t kDefaultWriterMemory = WriterOptions().memory;
 
 // How many chunks are added between two calls of a progress function.
 constexpr uint64_t kBetweenCalls = 256;
@@ -46,7 +46,7 @@ std::optional<std::string> DescriptionOf(nb::handle spec, nb::handle info) {
                                 Must(neuroglancer::ParseShardingText(*spec_text)));
 }
 
-std::unique_ptr<SetWriting> Begin(const SetArguments& arguments) {
+std::unique_ptr<SetWriting> BeginSet(const SetArguments& arguments) {
   WriteRequest request;
   request.target = LocationText(arguments.location);
   request.format = "neuroglancer";
@@ -201,7 +201,7 @@ nb::object WriteSharded(nb::handle location, nb::handle spec, nb::handle items,
   if (columns == !items.is_none() || ids.is_none() != values.is_none()) {
     throw nb::type_error("write_sharded takes either items, or both ids and values");
   }
-  const auto set = Begin({location, spec, force, memory, jobs, info, spill_folder});
+  const auto set = BeginSet({location, spec, force, memory, jobs, info, spill_folder});
   ProgressCall call(std::move(progress), set->stop());
   const ProgressFunction tell = call.function();
   if (columns) {
@@ -230,10 +230,10 @@ void BindShardedWriter(nb::module_& module) {
           [](PyShardedWriter* self, nb::handle location, nb::handle spec, bool force,
              uint64_t memory, size_t jobs, nb::handle info, nb::handle spill_folder) {
             new (self) PyShardedWriter(
-                Begin({location, spec, force, memory, jobs, info, spill_folder}));
+                BeginSet({location, spec, force, memory, jobs, info, spill_folder}));
           },
           nb::arg("location"), nb::arg("spec").none(), nb::kw_only(),
-          nb::arg("force") = false, nb::arg("memory") = kDefaultMemory,
+          nb::arg("force") = false, nb::arg("memory") = kDefaultWriterMemory,
           nb::arg("jobs") = 0, nb::arg("info") = nb::none(),
           nb::arg("spill_folder") = nb::none())
       .def(
@@ -258,7 +258,7 @@ void BindShardedWriter(nb::module_& module) {
       "write_sharded", WriteSharded, nb::arg("location"), nb::arg("spec").none(),
       nb::arg("items") = nb::none(), nb::kw_only(), nb::arg("ids") = nb::none(),
       nb::arg("values") = nb::none(), nb::arg("force") = false,
-      nb::arg("memory") = kDefaultMemory, nb::arg("jobs") = 0,
+      nb::arg("memory") = kDefaultWriterMemory, nb::arg("jobs") = 0,
       nb::arg("info") = nb::none(), nb::arg("spill_folder") = nb::none(),
       nb::arg("progress") = nb::none(),
       "Writes a sharded set from a dict, from any iterable of (id, bytes) or (id, "

@@ -39,7 +39,7 @@ ShardingSpec MakeSpec(unsigned preshift_bits, unsigned minishard_bits,
   return spec;
 }
 
-std::string Repr(const ShardingSpec& spec) {
+std::string ReprSpec(const ShardingSpec& spec) {
   return fmt::format(
       "ShardingSpec(preshift_bits={}, minishard_bits={}, shard_bits={}, hash='{}', "
       "minishard_index_encoding='{}', data_encoding='{}')",
@@ -48,7 +48,7 @@ std::string Repr(const ShardingSpec& spec) {
 }
 
 // The members, as the constructor takes them.
-nb::tuple Members(const ShardingSpec& spec) {
+nb::tuple SpecMembers(const ShardingSpec& spec) {
   return nb::make_tuple(spec.preshift_bits, spec.minishard_bits, spec.shard_bits,
                         ToString(spec.hash), ToString(spec.minishard_index_encoding),
                         ToString(spec.data_encoding));
@@ -128,10 +128,12 @@ void BindShardingSpec(nb::module_& module) {
           },
           nb::arg("spec"), "From what to_json() or to_dict() gave, or a file of it.")
       .def(nb::self == nb::self, nb::sig("def __eq__(self, arg: object, /) -> bool"))
-      .def("__hash__", [](const ShardingSpec& spec) { return nb::hash(Members(spec)); })
-      .def("__repr__", Repr)
+      .def("__hash__",
+           [](const ShardingSpec& spec) { return nb::hash(SpecMembers(spec)); })
+      .def("__repr__", ReprSpec)
       .def("__reduce__", [](nb::handle self) {
-        return nb::make_tuple(self.type(), Members(nb::cast<const ShardingSpec&>(self)));
+        return nb::make_tuple(self.type(),
+                              SpecMembers(nb::cast<const ShardingSpec&>(self)));
       });
 
   module.def(

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "dolium/base/parallel.h"
-#include "dolium/ops/target_folder.h"
-#include "dolium/ops/volume_parts.h"
+#include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/volume/volume_parts.h"
 #include "python/src/errors.h"
 #include "python/src/interrupt.h"
 #include "python/src/voxel_buffer.h"

@@ -25,7 +25,7 @@ namespace {
 using volume::Box;
 using volume::Vec3;
 
-constexpr uint64_t kDefaultCacheBytes = volume::StorageOptions().cache_bytes;
+constexpr uint64_t kVolumeCacheBytes = volume::StorageOptions().cache_bytes;
 
 // A box as Python has it: its first voxel, and the one past its last.
 using Corners = std::pair<Vec3, Vec3>;
@@ -41,8 +41,8 @@ nb::tuple ToPython(const Box& box) {
   return nb::make_tuple(ToPython(box.begin), ToPython(box.end));
 }
 
-void Init(PyVolume* self, nb::handle location, size_t scale, bool unfinished,
-          bool gzip_files, uint64_t cache_bytes, const nb::dict& exported) {
+void InitVolume(PyVolume* self, nb::handle location, size_t scale, bool unfinished,
+                bool gzip_files, uint64_t cache_bytes, const nb::dict& exported) {
   VolumeArguments arguments;
   arguments.location = LocationText(location);
   arguments.scale = scale;
@@ -90,7 +90,7 @@ void Write(PyVolume& self, const Corners& box, const Channels& channels, nb::han
 }
 
 // For pickle.
-nb::tuple Reduce(nb::handle self) {
+nb::tuple ReduceVolume(nb::handle self) {
   const VolumeArguments& arguments = nb::cast<const PyVolume&>(self).arguments();
   return nb::make_tuple(
       self.type(),
@@ -99,7 +99,7 @@ nb::tuple Reduce(nb::handle self) {
                      arguments.storage.cache_bytes, ExportOptionsTo(arguments.exported)));
 }
 
-nb::str Repr(const PyVolume& self) {
+nb::str ReprVolume(const PyVolume& self) {
   return nb::str("<VolumeScale {} of {!r}>")
       .format(self.arguments().scale, NameText(self.volume().folder().Describe()));
 }
@@ -110,9 +110,9 @@ void BindVolume(nb::module_& module) {
   nb::class_<PyVolume>(module, "VolumeScale",
                        "One scale of a volume: what dolium.Volume reads and writes by. "
                        "Boxes are pairs of corners, arrays have four dimensions.")
-      .def("__init__", Init, nb::arg("location"), nb::arg("scale") = 0,
+      .def("__init__", InitVolume, nb::arg("location"), nb::arg("scale") = 0,
            nb::arg("unfinished") = false, nb::arg("gzip_files") = false,
-           nb::arg("cache_bytes") = kDefaultCacheBytes, nb::arg("exported") = nb::dict())
+           nb::arg("cache_bytes") = kVolumeCacheBytes, nb::arg("exported") = nb::dict())
       .def(
           "other",
           [](const PyVolume& self, size_t scale) { return new PyVolume(self, scale); },
@@ -158,8 +158,8 @@ void BindVolume(nb::module_& module) {
                    })
       .def_prop_ro("sharding",
                    [](const PyVolume& self) { return self.scale().info().sharding; })
-      .def("__repr__", Repr)
-      .def("__reduce__", Reduce);
+      .def("__repr__", ReprVolume)
+      .def("__reduce__", ReduceVolume);
 }
 
 }  // namespace dolium::python

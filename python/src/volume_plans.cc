@@ -11,11 +11,11 @@
 
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/volume.h"
-#include "dolium/ops/target_folder.h"
-#include "dolium/ops/volume_job.h"
-#include "dolium/ops/volume_plan.h"
-#include "dolium/ops/volume_scales.h"
-#include "dolium/ops/volume_target.h"
+#include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/volume/volume_job.h"
+#include "dolium/ops/volume/volume_plan.h"
+#include "dolium/ops/volume/volume_scales.h"
+#include "dolium/ops/volume/volume_target.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/bulk_work.h"
@@ -34,9 +34,9 @@ using volume::VolumeInfo;
 using volume::VolumePlan;
 using volume::VolumeReport;
 
-using Text = std::optional<std::string>;
+using PlanText = std::optional<std::string>;
 
-const uint64_t kDefaultMemory = WriterOptions().memory;
+const uint64_t kDefaultPlanMemory = WriterOptions().memory;
 constexpr Vec3 kDefaultChunkSize = {64, 64, 64};
 
 // --- new volumes ----------------------------------------------------------------------
@@ -61,7 +61,8 @@ Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool f
 
 void Create(nb::handle location, const std::string& data_type, int64_t num_channels,
             const Vec3& size, const Vec3& offset, const Resolution& resolution,
-            const Text& type, const Text& key, const nb::dict& storage, bool force) {
+            const PlanText& type, const PlanText& key, const nb::dict& storage,
+            bool force) {
   VolumeInfo info;
   info.data_type = DataTypeNamed(data_type);
   info.num_channels = num_channels;
@@ -112,7 +113,7 @@ VolumePlan PlanOf(nb::handle home, uint64_t parts, uint64_t parts_done) {
   return plan;
 }
 
-nb::dict PlanIngestion(const nb::dict& source, nb::handle target, const Text& type,
+nb::dict PlanIngestion(const nb::dict& source, nb::handle target, const PlanText& type,
                        const Resolution& resolution, const Vec3& offset,
                        const nb::dict& storage, const nb::dict& pyramid, bool force) {
   volume::IngestRequest request;
@@ -153,8 +154,8 @@ nb::dict PlanTranscoding(nb::handle source, nb::handle target,
   return Members(Must(WithoutGil([&] { return PlanTranscode(request); })));
 }
 
-nb::object DoTask(const std::string& task, uint64_t memory, size_t jobs,
-                  nb::object progress) {
+nb::object DoVolumeTask(const std::string& task, uint64_t memory, size_t jobs,
+                        nb::object progress) {
   return RunBulkWork<WriteSummary>(
       memory, jobs, std::move(progress),
       [&](const RunOptions& options) { return volume::RunVolumeTask(task, options); });
@@ -173,11 +174,11 @@ nb::object DoPlan(nb::handle home, const std::vector<std::vector<std::string>>& 
       [&](const RunOptions& options) { return RunVolumePlan(plan, options); });
 }
 
-nb::object Finish(nb::handle home, uint64_t parts, uint64_t parts_done) {
+nb::object FinishVolume(nb::handle home, uint64_t parts, uint64_t parts_done) {
   const VolumePlan plan = PlanOf(home, parts, parts_done);
-  return RunBulkWork<VolumeReport>(kDefaultMemory, 0, nb::none(), [&](const RunOptions&) {
-    return FinishVolumePlan(plan);
-  });
+  return RunBulkWork<VolumeReport>(
+      kDefaultPlanMemory, 0, nb::none(),
+      [&](const RunOptions&) { return FinishVolumePlan(plan); });
 }
 
 }  // namespace
@@ -196,13 +197,13 @@ void BindVolumePlans(nb::module_& module) {
   module.def("plan_volume_transcode", PlanTranscoding, nb::arg("source"),
              nb::arg("target"), nb::arg("scales"), nb::arg("storage"), nb::arg("force"),
              nb::arg("exported"));
-  module.def("run_volume_task", DoTask, nb::arg("task"), nb::arg("memory"),
+  module.def("run_volume_task", DoVolumeTask, nb::arg("task"), nb::arg("memory"),
              nb::arg("jobs"), nb::arg("progress").none());
   module.def("run_volume_plan", DoPlan, nb::arg("home"), nb::arg("stages"),
              nb::arg("parts"), nb::arg("parts_done"), nb::arg("chunks"),
              nb::arg("chunks_done"), nb::arg("memory"), nb::arg("jobs"),
              nb::arg("progress").none());
-  module.def("finish_volume_plan", Finish, nb::arg("home"), nb::arg("parts"),
+  module.def("finish_volume_plan", FinishVolume, nb::arg("home"), nb::arg("parts"),
              nb::arg("parts_done"));
 }
 

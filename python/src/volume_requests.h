@@ -10,7 +10,7 @@
 
 #include "dolium/domain/volume/arrays/array_source.h"
 #include "dolium/domain/volume/volume_info.h"
-#include "dolium/ops/volume_plan.h"
+#include "dolium/ops/volume/volume_plan.h"
 
 namespace dolium::python {
 

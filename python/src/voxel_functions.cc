@@ -7,8 +7,8 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
 
-#include "dolium/domain/volume/downsample.h"
-#include "dolium/domain/volume/encoding.h"
+#include "dolium/domain/volume/downsample/downsample.h"
+#include "dolium/domain/volume/encodings/encoding.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"

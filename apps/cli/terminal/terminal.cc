@@ -34,7 +34,7 @@ int WriteAll(int fd, std::string_view text) {
   return 0;
 }
 
-size_t Columns(int fd) {
+size_t ColumnsOf(int fd) {
   winsize size{};
   if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col < 2) return kDefaultColumns;
   return size_t{size.ws_col} - 1;  // The last column makes some terminals wrap.
@@ -125,7 +125,7 @@ void Terminal::EndProgress() {
 void Terminal::ShowProgress(const Progress& progress) {
   const std::scoped_lock lock(mutex_);
   if (!meter_) return;
-  const size_t width = error_is_terminal_ ? Columns(error_) : kDefaultColumns * 2;
+  const size_t width = error_is_terminal_ ? ColumnsOf(error_) : kDefaultColumns * 2;
   const auto line = meter_->Update(progress, ProgressMeter::Clock::now(), width);
   if (!line) return;
   if (error_is_terminal_) {

@@ -53,7 +53,7 @@ std::string Lowered(std::string_view text) {
   return lowered;
 }
 
-std::string_view DropTrailingSlashes(std::string_view path, size_t keep) {
+std::string_view DropSlashesAfter(std::string_view path, size_t keep) {
   while (path.size() > keep && path.back() == '/') path.remove_suffix(1);
   return path;
 }
@@ -85,7 +85,7 @@ Result<Location> LocalLocation(std::string_view path) {
   DOLIUM_TRY(auto store,
              StoreRegistry::Instance().Find(fmt::format("file:{}", directory),
                                             [] { return FileStore::Open("."); }));
-  return Location{std::move(store), std::string(DropTrailingSlashes(path, 1))};
+  return Location{std::move(store), std::string(DropSlashesAfter(path, 1))};
 }
 
 // `rest` is what follows "file://".
@@ -108,7 +108,7 @@ Result<Location> HttpLocation(const std::string& origin, std::string_view path,
              StoreRegistry::Instance().Find(fmt::format("{}?{}", origin, query), [&] {
                return HttpStore::Open(origin, query);
              }));
-  path = DropTrailingSlashes(path, 0);
+  path = DropSlashesAfter(path, 0);
   while (path.starts_with('/')) path.remove_prefix(1);
   return Location{std::move(store), std::string(path)};
 }

@@ -22,13 +22,13 @@ struct FreeZstd {
   void operator()(ZSTD_DDict* dictionary) const { ZSTD_freeDDict(dictionary); }
 };
 
-ZSTD_CCtx* ThreadCompressor() {
+ZSTD_CCtx* ThreadZstdCompressor() {
   thread_local std::unique_ptr<ZSTD_CCtx, FreeZstd> context(ZSTD_createCCtx());
   if (!context) throw std::bad_alloc();
   return context.get();
 }
 
-ZSTD_DCtx* ThreadDecompressor() {
+ZSTD_DCtx* ThreadZstdDecompressor() {
   thread_local std::unique_ptr<ZSTD_DCtx, FreeZstd> context(ZSTD_createDCtx());
   if (!context) throw std::bad_alloc();
   return context.get();
@@ -108,7 +108,7 @@ Result<void> ZstdDecodeInto(BytesView stored, MutableBytes into,
         fmt::format("{} bytes that are not one zstd frame: the first ends at {}",
                     stored.size(), frame));
   }
-  ZSTD_DCtx* context = ThreadDecompressor();
+  ZSTD_DCtx* context = ThreadZstdDecompressor();
   const size_t got = dictionary != nullptr
                          ? ZSTD_decompress_usingDDict(
                                context, into.data(), into.size(), stored.data(),
@@ -126,7 +126,7 @@ Result<void> ZstdDecodeInto(BytesView stored, MutableBytes into,
 }
 
 ByteVector ZstdEncode(BytesView value, int level, const ZstdDictionary* dictionary) {
-  ZSTD_CCtx* context = ThreadCompressor();
+  ZSTD_CCtx* context = ThreadZstdCompressor();
   ByteVector out(ZSTD_compressBound(value.size()));
   const size_t size =
       dictionary != nullptr

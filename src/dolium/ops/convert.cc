@@ -13,11 +13,11 @@
 #include "dolium/container/entry_error.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/ops/convert_plan.h"
-#include "dolium/ops/part_entries.h"
-#include "dolium/ops/plan_folder.h"
-#include "dolium/ops/plan_record.h"
+#include "dolium/ops/job/part_entries.h"
+#include "dolium/ops/job/plan_folder.h"
+#include "dolium/ops/job/plan_record.h"
+#include "dolium/ops/job/work_list.h"
 #include "dolium/ops/scan_source.h"
-#include "dolium/ops/work_list.h"
 
 namespace dolium {
 namespace {

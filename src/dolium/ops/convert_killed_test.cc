@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "dolium/container/unfinished.h"
-#include "dolium/ops/plan_folder.h"
-#include "dolium/ops/target_folder.h"
+#include "dolium/ops/job/plan_folder.h"
+#include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/testing/convert_fixture.h"
 
 namespace dolium {

@@ -14,13 +14,13 @@
 #include "dolium/base/parallel.h"
 #include "dolium/bytes/folder_swap.h"
 #include "dolium/container/entry_error.h"
+#include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/scan_source.h"
-#include "dolium/ops/target_folder.h"
 
 namespace dolium {
 namespace {
 
-using Phase = PlanFolder::Phase;
+using PlanPhase = PlanFolder::Phase;
 
 // Marks the parts whose report and object are both there.
 Result<void> MarkDone(const PlanFolder& folder, const Target& target, size_t jobs,
@@ -83,13 +83,13 @@ class Planner {
     const PlanFolder folder(target_);
     DOLIUM_TRY(const auto state, folder.Load());
     if (IsSame(state)) return Open(folder, state);
-    if (state.phase == Phase::kUnderWay || state.phase == Phase::kPartsDone) {
+    if (state.phase == PlanPhase::kUnderWay || state.phase == PlanPhase::kPartsDone) {
       return OtherRequestError(target_, state);
     }
     DOLIUM_TRY(const Occupancy occupancy, LookInto(target_));
     if (occupancy == Occupancy::kOccupied) {
       // A run that was killed while it tidied up may have left an empty folder.
-      if (state.phase == Phase::kNone) DOLIUM_TRY_VOID(folder.Remove());
+      if (state.phase == PlanPhase::kNone) DOLIUM_TRY_VOID(folder.Remove());
       return Exists(target_.Describe() + ": is there already; use --force to replace it");
     }
     return CheckNotBeingReplaced(occupancy);
@@ -114,14 +114,14 @@ class Planner {
     if (IsSame(state)) return Open(folder, state);
     DOLIUM_TRY(const auto path, target_.store->LocalPath(target_.path));
     if (!path) return std::nullopt;
-    if (state.phase == Phase::kFinished) DOLIUM_TRY_VOID(CompleteOther(folder));
+    if (state.phase == PlanPhase::kFinished) DOLIUM_TRY_VOID(CompleteOther(folder));
     DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(target_));
     const PlanFolder fresh(Location{target_.store, folders.fresh});
     DOLIUM_TRY(const auto fresh_state, fresh.Load());
     if (IsSame(fresh_state)) return Open(fresh, fresh_state);
-    if (fresh_state.phase == Phase::kFinished) {
+    if (fresh_state.phase == PlanPhase::kFinished) {
       DOLIUM_TRY_VOID(CompleteOther(fresh));
-    } else if (fresh_state.phase != Phase::kNone) {
+    } else if (fresh_state.phase != PlanPhase::kNone) {
       return OtherRequestError(fresh.set(), fresh_state);
     }
     return std::nullopt;
@@ -131,7 +131,7 @@ class Planner {
   Result<void> CompleteOther(const PlanFolder& folder) {
     DOLIUM_TRY(const auto lock, folder.FindLock());
     DOLIUM_TRY(const auto state, folder.Load());
-    if (state.phase != Phase::kFinished) return {};
+    if (state.phase != PlanPhase::kFinished) return {};
     return PutInPlace(formats_, folder, *state.record);
   }
 
@@ -139,7 +139,7 @@ class Planner {
                                        PlanFolder::State state) {
     OpenPlan plan{folder, {}, std::move(state), {}, {}};
     DOLIUM_TRY(plan.target, PortableText(folder.set(), request_.target));
-    if (plan.state.phase != Phase::kUnderWay) return plan;
+    if (plan.state.phase != PlanPhase::kUnderWay) return plan;
     const PlanRecord& record = *plan.state.record;
     DOLIUM_TRY(plan.lists, OpenWorkLists(folder, record));
     DOLIUM_TRY(plan.parts, PartsOf(plan.lists));
@@ -165,7 +165,8 @@ class Planner {
   Result<Location> ChoosePlace() {
     DOLIUM_TRY(const auto state, PlanFolder(target_).Load());
     DOLIUM_TRY(const Occupancy occupancy, LookInto(target_));
-    if (occupancy != Occupancy::kOccupied && state.phase == Phase::kNone) return target_;
+    if (occupancy != Occupancy::kOccupied && state.phase == PlanPhase::kNone)
+      return target_;
     if (!request_.force) return OtherRequestError(target_, state);
     DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(target_));
     DOLIUM_TRY_VOID(CheckReplaceable(target_, *format_));
@@ -185,10 +186,10 @@ class Planner {
     DOLIUM_TRY(const auto lock, folder.MakeLock());
     // Another process may have been at it until the lock was ours.
     DOLIUM_TRY(const auto state, folder.Load());
-    if (state.phase != Phase::kNone && !IsSame(state)) {
+    if (state.phase != PlanPhase::kNone && !IsSame(state)) {
       return OtherRequestError(folder.set(), state);
     }
-    if (state.phase == Phase::kNone) {
+    if (state.phase == PlanPhase::kNone) {
       auto planned = WritePlan(folder);
       if (!planned) {
         Undo(folder, before, planned.error());

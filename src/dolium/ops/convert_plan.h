@@ -8,8 +8,8 @@
 
 #include "dolium/base/result.h"
 #include "dolium/ops/convert.h"
-#include "dolium/ops/plan_folder.h"
-#include "dolium/ops/work_list.h"
+#include "dolium/ops/job/plan_folder.h"
+#include "dolium/ops/job/work_list.h"
 
 namespace dolium {
 

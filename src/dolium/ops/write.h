@@ -8,7 +8,7 @@
 #include "dolium/base/result.h"
 #include "dolium/container/format.h"
 #include "dolium/container/writer.h"
-#include "dolium/ops/target_folder.h"
+#include "dolium/ops/job/target_folder.h"
 
 namespace dolium {
 

@@ -13,7 +13,7 @@ namespace dolium::cas {
 namespace {
 
 // How often shards may be replaced while one looks for a file.
-constexpr int kAttempts = 5;
+constexpr int kReadAttempts = 5;
 
 uint64_t Now() { return static_cast<uint64_t>(time(nullptr)); }
 
@@ -169,7 +169,7 @@ Result<std::optional<FoundFile>> Catalog::FindFile(const xet::Hash& hash,
       likely.reset();
     }
   }
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kReadAttempts; ++attempt) {
     DOLIUM_TRY(const auto names, ShardNames());
     std::optional<Error> damage;
     bool has_changed = false;

@@ -24,7 +24,7 @@
 namespace dolium::cas {
 namespace {
 
-constexpr uint64_t kMarkerLimit = 4096;
+constexpr uint64_t kMarkerReadLimit = 4096;
 
 // What is wrong with the chunks of a xorb.
 struct XorbDamage {
@@ -59,7 +59,7 @@ class Checker {
   }
 
   void CheckMarker() {
-    const auto marker = ReadWholeFile(layout_.marker(), kMarkerLimit);
+    const auto marker = ReadWholeFile(layout_.marker(), kMarkerReadLimit);
     if (!marker || AsText(*marker) != MarkerText()) {
       Tell("marker", layout_.marker(), "", "not the marker of a store of version 1");
     }

@@ -25,7 +25,7 @@ std::string CheckOf(std::string_view text) {
   return ToString(xet::ChunkHash(AsBytes(text))).substr(0, kCheckDigits);
 }
 
-std::optional<uint64_t> ParseSequence(std::string_view text) {
+std::optional<uint64_t> ParseVersionNumber(std::string_view text) {
   uint64_t sequence = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), sequence);
@@ -38,7 +38,7 @@ std::optional<VersionFile> ParseFileName(std::string_view file) {
   file.remove_suffix(kEnd.size());
   const size_t dash = file.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const auto sequence = ParseSequence(file.substr(0, dash));
+  const auto sequence = ParseVersionNumber(file.substr(0, dash));
   if (!sequence) return std::nullopt;
   return VersionFile{"", *sequence, std::string(file.substr(dash + 1))};
 }
@@ -49,7 +49,7 @@ Result<std::map<uint64_t, std::string>> LastNumbers(const std::string& folder) {
   std::map<uint64_t, std::string> found;
   DOLIUM_TRY_VOID(ListFolder(folder, [&](std::string_view file) {
     if (!file.ends_with(kLastEnd)) return;
-    const auto number = ParseSequence(file.substr(0, file.size() - kLastEnd.size()));
+    const auto number = ParseVersionNumber(file.substr(0, file.size() - kLastEnd.size()));
     if (number) found[*number] = fmt::format("{}/{}", folder, file);
   }));
   return found;

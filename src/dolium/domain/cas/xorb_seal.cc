@@ -13,19 +13,19 @@ namespace {
 
 // The end of a footer: the nonce, twelve zeros, the length.
 constexpr size_t kZeros = 12;
-constexpr size_t kEnd = 4 + kZeros + xet::kXorbFooterLengthSize;
+constexpr size_t kSealEnd = 4 + kZeros + xet::kXorbFooterLengthSize;
 
 }  // namespace
 
 void SealFooter(MutableBytes footer, uint32_t records) {
-  const size_t at = footer.size() - kEnd;
+  const size_t at = footer.size() - kSealEnd;
   StoreLE(footer.data() + at, Crc32c(BytesView(footer).first(at), records));
 }
 
 Result<void> CheckSeal(const OpenedXorb& xorb, uint32_t records) {
   ByteVector footer(xet::XorbFooterBytes(xorb.index.size()));
   DOLIUM_TRY_VOID(ReadAt(xorb.fd.get(), xorb.index.record_ends.back(), footer));
-  const size_t at = footer.size() - kEnd;
+  const size_t at = footer.size() - kSealEnd;
   const uint32_t said = LoadLE<uint32_t>(footer.data() + at);
   const uint32_t found = Crc32c(BytesView(footer).first(at), records);
   if (said != found) {

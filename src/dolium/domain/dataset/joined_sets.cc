@@ -26,7 +26,7 @@ Result<void> AddPieces(LoadedSample& to, const LoadedSample& from, bool replaces
 }
 
 // So many samples of an extent, with their share of its bytes.
-ShardExtent Share(const ShardExtent& extent, uint64_t records) {
+ShardExtent ShareOf(const ShardExtent& extent, uint64_t records) {
   if (extent.records == 0) return {records, 0};
   const auto bytes =
       static_cast<unsigned __int128>(extent.bytes) * records / extent.records;
@@ -53,7 +53,7 @@ std::vector<ShardExtent> Thinned(std::vector<ShardExtent> extents,
   uint64_t begin = 0;
   for (ShardExtent& extent : extents) {
     const uint64_t end = begin + extent.records;
-    extent = Share(extent, count_within(begin, end));
+    extent = ShareOf(extent, count_within(begin, end));
     begin = end;
   }
   return extents;
@@ -337,7 +337,7 @@ class OverlaySet final : public SampleSet {
         layers.bytes += extent.bytes;
       }
     }
-    extents.push_back(Share(layers, added_.size()));
+    extents.push_back(ShareOf(layers, added_.size()));
     return extents;
   }
 

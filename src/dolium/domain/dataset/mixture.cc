@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kSourceStream = 0;
 constexpr uint64_t kFirstBlockStream = 1;
 
-Result<void> Check(const MixtureOptions& options) {
+Result<void> CheckMixture(const MixtureOptions& options) {
   if (options.sources.empty()) return InvalidArgument("a mixture of no sources");
   if (options.block_size < options.sources.size() ||
       options.block_size > Mixture::kMaxBlockSize) {
@@ -76,7 +76,7 @@ std::vector<uint64_t> Apportion(std::span<const MixtureSource> sources,
 }  // namespace
 
 Result<Mixture> Mixture::Make(MixtureOptions options) {
-  DOLIUM_TRY_VOID(Check(options));
+  DOLIUM_TRY_VOID(CheckMixture(options));
   Mixture mixture(std::move(options));
   DOLIUM_TRY_VOID(mixture.SetTotal());
   return mixture;

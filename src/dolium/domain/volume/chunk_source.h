@@ -7,7 +7,7 @@
 #include "dolium/base/result.h"
 #include "dolium/domain/volume/arrays/array_source.h"
 #include "dolium/domain/volume/chunk_storage.h"
-#include "dolium/domain/volume/downsample.h"
+#include "dolium/domain/volume/downsample/downsample.h"
 #include "dolium/domain/volume/scale.h"
 
 namespace dolium::volume {

@@ -19,10 +19,10 @@ namespace {
 constexpr std::string_view kGzSuffix = ".gz";
 
 // Requests under way at once, to a server.
-constexpr size_t kRemoteJobs = 32;
+constexpr size_t kRemoteFileJobs = 32;
 
 // Every round one writer wins, so this many writers may meet at one chunk.
-constexpr int kMaxRounds = 1000;
+constexpr int kMaxFileRounds = 1000;
 constexpr int kMaxPauseMilliseconds = 5;
 
 // What tells gzip.
@@ -157,7 +157,7 @@ Result<std::optional<StoredChunk>> FileChunks::GetStored(const Vec3& cell) const
 Result<void> FileChunks::GetEach(std::span<const Vec3> cells, const WorkOptions& options,
                                  const Visitor& visit) const {
   WorkOptions suited = options;
-  if (options.jobs == 0 && !is_local_) suited.jobs = kRemoteJobs;
+  if (options.jobs == 0 && !is_local_) suited.jobs = kRemoteFileJobs;
   return GetInRuns(*this, cells, suited, visit);
 }
 
@@ -217,7 +217,7 @@ Result<void> FileChunks::UpdateOne(const ChunkUpdate& update,
   for (int round = 0;; ++round) {
     if (stop.stop_requested()) return Cancelled();
     auto done = TryUpdate(update);
-    if (done || !IsLostRace(done.error()) || round == kMaxRounds) return done;
+    if (done || !IsLostRace(done.error()) || round == kMaxFileRounds) return done;
     std::this_thread::sleep_for(
         std::chrono::milliseconds(random() % kMaxPauseMilliseconds));
   }

@@ -9,7 +9,7 @@
 
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
-#include "dolium/domain/volume/dvid_export.h"
+#include "dolium/domain/volume/dvid/dvid_export.h"
 #include "dolium/domain/volume/scale.h"
 #include "dolium/domain/volume/volume_info.h"
 

@@ -15,7 +15,7 @@
 
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
-#include "dolium/domain/volume/encoding.h"
+#include "dolium/domain/volume/encodings/encoding.h"
 #include "dolium/domain/volume/voxels.h"
 #include "dolium/formats/neuroglancer/sharding_spec.h"
 

@@ -75,7 +75,7 @@ std::string Lowered(std::string text) {
   return text;
 }
 
-std::string Join(std::string_view path, std::string_view member) {
+std::string JoinPath(std::string_view path, std::string_view member) {
   return path.empty() ? std::string(member) : fmt::format("{}.{}", path, member);
 }
 
@@ -97,7 +97,7 @@ Result<const Json*> Need(const Json& object, std::string_view path,
                          std::string_view member) {
   const auto found = object.find(member);
   if (found == object.end()) {
-    return InvalidArgument(fmt::format("{}: is missing", Join(path, member)));
+    return InvalidArgument(fmt::format("{}: is missing", JoinPath(path, member)));
   }
   return &*found;
 }
@@ -179,7 +179,7 @@ Result<int> ParseSetting(const Json& value, std::string_view path,
 
 Result<void> ParseScaleEncoding(const Json& object, std::string_view path,
                                 ScaleInfo& scale) {
-  const std::string at = Join(path, "encoding");
+  const std::string at = JoinPath(path, "encoding");
   DOLIUM_TRY(const Json* const value, Need(object, path, "encoding"));
   DOLIUM_TRY(const std::string name, ParseString(*value, at));
   const auto encoding = ParseEncoding(name);
@@ -192,13 +192,13 @@ Result<void> ParseScaleEncoding(const Json& object, std::string_view path,
   scale.encoding.encoding = *encoding;
   if (*encoding == Encoding::kCompressedSegmentation) {
     DOLIUM_TRY(const Json* const block, Need(object, path, kBlockSize));
-    DOLIUM_TRY(scale.encoding.block_size, ParseVec3(*block, Join(path, kBlockSize)));
+    DOLIUM_TRY(scale.encoding.block_size, ParseVec3(*block, JoinPath(path, kBlockSize)));
   }
   for (const Setting& setting : kSettings) {
     const Json* const given = Find(object, setting.member);
     if (setting.encoding != *encoding || given == nullptr) continue;
     DOLIUM_TRY(scale.encoding.*setting.value,
-               ParseSetting(*given, Join(path, setting.member), setting));
+               ParseSetting(*given, JoinPath(path, setting.member), setting));
   }
   return {};
 }
@@ -242,23 +242,25 @@ Result<ScaleInfo> ParseScale(const Json& object, const std::string& path) {
   if (!object.is_object()) return Unexpected(path, object, "an object");
   ScaleInfo scale;
   DOLIUM_TRY(const Json* const key, Need(object, path, "key"));
-  DOLIUM_TRY(scale.key, ParseString(*key, Join(path, "key")));
+  DOLIUM_TRY(scale.key, ParseString(*key, JoinPath(path, "key")));
   DOLIUM_TRY(const Json* const size, Need(object, path, "size"));
-  DOLIUM_TRY(scale.size, ParseVec3(*size, Join(path, "size")));
+  DOLIUM_TRY(scale.size, ParseVec3(*size, JoinPath(path, "size")));
   DOLIUM_TRY(const Json* const resolution, Need(object, path, "resolution"));
-  DOLIUM_TRY(scale.resolution, ParseResolution(*resolution, Join(path, "resolution")));
+  DOLIUM_TRY(scale.resolution,
+             ParseResolution(*resolution, JoinPath(path, "resolution")));
   if (const Json* const offset = Find(object, "voxel_offset")) {
-    DOLIUM_TRY(scale.voxel_offset, ParseVec3(*offset, Join(path, "voxel_offset")));
+    DOLIUM_TRY(scale.voxel_offset, ParseVec3(*offset, JoinPath(path, "voxel_offset")));
   }
   DOLIUM_TRY(const Json* const chunk_sizes, Need(object, path, "chunk_sizes"));
-  DOLIUM_TRY(scale.chunk_sizes, ParseChunkSizes(*chunk_sizes, Join(path, "chunk_sizes")));
+  DOLIUM_TRY(scale.chunk_sizes,
+             ParseChunkSizes(*chunk_sizes, JoinPath(path, "chunk_sizes")));
   DOLIUM_TRY_VOID(ParseScaleEncoding(object, path, scale));
   if (const Json* const sharding = Find(object, "sharding")) {
     DOLIUM_TRY(scale.sharding, ParseScaleSharding(*sharding, path));
   }
   if (const Json* const hidden = Find(object, "hidden")) {
     if (!hidden->is_boolean()) {
-      return Unexpected(Join(path, "hidden"), *hidden, "true or false");
+      return Unexpected(JoinPath(path, "hidden"), *hidden, "true or false");
     }
     scale.hidden = hidden->get<bool>();
   }

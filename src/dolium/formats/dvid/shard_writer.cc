@@ -15,8 +15,8 @@
 namespace dolium::dvid {
 namespace {
 
-constexpr size_t kAlignment = 8;
-constexpr int16_t kVersion5 = 4;
+constexpr size_t kBufferAlignment = 8;
+constexpr int16_t kMetadataVersion5 = 4;
 constexpr size_t kPrefixBytes = 8;
 constexpr std::string_view kFileHead("ARROW1\0\0", 8);
 constexpr std::string_view kEndMark("\xff\xff\xff\xff\0\0\0\0", 8);
@@ -42,7 +42,9 @@ const ByteVector& BatchMetadata() {
   return metadata;
 }
 
-size_t Padded(size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
+size_t Padded(size_t size) {
+  return (size + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+}
 
 // Prefix, metadata, padding.
 ByteVector Framed(BytesView metadata) {
@@ -113,7 +115,7 @@ void FinishMessage(flatbuffers::FlatBufferBuilder& builder, tables::HeaderKind k
   const auto start = builder.StartTable();
   builder.AddElement<int64_t>(FieldOffset(3), static_cast<int64_t>(body), 0);
   builder.AddOffset(FieldOffset(2), header);
-  builder.AddElement<int16_t>(FieldOffset(0), kVersion5, 0);
+  builder.AddElement<int16_t>(FieldOffset(0), kMetadataVersion5, 0);
   builder.AddElement<uint8_t>(FieldOffset(1), static_cast<uint8_t>(kind), 0);
   builder.Finish(Offset(builder.EndTable(start)));
 }
@@ -266,7 +268,7 @@ Result<void> ShardWriter::WriteBatch() {
       Framed(is_stream ? StreamMetadata(buffers, body) : SeedMetadata(buffers, body));
   const uint64_t at = out_->size();
   DOLIUM_TRY_VOID(out_->Append(message));
-  constexpr std::array<std::byte, kAlignment> kZeros = {};
+  constexpr std::array<std::byte, kBufferAlignment> kZeros = {};
   for (const BytesView buffer : buffers) {
     if (buffer.empty()) continue;
     DOLIUM_TRY_VOID(out_->Append(buffer));
@@ -307,7 +309,7 @@ Result<void> ShardWriter::WriteSeedEnd() {
       builder.CreateVectorOfStructs(std::vector<tables::FileBlock>());
   const auto batches = builder.CreateVectorOfStructs(blocks);
   const auto start = builder.StartTable();
-  builder.AddElement<int16_t>(FieldOffset(0), kVersion5, 0);
+  builder.AddElement<int16_t>(FieldOffset(0), kMetadataVersion5, 0);
   builder.AddOffset(FieldOffset(1), schema);
   builder.AddOffset(FieldOffset(2), dictionaries);
   builder.AddOffset(FieldOffset(3), batches);

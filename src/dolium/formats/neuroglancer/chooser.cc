@@ -10,7 +10,7 @@ namespace {
 constexpr uint64_t kMinishardEntries = 1024;
 
 // 4,096 minishards make a shard index of 64 KiB: one request, and one cache block.
-constexpr unsigned kMaxMinishardBits = 12;
+constexpr unsigned kMaxChosenMinishardBits = 12;
 
 // The smallest b with value <= unit << b.
 unsigned BitsToCover(uint64_t value, uint64_t unit) {
@@ -28,7 +28,7 @@ ShardingSpec ChooseSharding(const ShardingSpec& base, const SetSize& size,
   spec.shard_bits = std::min(spec.shard_bits, BitsToCover(size.entries, 1));
   const uint64_t per_shard = size.entries >> spec.shard_bits;
   spec.minishard_bits =
-      std::min(kMaxMinishardBits, BitsToCover(per_shard, kMinishardEntries));
+      std::min(kMaxChosenMinishardBits, BitsToCover(per_shard, kMinishardEntries));
   spec.preshift_bits = 0;
   if (spec.hash == ShardHash::kIdentity) {
     // Shards and minishards take the high bits of the ids that occur; what lies below is

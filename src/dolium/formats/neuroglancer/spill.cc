@@ -14,8 +14,8 @@
 namespace dolium::neuroglancer {
 namespace {
 
-constexpr size_t kWord = sizeof(uint64_t);
-constexpr size_t kRowBytes = 5 * kWord;  // id, offset, length, preceding, input
+constexpr size_t kSpillWord = sizeof(uint64_t);
+constexpr size_t kRowBytes = 5 * kSpillWord;  // id, offset, length, preceding, input
 constexpr uint64_t kRowsAtOnce = 2048;
 
 Result<void> AppendRows(ObjectWriter& out, std::span<const Piece> pieces) {
@@ -27,10 +27,10 @@ Result<void> AppendRows(ObjectWriter& out, std::span<const Piece> pieces) {
     std::byte* row = rows.data();
     for (const Piece& piece : some) {
       StoreLE(row, piece.id);
-      StoreLE(row + kWord, piece.offset);
-      StoreLE(row + 2 * kWord, piece.length);
-      StoreLE(row + 3 * kWord, piece.preceding);
-      StoreLE(row + 4 * kWord, uint64_t{piece.input});
+      StoreLE(row + kSpillWord, piece.offset);
+      StoreLE(row + 2 * kSpillWord, piece.length);
+      StoreLE(row + 3 * kSpillWord, piece.preceding);
+      StoreLE(row + 4 * kSpillWord, uint64_t{piece.input});
       row += kRowBytes;
     }
     DOLIUM_TRY_VOID(out.Append(rows));
@@ -118,11 +118,11 @@ Result<void> SpillSource::Refill() {
     const std::byte* row = rows.data() + i * kRowBytes;
     window_.push_back(
         {.id = LoadLE<uint64_t>(row),
-         .length = LoadLE<uint64_t>(row + 2 * kWord),
-         .preceding = LoadLE<uint64_t>(row + 3 * kWord),
+         .length = LoadLE<uint64_t>(row + 2 * kSpillWord),
+         .preceding = LoadLE<uint64_t>(row + 3 * kSpillWord),
          .memory = nullptr,
-         .offset = LoadLE<uint64_t>(row + kWord),
-         .input = static_cast<uint32_t>(LoadLE<uint64_t>(row + 4 * kWord))});
+         .offset = LoadLE<uint64_t>(row + kSpillWord),
+         .input = static_cast<uint32_t>(LoadLE<uint64_t>(row + 4 * kSpillWord))});
   }
   next_row_ += count;
   return {};

@@ -192,7 +192,7 @@ size_t BytesOfExtensions(const File& file) {
   return bytes;
 }
 
-Result<void> CheckExtensions(const File& file) {
+Result<void> CheckFileExtensions(const File& file) {
   if (MetadataBytes(file.metadata) > kMaxShort - ExtensionBytes(0)) {
     return InvalidArgument(fmt::format("metadata of {} bytes, {} are possible",
                                        file.metadata.bytes.size(), kMaxShort - 5));
@@ -208,7 +208,7 @@ Result<void> CheckExtensions(const File& file) {
   return {};
 }
 
-// Of a file that passes CheckExtensions.
+// Of a file that passes CheckFileExtensions.
 ByteVector EntryExtensions(const File& file) {
   ByteVector out;
   if (file.metadata.format != MetadataFormat::kNone) {
@@ -475,7 +475,7 @@ Result<void> CheckSample(const Sample& sample) {
     const auto in_entry = [&] { return EntryContext(sample.key, file.name); };
     DOLIUM_TRY_VOID(In(in_entry, CheckContentType(file.content_type)));
     DOLIUM_TRY_VOID(In(in_entry, CheckFormat(file.metadata)));
-    DOLIUM_TRY_VOID(In(in_entry, CheckExtensions(file)));
+    DOLIUM_TRY_VOID(In(in_entry, CheckFileExtensions(file)));
   }
   if (const std::string* name = FindTwice(sample.files)) {
     return InvalidArgument(fmt::format("entry \"{}\" is there twice", *name))

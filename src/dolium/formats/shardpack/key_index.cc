@@ -14,7 +14,7 @@ namespace dolium::shardpack {
 
 namespace {
 
-constexpr size_t kHeadBytes = 16;
+constexpr size_t kKeyIndexHeader = 16;
 constexpr size_t kHashBytes = 8;
 constexpr size_t kNumberBytes = 4;
 constexpr uint8_t kXxh64 = 1;
@@ -29,7 +29,7 @@ uint64_t WindowFor(uint64_t count) {
   return std::clamp(3 * root, kMinWindow, kMaxWindow);
 }
 
-Error Bad(std::string message) {
+Error BadKeyIndex(std::string message) {
   return Corrupt(std::move(message)).WithKind(kind::kSection);
 }
 
@@ -45,11 +45,11 @@ uint64_t Guess(uint64_t hash, uint64_t low, uint64_t high, uint64_t count) {
 uint64_t HashKey(std::string_view key) { return Xxh64(AsBytes(key)); }
 
 ByteVector WriteKeyIndex(std::span<const KeyHash> keys) {
-  ByteVector body(kHeadBytes + keys.size() * (kHashBytes + kNumberBytes));
+  ByteVector body(kKeyIndexHeader + keys.size() * (kHashBytes + kNumberBytes));
   std::byte* at = body.data();
   StoreLE(at, uint64_t{keys.size()});
   at[8] = std::byte{kXxh64};
-  at += kHeadBytes;
+  at += kKeyIndexHeader;
   for (const KeyHash& key : keys) {
     StoreLE(at, key.hash);
     at += kHashBytes;
@@ -62,15 +62,16 @@ ByteVector WriteKeyIndex(std::span<const KeyHash> keys) {
 }
 
 Result<KeyIndex> KeyIndex::Open(uint64_t body_size, uint64_t count, Read read) {
-  if (count > UINT32_MAX || body_size < kHeadBytes ||
-      body_size - kHeadBytes != count * (kHashBytes + kNumberBytes)) {
-    return Bad(fmt::format("KEYX has {} bytes for {} records", body_size, count));
+  if (count > UINT32_MAX || body_size < kKeyIndexHeader ||
+      body_size - kKeyIndexHeader != count * (kHashBytes + kNumberBytes)) {
+    return BadKeyIndex(fmt::format("KEYX has {} bytes for {} records", body_size, count));
   }
-  DOLIUM_TRY(const Bytes head, read({0, kHeadBytes}));
+  DOLIUM_TRY(const Bytes head, read({0, kKeyIndexHeader}));
   const auto n = LoadLE<uint64_t>(head.data());
   const auto kind = std::to_integer<uint8_t>(head.view()[8]);
-  if (n != count) return Bad(fmt::format("KEYX counts {} records of {}", n, count));
-  if (kind != kXxh64) return Bad(fmt::format("KEYX has hashes of kind {}", kind));
+  if (n != count)
+    return BadKeyIndex(fmt::format("KEYX counts {} records of {}", n, count));
+  if (kind != kXxh64) return BadKeyIndex(fmt::format("KEYX has hashes of kind {}", kind));
   return KeyIndex(count, std::move(read));
 }
 
@@ -99,7 +100,7 @@ Result<KeyIndex::Place> KeyIndex::FirstNotBelow(uint64_t hash) const {
     const uint64_t to = std::min(end, from + most);
     place.from = from;
     DOLIUM_TRY(place.window,
-               read_({kHeadBytes + from * kHashBytes, (to - from) * kHashBytes}));
+               read_({kKeyIndexHeader + from * kHashBytes, (to - from) * kHashBytes}));
     const auto at = [&](uint64_t i) {
       return LoadLE<uint64_t>(place.window.data() + i * kHashBytes);
     };
@@ -139,7 +140,7 @@ Result<std::vector<uint64_t>> KeyIndex::Candidates(uint64_t hash) const {
       place.from = place.at;
       const uint64_t size = std::min(count_ - place.at, kMinWindow);
       DOLIUM_TRY(place.window,
-                 read_({kHeadBytes + place.at * kHashBytes, size * kHashBytes}));
+                 read_({kKeyIndexHeader + place.at * kHashBytes, size * kHashBytes}));
       continue;
     }
     const uint64_t begin = place.at - place.from;
@@ -150,12 +151,12 @@ Result<std::vector<uint64_t>> KeyIndex::Candidates(uint64_t hash) const {
     }
     if (end > begin) {
       DOLIUM_TRY(const Bytes numbers,
-                 read_({kHeadBytes + count_ * kHashBytes + place.at * kNumberBytes,
+                 read_({kKeyIndexHeader + count_ * kHashBytes + place.at * kNumberBytes,
                         (end - begin) * kNumberBytes}));
       for (uint64_t i = 0; i < end - begin; ++i) {
         const auto record = LoadLE<uint32_t>(numbers.data() + i * kNumberBytes);
         if (record >= count_) {
-          return Bad(fmt::format("KEYX names record {} of {}", record, count_));
+          return BadKeyIndex(fmt::format("KEYX names record {} of {}", record, count_));
         }
         records.push_back(record);
       }

@@ -33,7 +33,7 @@ Result<Bytes> WholeObject(const Location& location) {
 }
 
 // The size of a record's head with all that belongs to it, by its first 32 bytes.
-uint64_t ClaimedHeadSize(BytesView head) {
+uint64_t HeadSizeClaim(BytesView head) {
   return uint64_t{kRecordHeadBytes} + LoadLE<uint32_t>(head.data() + 16) +
          LoadLE<uint16_t>(head.data() + 20) + LoadLE<uint16_t>(head.data() + 22);
 }
@@ -97,7 +97,7 @@ class Walker {
   std::optional<RecordHead> AffordableHead(uint64_t at) {
     const BytesView rest = From(at);
     if (rest.size() < kRecordHeadBytes) return std::nullopt;
-    const uint64_t cost = std::min<uint64_t>(ClaimedHeadSize(rest), rest.size());
+    const uint64_t cost = std::min<uint64_t>(HeadSizeClaim(rest), rest.size());
     if (cost > budget_) return std::nullopt;
     budget_ -= cost;
     return SoundHead(rest);
@@ -132,7 +132,7 @@ class Walker {
     if (!size) return false;
     if (*size) {
       return **size > rest.size() &&
-             (ClaimedHeadSize(rest) > rest.size() || AffordableHead(at));
+             (HeadSizeClaim(rest) > rest.size() || AffordableHead(at));
     }
     const auto count = LoadLE<uint64_t>(rest.data());
     if (!last || count == 0 || count > at / kMinRecordBytes ||

@@ -27,12 +27,12 @@ constexpr uint32_t kMaxColumns = 1 << 20;
 constexpr size_t kPlacesHeadBytes = 8;
 constexpr size_t kDictionaryRowBytes = 24;
 
-Error Bad(std::string message) {
+Error BadSection(std::string message) {
   return Corrupt(std::move(message)).WithKind(kind::kSection);
 }
 
 template <std::unsigned_integral T>
-void Put(ByteVector& to, T value) {
+void PutNumber(ByteVector& to, T value) {
   to.resize(to.size() + sizeof value);
   StoreLE(to.data() + to.size() - sizeof value, value);
 }
@@ -41,7 +41,8 @@ void Put(ByteVector& to, T value) {
 
 Result<Stat> ParseStat(BytesView body) {
   if (body.size() < kStatBytes) {
-    return Bad(fmt::format("STAT has {} bytes, {} expected", body.size(), kStatBytes));
+    return BadSection(
+        fmt::format("STAT has {} bytes, {} expected", body.size(), kStatBytes));
   }
   const auto word = [&](size_t i) { return LoadLE<uint64_t>(body.data() + 8 * i); };
   const auto flags = LoadLE<uint32_t>(body.data() + 48);
@@ -63,15 +64,15 @@ ByteVector WriteStat(const Stat& stat) {
   ByteVector body;
   for (const uint64_t word : {stat.entries, stat.raw_bytes, stat.stored_bytes,
                               stat.min_record, stat.max_record, stat.keys_digest}) {
-    Put(body, word);
+    PutNumber(body, word);
   }
-  Put(body, static_cast<uint32_t>((stat.keys_unique ? kUniqueFlag : 0) |
-                                  (stat.keys_ascending ? kAscendingFlag : 0) |
-                                  (stat.all_plain ? kPlainFlag : 0) |
-                                  (stat.is_regular ? kRegularFlag : 0) |
-                                  (stat.has_parts ? kPartsFlag : 0)));
-  Put(body, uint32_t{0});
-  Put(body, stat.largest_raw);
+  PutNumber(body, static_cast<uint32_t>((stat.keys_unique ? kUniqueFlag : 0) |
+                                        (stat.keys_ascending ? kAscendingFlag : 0) |
+                                        (stat.all_plain ? kPlainFlag : 0) |
+                                        (stat.is_regular ? kRegularFlag : 0) |
+                                        (stat.has_parts ? kPartsFlag : 0)));
+  PutNumber(body, uint32_t{0});
+  PutNumber(body, stat.largest_raw);
   return body;
 }
 
@@ -93,7 +94,7 @@ Result<void> VisitKeysIn(BytesView body, uint64_t count,
     visit(i, AsText(key));
   }
   if (reader.remaining() > 0) {
-    return Bad(
+    return BadSection(
         fmt::format("{} bytes follow the {} keys in KEYS", reader.remaining(), count));
   }
   return {};
@@ -117,7 +118,8 @@ Result<EntryIndex> EntryIndex::ParseIn(Bytes body, uint64_t count) {
   DOLIUM_TRY(const auto flags, reader.Read<uint32_t>("flags of ENTX"));
   index.is_regular_ = (flags & kEntriesRegularFlag) != 0;
   if (columns > kMaxColumns) {
-    return Bad(fmt::format("ENTX has {} columns, {} are the most", columns, kMaxColumns));
+    return BadSection(
+        fmt::format("ENTX has {} columns, {} are the most", columns, kMaxColumns));
   }
   for (uint32_t i = 0; i < columns; ++i) {
     DOLIUM_TRY(const auto name_length, reader.Read<uint16_t>("name of a column"));
@@ -131,18 +133,18 @@ Result<EntryIndex> EntryIndex::ParseIn(Bytes body, uint64_t count) {
   uint64_t entries = 0;
   if (index.is_regular_) {
     const auto product = CheckedMul(count, columns);
-    if (!product) return Bad("ENTX has more entries than can be");
+    if (!product) return BadSection("ENTX has more entries than can be");
     entries = *product;
   } else {
     const auto numbers = CheckedAdd(count, 1);
     const auto bytes = numbers ? CheckedMul(*numbers, 8) : std::nullopt;
-    if (!bytes) return Bad("ENTX has more records than can be");
+    if (!bytes) return BadSection("ENTX has more records than can be");
     DOLIUM_TRY(index.first_, reader.ReadBytes(*bytes, "first entries in ENTX"));
     uint64_t last = 0;
     for (uint64_t i = 0; i <= count; ++i) {
       const auto first = LoadLE<uint64_t>(index.first_.data() + 8 * i);
       if (first < last || (i == 0 && first != 0)) {
-        return Bad(
+        return BadSection(
             fmt::format("ENTX: record {} begins with entry {} after {}", i, first, last));
       }
       last = first;
@@ -151,15 +153,15 @@ Result<EntryIndex> EntryIndex::ParseIn(Bytes body, uint64_t count) {
   }
   const auto bytes = CheckedMul(entries, kPlaceBytes);
   if (!bytes || *bytes != reader.remaining()) {
-    return Bad(fmt::format("ENTX has {} bytes for {} entries, {} each expected",
-                           reader.remaining(), entries, kPlaceBytes));
+    return BadSection(fmt::format("ENTX has {} bytes for {} entries, {} each expected",
+                                  reader.remaining(), entries, kPlaceBytes));
   }
   DOLIUM_TRY(index.rows_, reader.ReadBytes(*bytes, "entries in ENTX"));
   for (uint64_t i = 0; i < entries; ++i) {
     const auto column = LoadLE<uint32_t>(index.rows_.data() + i * kPlaceBytes + 16);
     if (column >= columns) {
-      return Bad(fmt::format("ENTX: entry {} is of column {}, there are {}", i, column,
-                             columns));
+      return BadSection(fmt::format("ENTX: entry {} is of column {}, there are {}", i,
+                                    column, columns));
     }
   }
   index.body_ = std::move(body);
@@ -187,23 +189,23 @@ ByteVector WriteEntryIndex(const std::vector<EntryColumn>& columns, bool is_regu
                            const std::vector<uint64_t>& first,
                            const std::vector<EntryPlace>& places) {
   ByteVector body;
-  Put(body, static_cast<uint32_t>(columns.size()));
-  Put(body, is_regular ? kEntriesRegularFlag : uint32_t{0});
+  PutNumber(body, static_cast<uint32_t>(columns.size()));
+  PutNumber(body, is_regular ? kEntriesRegularFlag : uint32_t{0});
   for (const EntryColumn& column : columns) {
-    Put(body, static_cast<uint16_t>(column.name.size()));
-    Put(body, static_cast<uint16_t>(column.content_type.size()));
+    PutNumber(body, static_cast<uint16_t>(column.name.size()));
+    PutNumber(body, static_cast<uint16_t>(column.content_type.size()));
     Append(body, AsBytes(column.name));
     Append(body, AsBytes(column.content_type));
   }
   body.resize(static_cast<size_t>(RoundUp(body.size(), 8)));
   if (!is_regular) {
-    for (const uint64_t number : first) Put(body, number);
+    for (const uint64_t number : first) PutNumber(body, number);
   }
   for (const EntryPlace& place : places) {
-    Put(body, place.offset);
-    Put(body, place.length);
-    Put(body, place.column);
-    Put(body, uint32_t{0});
+    PutNumber(body, place.offset);
+    PutNumber(body, place.length);
+    PutNumber(body, place.column);
+    PutNumber(body, uint32_t{0});
   }
   return body;
 }
@@ -212,8 +214,9 @@ Result<std::vector<DictionaryPlace>> ParseDictionaryPlaces(BytesView body) {
   const uint64_t count =
       body.size() < kPlacesHeadBytes ? 0 : LoadLE<uint32_t>(body.data());
   if (body.size() != kPlacesHeadBytes + count * kDictionaryRowBytes) {
-    return Bad(fmt::format("ZDIC has {} bytes for {} dictionaries, {} each expected",
-                           body.size(), count, kDictionaryRowBytes));
+    return BadSection(
+        fmt::format("ZDIC has {} bytes for {} dictionaries, {} each expected",
+                    body.size(), count, kDictionaryRowBytes));
   }
   std::vector<DictionaryPlace> places(static_cast<size_t>(count));
   for (size_t i = 0; i < places.size(); ++i) {
@@ -226,13 +229,13 @@ Result<std::vector<DictionaryPlace>> ParseDictionaryPlaces(BytesView body) {
 
 ByteVector WriteDictionaryPlaces(const std::vector<DictionaryPlace>& places) {
   ByteVector body;
-  Put(body, static_cast<uint32_t>(places.size()));
-  Put(body, uint32_t{0});
+  PutNumber(body, static_cast<uint32_t>(places.size()));
+  PutNumber(body, uint32_t{0});
   for (const DictionaryPlace& place : places) {
-    Put(body, place.id);
-    Put(body, uint32_t{0});
-    Put(body, place.range.offset);
-    Put(body, place.range.length);
+    PutNumber(body, place.id);
+    PutNumber(body, uint32_t{0});
+    PutNumber(body, place.range.offset);
+    PutNumber(body, place.range.length);
   }
   return body;
 }

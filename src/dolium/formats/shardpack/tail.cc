@@ -25,7 +25,7 @@ constexpr std::string_view kKnownSections[] = {"META", "STAT", "KEYX",
 Error BadIndex(std::string message) {
   return Corrupt(std::move(message)).WithKind(kind::kIndex);
 }
-Error BadSection(std::string message) {
+Error BadTail(std::string message) {
   return Corrupt(std::move(message)).WithKind(kind::kSection);
 }
 
@@ -175,8 +175,8 @@ Result<void> CheckIndex(const Footer& footer, BytesView index) {
 Result<std::vector<Section>> ParseDirectory(const Footer& footer, BytesView directory) {
   const uint32_t found = Crc32c(directory);
   if (found != footer.directory_crc32c) {
-    return BadSection(fmt::format("directory has CRC-32C {:08x}, {:08x} expected", found,
-                                  footer.directory_crc32c));
+    return BadTail(fmt::format("directory has CRC-32C {:08x}, {:08x} expected", found,
+                               footer.directory_crc32c));
   }
   const uint64_t first = footer.index().end();
   const uint64_t last = footer.directory().offset;
@@ -193,9 +193,9 @@ Result<std::vector<Section>> ParseDirectory(const Footer& footer, BytesView dire
     section.crc32c = LoadLE<uint32_t>(row + 32);
     if (section.range.offset < first || section.range.offset > last ||
         section.range.length > last - section.range.offset) {
-      return BadSection(fmt::format("section {} at [{}, +{}) is not in [{}, {})",
-                                    section.name(), section.range.offset,
-                                    section.range.length, first, last));
+      return BadTail(fmt::format("section {} at [{}, +{}) is not in [{}, {})",
+                                 section.name(), section.range.offset,
+                                 section.range.length, first, last));
     }
     if ((section.flags & kSectionRequired) != 0 &&
         std::ranges::find(kKnownSections, section.name()) == std::end(kKnownSections)) {
@@ -218,9 +218,8 @@ Result<Bytes> ReadSection(const Section& section, const Bytes& stored, uint64_t 
                        .crc32c = section.crc32c,
                        .codec = section.codec};
   if (section.codec == 0 && section.raw_size != section.range.length) {
-    return BadSection(fmt::format("section {}: {} bytes stored as they are, yet {} raw",
-                                  section.name(), section.range.length,
-                                  section.raw_size));
+    return BadTail(fmt::format("section {}: {} bytes stored as they are, yet {} raw",
+                               section.name(), section.range.length, section.raw_size));
   }
   auto body = DecodeContent(head, stored, {.raw_limit = limit});
   if (body) return body;

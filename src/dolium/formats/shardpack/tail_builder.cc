@@ -18,10 +18,10 @@ constexpr uint64_t kLargeRecord = uint64_t{64} << 10;
 // Once so many records are small on average, they will not become large.
 constexpr uint64_t kEnoughRecords = 1 << 16;
 // More kinds of entries than this are no columns.
-constexpr size_t kMaxColumns = 4096;
+constexpr size_t kMaxTailColumns = 4096;
 
 template <std::unsigned_integral T>
-void Put(ByteVector& to, T value) {
+void AppendNumber(ByteVector& to, T value) {
   to.resize(to.size() + sizeof value);
   StoreLE(to.data() + to.size() - sizeof value, value);
 }
@@ -37,7 +37,7 @@ void TailBuilder::Add(const EncodedRecord& record) {
     hashes_.push_back({HashKey(record.key), static_cast<uint32_t>(number)});
   }
   ByteVector length;
-  Put(length, static_cast<uint16_t>(record.key.size()));
+  AppendNumber(length, static_cast<uint16_t>(record.key.size()));
   keys_digest_.Add(length);
   keys_digest_.Add(AsBytes(record.key));
   if (options_.keys) {
@@ -79,7 +79,7 @@ void TailBuilder::AddEntries(const EncodedRecord& record, uint64_t offset) {
     } else if (is_first) {
       stat_.is_regular = false;  // A name that is there twice: a block from elsewhere.
     }
-    if (columns_.size() > kMaxColumns) keeps_places_ = false;
+    if (columns_.size() > kMaxTailColumns) keeps_places_ = false;
     places_.push_back({offset + entry.head_at, entry.end - entry.head_at, found->second});
   }
   if (!is_first && position != columns_.size()) stat_.is_regular = false;

@@ -21,8 +21,8 @@ using XorbMap = std::unordered_map<Hash, XorbBlock, HashOfHash>;
 
 // That a table has a row for each of its blocks, in order.
 template <typename Block>
-Result<void> CheckTable(std::string_view what, BytesView table, BytesView section,
-                        size_t blocks) {
+Result<void> CheckTableBytes(std::string_view what, BytesView table, BytesView section,
+                             size_t blocks) {
   const size_t rows = table.size() / kBlockRowSize;
   if (rows == 0) return {};
   if (rows != blocks) {
@@ -191,10 +191,10 @@ Result<void> CheckShard(const ShardView& shard) {
         .Within(fmt::format("file {}", ToString(file.hash())));
   };
   DOLIUM_TRY_VOID(shard.Scan({.file = see_file}));
-  DOLIUM_TRY_VOID(CheckTable<FileBlock>("file", shard.file_table(), shard.file_section(),
-                                        file_count));
-  DOLIUM_TRY_VOID(CheckTable<XorbBlock>("xorb", shard.xorb_table(), shard.xorb_section(),
-                                        xorb_count));
+  DOLIUM_TRY_VOID(CheckTableBytes<FileBlock>("file", shard.file_table(),
+                                             shard.file_section(), file_count));
+  DOLIUM_TRY_VOID(CheckTableBytes<XorbBlock>("xorb", shard.xorb_table(),
+                                             shard.xorb_section(), xorb_count));
   return CheckChunkTable(shard, chunk_count);
 }
 

@@ -17,7 +17,7 @@
 #include "dolium/domain/dataset/sample_set.h"
 #include "dolium/domain/dataset/sample_source.h"
 #include "dolium/formats/shardpack/pack_writer.h"
-#include "dolium/ops/pack_create.h"
+#include "dolium/ops/pack/pack_create.h"
 
 namespace dolium::dataset {
 

@@ -12,8 +12,8 @@
 
 #include "dolium/domain/volume/volume.h"
 #include "dolium/formats/builtin.h"
-#include "dolium/ops/verify_volume.h"
-#include "dolium/ops/volume_plan.h"
+#include "dolium/ops/volume/verify_volume.h"
+#include "dolium/ops/volume/volume_plan.h"
 
 namespace dolium::volume {
 

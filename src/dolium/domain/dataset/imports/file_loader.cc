@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kBlockBytes = size_t{1} << 20;
 constexpr size_t kSmallBytes = size_t{128} << 10;
-constexpr uint32_t kModeBits = 07777;
+constexpr uint32_t kPermissionBits = 07777;
 
 // What is read keeps its place in a block at a multiple of this.
 constexpr size_t kAlignment = 16;
@@ -80,7 +80,7 @@ Result<void> FileLoader::LoadSteps(const std::string& path, bool follow,
   }
   if (options_.keep_attributes) {
     file.modified = ModifiedNanoseconds(status);
-    file.mode = status.st_mode & kModeBits;
+    file.mode = status.st_mode & kPermissionBits;
   }
   return {};
 }

@@ -22,8 +22,8 @@ namespace {
 using shardpack::File;
 using shardpack::Sample;
 
-constexpr std::string_view kManifestName = "manifest.jsonl";
-constexpr int64_t kSecond = 1'000'000'000;
+constexpr std::string_view kManifestFile = "manifest.jsonl";
+constexpr int64_t kNanoseconds = 1'000'000'000;
 
 // The path without its "." parts. kInvalidArgument if it would lead elsewhere.
 Result<std::string> SafePath(std::string_view path) {
@@ -115,9 +115,9 @@ class FolderSink final : public SampleSink {
     }
     if (!file.modified) return {};
     timespec times[2] = {{0, UTIME_NOW}, {}};
-    int64_t nanoseconds = *file.modified % kSecond;
-    times[1].tv_sec = *file.modified / kSecond - (nanoseconds < 0 ? 1 : 0);
-    times[1].tv_nsec = nanoseconds < 0 ? nanoseconds + kSecond : nanoseconds;
+    int64_t nanoseconds = *file.modified % kNanoseconds;
+    times[1].tv_sec = *file.modified / kNanoseconds - (nanoseconds < 0 ? 1 : 0);
+    times[1].tv_nsec = nanoseconds < 0 ? nanoseconds + kNanoseconds : nanoseconds;
     if (futimens(fd, times) == 0) return {};
     return SystemError(errno, "cannot set its time");
   }
@@ -159,7 +159,7 @@ Result<std::unique_ptr<SampleSink>> CreateFolderSink(const std::string& path,
   if (!root) return std::move(root).error().Within(described);
   std::unique_ptr<OutputShards> manifest;
   if (options.manifest) {
-    DOLIUM_TRY(manifest, OutputShards::Create(JoinPath(path, kManifestName),
+    DOLIUM_TRY(manifest, OutputShards::Create(JoinPath(path, kManifestFile),
                                               {.force = options.force}));
   }
   return std::make_unique<FolderSink>(*std::move(root), described, std::move(manifest),

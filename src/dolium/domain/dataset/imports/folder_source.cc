@@ -22,7 +22,7 @@ namespace {
 using shardpack::File;
 using shardpack::Sample;
 
-constexpr std::string_view kManifestName = "manifest.jsonl";
+constexpr std::string_view kFolderManifest = "manifest.jsonl";
 constexpr uint64_t kMaxLine = uint64_t{64} << 20;
 
 class ListedSource final : public SampleSource {
@@ -135,7 +135,7 @@ Result<std::unique_ptr<SampleSource>> OpenFolderSource(const std::string& path,
                     {.keep_attributes = options.keep_attributes,
                      .max_file_bytes = options.max_file_bytes});
   if (by_manifest) {
-    if (manifest.empty()) manifest = JoinPath(folder, kManifestName);
+    if (manifest.empty()) manifest = JoinPath(folder, kFolderManifest);
     DOLIUM_TRY(Location at, ParseLocation(manifest));
     DOLIUM_TRY(auto stream, InputStream::Open(std::move(at)));
     return std::make_unique<ManifestSource>(std::move(loader), std::move(stream));

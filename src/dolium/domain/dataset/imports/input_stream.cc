@@ -19,11 +19,11 @@ constexpr uint64_t kPlainLimit = uint64_t{64} << 20;
 // Memory taken for a piece before its bytes have been seen.
 constexpr uint64_t kTrustedBytes = uint64_t{16} << 20;
 
-struct Mark {
+struct MagicMark {
   std::string_view bytes;
   std::string_view name;
 };
-constexpr Mark kOtherCompressions[] = {
+constexpr MagicMark kOtherCompressions[] = {
     {"BZh", "bzip2"},
     {"\xfd"
      "7zXZ",
@@ -54,7 +54,7 @@ Result<void> InputStream::DetectCompression() {
   DOLIUM_TRY_VOID(Fill(6));
   const std::string_view head(reinterpret_cast<const char*>(window_.get()) + begin_,
                               std::min<size_t>(available(), 6));
-  for (const Mark& mark : kOtherCompressions) {
+  for (const MagicMark& mark : kOtherCompressions) {
     if (head.starts_with(mark.bytes)) {
       return Unsupported(fmt::format(
           "{}: compressed with {}; only gzip is undone on the way", name_, mark.name));

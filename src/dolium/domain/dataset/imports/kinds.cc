@@ -21,7 +21,7 @@ namespace {
 using SourcePointer = std::unique_ptr<SampleSource>;
 using SinkPointer = std::unique_ptr<SampleSink>;
 
-struct Row {
+struct KindRow {
   SampleKind kind;
   // Of one place, or of several files; the other is nullptr.
   Result<SourcePointer> (*open)(const std::string&, const ImportOptions&);
@@ -30,8 +30,8 @@ struct Row {
   Result<SinkPointer> (*create)(const std::string&, const ExportOptions&);
 };
 
-const std::vector<Row>& Rows() {
-  static const auto* const rows = new std::vector<Row>{
+const std::vector<KindRow>& Rows() {
+  static const auto* const rows = new std::vector<KindRow>{
       {{"folder", "files of a folder, grouped by directory, stem or manifest"},
        OpenFolderSource,
        nullptr,
@@ -66,9 +66,9 @@ const std::vector<Row>& Rows() {
   return *rows;
 }
 
-Result<const Row*> FindRow(std::string_view name) {
+Result<const KindRow*> FindRow(std::string_view name) {
   std::string names;
-  for (const Row& row : Rows()) {
+  for (const KindRow& row : Rows()) {
     if (row.kind.name == name) return &row;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", row.kind.name);
   }
@@ -76,7 +76,7 @@ Result<const Row*> FindRow(std::string_view name) {
 }
 
 // The files of a local folder with one of the suffixes; none if it is no folder.
-Result<std::vector<Location>> FilesOfFolder(const Location& folder, const Row& row) {
+Result<std::vector<Location>> FilesOfFolder(const Location& folder, const KindRow& row) {
   if (!IsLocal(folder)) return std::vector<Location>();
   std::vector<std::string> names;
   const auto listed =
@@ -100,7 +100,7 @@ Result<std::vector<Location>> FilesOfFolder(const Location& folder, const Row& r
   return files;
 }
 
-Result<std::vector<Location>> ResolveFiles(const std::string& path, const Row& row) {
+Result<std::vector<Location>> ResolveFiles(const std::string& path, const KindRow& row) {
   if (auto location = ParseLocation(path)) {
     if (IsLocal(*location)) {
       DOLIUM_TRY(const auto there, location->store->Stat(location->path));
@@ -123,7 +123,7 @@ Result<std::vector<Location>> ResolveFiles(const std::string& path, const Row& r
 std::span<const SampleKind> SampleKinds() {
   static const auto* const kinds = [] {
     auto* made = new std::vector<SampleKind>;
-    for (const Row& row : Rows()) made->push_back(row.kind);
+    for (const KindRow& row : Rows()) made->push_back(row.kind);
     return made;
   }();
   return *kinds;
@@ -131,7 +131,7 @@ std::span<const SampleKind> SampleKinds() {
 
 Result<SourcePointer> OpenSampleSource(std::string_view kind, const std::string& path,
                                        const ImportOptions& options) {
-  DOLIUM_TRY(const Row* const row, FindRow(kind));
+  DOLIUM_TRY(const KindRow* const row, FindRow(kind));
   if (row->open != nullptr) return row->open(path, options);
   DOLIUM_TRY(auto files, ResolveFiles(path, *row));
   return row->open_files(std::move(files), options);
@@ -139,7 +139,7 @@ Result<SourcePointer> OpenSampleSource(std::string_view kind, const std::string&
 
 Result<SinkPointer> OpenSampleSink(std::string_view kind, const std::string& path,
                                    const ExportOptions& options) {
-  DOLIUM_TRY(const Row* const row, FindRow(kind));
+  DOLIUM_TRY(const KindRow* const row, FindRow(kind));
   return row->create(path, options);
 }
 

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 using shardpack::ArrayShape;
 
-constexpr int kVersion = 2;
+constexpr int kMdsVersion = 2;
 
 Result<const json*> Member(const json& object, const char* name, json::value_t type) {
   const auto found = object.is_object() ? object.find(name) : object.end();
@@ -32,7 +32,7 @@ Result<const json*> Member(const json& object, const char* name, json::value_t t
   return &*found;
 }
 
-Result<std::string> TextMember(const json& object, const char* name) {
+Result<std::string> MdsText(const json& object, const char* name) {
   DOLIUM_TRY(const json* const text, Member(object, name, json::value_t::string));
   return text->get<std::string>();
 }
@@ -53,9 +53,9 @@ bool LeadsOut(std::string_view path) {
   return false;
 }
 
-Result<MdsFile> ParseFile(const json& object) {
+Result<MdsFile> ParseMdsFile(const json& object) {
   MdsFile file;
-  DOLIUM_TRY(file.basename, TextMember(object, "basename"));
+  DOLIUM_TRY(file.basename, MdsText(object, "basename"));
   if (LeadsOut(file.basename) || file.basename.find('\0') != std::string::npos) {
     return Corrupt(
         fmt::format("\"basename\" is \"{}\", no file of the folder", file.basename));
@@ -108,14 +108,14 @@ Result<std::vector<MdsColumn>> ParseColumns(const json& shard) {
   return columns;
 }
 
-Result<MdsShardInfo> ParseShard(const json& object) {
-  DOLIUM_TRY(const std::string format, TextMember(object, "format"));
+Result<MdsShardInfo> ParseMdsShard(const json& object) {
+  DOLIUM_TRY(const std::string format, MdsText(object, "format"));
   DOLIUM_TRY(const uint64_t version, NumberMember(object, "version"));
-  if (format != "mds" || version != kVersion) {
+  if (format != "mds" || version != kMdsVersion) {
     return Unsupported(
         fmt::format("a shard of format \"{}\", version {}; only \"mds\", "
                     "version {}, is known",
-                    format, version, kVersion));
+                    format, version, kMdsVersion));
   }
   MdsShardInfo info;
   DOLIUM_TRY(info.columns, ParseColumns(object));
@@ -125,9 +125,9 @@ Result<MdsShardInfo> ParseShard(const json& object) {
   }
   DOLIUM_TRY(info.samples, NumberMember(object, "samples"));
   DOLIUM_TRY(const json* const raw, Member(object, "raw_data", json::value_t::object));
-  DOLIUM_TRY(info.raw, ParseFile(*raw));
+  DOLIUM_TRY(info.raw, ParseMdsFile(*raw));
   if (const auto zip = object.find("zip_data"); zip != object.end() && zip->is_object()) {
-    DOLIUM_TRY(info.zip, ParseFile(*zip));
+    DOLIUM_TRY(info.zip, ParseMdsFile(*zip));
   }
   return info;
 }
@@ -149,7 +149,7 @@ json ColumnsObject(const std::vector<MdsColumn>& columns) {
           {"format", "mds"},
           {"hashes", json::array()},
           {"size_limit", nullptr},
-          {"version", kVersion}};
+          {"version", kMdsVersion}};
 }
 
 struct ScalarType {
@@ -194,14 +194,14 @@ Result<std::vector<MdsShardInfo>> ParseMdsIndex(std::string_view text) {
   auto parsed = ParseJson(text);
   if (!parsed) return Corrupt(parsed.error().message);
   DOLIUM_TRY(const uint64_t version, NumberMember(*parsed, "version"));
-  if (version != kVersion) {
+  if (version != kMdsVersion) {
     return Unsupported(
-        fmt::format("an index of version {}; only {} is known", version, kVersion));
+        fmt::format("an index of version {}; only {} is known", version, kMdsVersion));
   }
   DOLIUM_TRY(const json* const shards, Member(*parsed, "shards", json::value_t::array));
   std::vector<MdsShardInfo> out;
   for (size_t i = 0; i < shards->size(); ++i) {
-    auto shard = ParseShard((*shards)[i]);
+    auto shard = ParseMdsShard((*shards)[i]);
     if (!shard) return std::move(shard).error().Within(fmt::format("shard {}", i));
     out.push_back(*std::move(shard));
   }
@@ -219,7 +219,7 @@ std::string MdsIndexText(const std::vector<MdsShardInfo>& shards) {
     object["zip_data"] = nullptr;
     list.push_back(std::move(object));
   }
-  return json{{"version", kVersion}, {"shards", std::move(list)}}.dump();
+  return json{{"version", kMdsVersion}, {"shards", std::move(list)}}.dump();
 }
 
 uint32_t MdsShard::Offset(uint32_t index) const {

@@ -20,7 +20,7 @@ using shardpack::File;
 using shardpack::Sample;
 
 constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 30;
-constexpr uint64_t kMaxShardBytes = uint64_t{1} << 32;
+constexpr uint64_t kMaxMdsShardBytes = uint64_t{1} << 32;
 
 Result<void> CheckFile(BytesView bytes, const MdsFile& file) {
   if (bytes.size() != file.bytes) {
@@ -90,7 +90,7 @@ class MdsSource final : public SampleSource {
   Result<void> OpenShard(const MdsShardInfo& info) {
     Location at = folder_.Child(info.raw.basename);
     shard_name_ = at.Describe();
-    if (info.raw.bytes > kMaxShardBytes) {
+    if (info.raw.bytes > kMaxMdsShardBytes) {
       return Corrupt(
           fmt::format("{}: a shard of {} bytes, which offsets of 32 bits do "
                       "not reach",
@@ -100,13 +100,14 @@ class MdsSource final : public SampleSource {
     // Streaming keeps what it has decompressed beside the compressed file.
     DOLIUM_TRY(const auto there, at.store->Stat(at.path));
     if (there || !info.zip) {
-      DOLIUM_TRY(WholeObject whole, at.store->ReadWhole(at.path, kMaxShardBytes));
+      DOLIUM_TRY(WholeObject whole, at.store->ReadWhole(at.path, kMaxMdsShardBytes));
       raw = std::move(whole.bytes);
       bytes_ += raw.size();
     } else {
       at = folder_.Child(info.zip->basename);
       shard_name_ = at.Describe();
-      DOLIUM_TRY(const WholeObject whole, at.store->ReadWhole(at.path, kMaxShardBytes));
+      DOLIUM_TRY(const WholeObject whole,
+                 at.store->ReadWhole(at.path, kMaxMdsShardBytes));
       bytes_ += whole.bytes.size();
       DOLIUM_TRY_VOID(CheckFile(whole.bytes, *info.zip).Within(shard_name_));
       auto decoded = Decompress(whole.bytes, info);

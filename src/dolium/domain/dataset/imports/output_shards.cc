@@ -17,7 +17,7 @@ constexpr int kGzip = 15 + 16;  // The largest window; 16 asks for the gzip wrap
 constexpr size_t kDigits = 6;
 constexpr size_t kMostDigits = 18;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsDecimal(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
@@ -68,7 +68,7 @@ Result<std::string> NumberedName(const std::string& first, uint64_t number) {
   const size_t base_at = first.size() - base.size();
   const size_t stem_end = base_at + std::min(base.find('.'), base.size());
   size_t digits_at = stem_end;
-  while (digits_at > base_at && IsDigit(first[digits_at - 1])) --digits_at;
+  while (digits_at > base_at && IsDecimal(first[digits_at - 1])) --digits_at;
   const std::string_view digits =
       std::string_view(first).substr(digits_at, stem_end - digits_at);
   const std::string_view stem = std::string_view(first).substr(0, digits_at);

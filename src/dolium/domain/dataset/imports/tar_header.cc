@@ -16,23 +16,23 @@ struct Field {
   size_t offset;
   size_t length;
 };
-constexpr Field kName{0, 100};
-constexpr Field kMode{100, 8};
+constexpr Field kNameField{0, 100};
+constexpr Field kModeField{100, 8};
 constexpr Field kUserId{108, 8};
 constexpr Field kGroupId{116, 8};
 constexpr Field kSize{124, 12};
 constexpr Field kTime{136, 12};
 constexpr Field kChecksum{148, 8};
-constexpr size_t kType = 156;
+constexpr size_t kTypeField = 156;
 constexpr Field kMagic{257, 6};
-constexpr Field kVersion{263, 2};
+constexpr Field kVersionField{263, 2};
 constexpr Field kPrefix{345, 155};
 
 constexpr uint64_t kLargestOctal = (uint64_t{1} << 33) - 1;  // 11 digits
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr uint32_t kModeBits = 07777;
 
-std::string_view TextOf(BytesView block, Field field) {
+std::string_view FieldText(BytesView block, Field field) {
   const std::string_view text = AsText(block.subspan(field.offset, field.length));
   return text.substr(0, text.find('\0'));
 }
@@ -60,7 +60,7 @@ Result<int64_t> NumberOf(BytesView block, Field field, std::string_view what) {
     }
     return number;
   }
-  std::string_view text = TextOf(block, field);
+  std::string_view text = FieldText(block, field);
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
   int64_t value = 0;
@@ -135,8 +135,8 @@ void PutOctal(MutableBytes block, Field field, uint64_t value) {
 
 // Where to cut a name into prefix and name; 0: not at all; nullopt: it does not fit.
 std::optional<size_t> PrefixLength(std::string_view name) {
-  if (name.size() <= kName.length) return 0;
-  const size_t first = name.size() - kName.length - 1;
+  if (name.size() <= kNameField.length) return 0;
+  const size_t first = name.size() - kNameField.length - 1;
   const size_t slash = name.find('/', first);
   if (slash == 0 || slash > kPrefix.length || slash + 1 >= name.size()) {
     return std::nullopt;
@@ -150,11 +150,11 @@ void AppendBlock(const TarHeader& header, ByteVector& out) {
   const std::string_view name = header.name;
   if (prefix > 0) {
     PutText(block, kPrefix, name.substr(0, prefix));
-    PutText(block, kName, name.substr(prefix + 1));
+    PutText(block, kNameField, name.substr(prefix + 1));
   } else {
-    PutText(block, kName, name.substr(0, kName.length));
+    PutText(block, kNameField, name.substr(0, kNameField.length));
   }
-  PutOctal(block, kMode, header.mode & kModeBits);
+  PutOctal(block, kModeField, header.mode & kModeBits);
   PutOctal(block, kUserId, 0);
   PutOctal(block, kGroupId, 0);
   PutOctal(block, kSize, std::min(header.size, kLargestOctal));
@@ -162,9 +162,9 @@ void AppendBlock(const TarHeader& header, ByteVector& out) {
       block, kTime,
       std::min(static_cast<uint64_t>(std::max<int64_t>(header.modified, 0) / kSecond),
                kLargestOctal));
-  block[kType] = static_cast<std::byte>(header.type);
+  block[kTypeField] = static_cast<std::byte>(header.type);
   PutText(block, kMagic, "ustar");
-  PutText(block, kVersion, "00");
+  PutText(block, kVersionField, "00");
   uint64_t sum = uint64_t{' '} * kChecksum.length;
   for (const std::byte byte : block) sum += std::to_integer<uint64_t>(byte);
   PutText(block, kChecksum, fmt::format("{:06o}", sum));
@@ -197,19 +197,20 @@ std::string PaxTimeText(int64_t nanoseconds) {
 Result<TarHeader> ParseTarHeader(BytesView block) {
   DOLIUM_TRY_VOID(CheckSum(block));
   TarHeader header;
-  header.type = static_cast<char>(block[kType]);
-  header.name = TextOf(block, kName);
+  header.type = static_cast<char>(block[kTypeField]);
+  header.name = FieldText(block, kNameField);
   // GNU archives have times where ustar has the prefix.
   const bool is_ustar = AsText(block.subspan(kMagic.offset, kMagic.length)) ==
                         std::string_view("ustar\0", 6);
-  const std::string_view prefix = is_ustar ? TextOf(block, kPrefix) : std::string_view();
+  const std::string_view prefix =
+      is_ustar ? FieldText(block, kPrefix) : std::string_view();
   if (!prefix.empty()) header.name = fmt::format("{}/{}", prefix, header.name);
   DOLIUM_TRY(const int64_t size, NumberOf(block, kSize, "size"));
   if (size < 0) return Corrupt("its size is negative");
   header.size = static_cast<uint64_t>(size);
   DOLIUM_TRY(const int64_t seconds, NumberOf(block, kTime, "time"));
   header.modified = Nanoseconds(seconds, 0);
-  DOLIUM_TRY(const int64_t mode, NumberOf(block, kMode, "mode"));
+  DOLIUM_TRY(const int64_t mode, NumberOf(block, kModeField, "mode"));
   header.mode = static_cast<uint32_t>(mode) & kModeBits;
   return header;
 }

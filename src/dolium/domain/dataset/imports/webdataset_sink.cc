@@ -13,7 +13,7 @@ namespace {
 using shardpack::File;
 using shardpack::Sample;
 
-constexpr uint32_t kMode = 0444;
+constexpr uint32_t kFileMode = 0444;
 constexpr std::array<std::byte, 2 * kTarBlock>
     kZeros{};  // as a tail: the mark of the end
 
@@ -33,7 +33,7 @@ class WebDatasetSink final : public SampleSink {
       AppendTarHeader({.name = std::move(path),
                        .size = file.data.size(),
                        .modified = file.modified.value_or(0),
-                       .mode = file.mode.value_or(kMode)},
+                       .mode = file.mode.value_or(kFileMode)},
                       headers[i]);
       bytes += headers[i].size() + file.data.size() + TarPadding(file.data.size());
     }

@@ -21,7 +21,7 @@ namespace dolium::volume {
 namespace {
 
 // What one step of a read holds that changes the order of dimensions.
-constexpr uint64_t kStepBytes = uint64_t{32} << 20;
+constexpr uint64_t kHdf5StepBytes = uint64_t{32} << 20;
 constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 30;
 constexpr size_t kCacheBytes = size_t{64} << 20;
 constexpr size_t kCacheSlots = 12'421;  // a prime, well over the chunks that fit
@@ -338,9 +338,9 @@ class Hdf5Array final : public NumberArray {
     Part step = whole;
     uint64_t bytes = SizeOf(map_.shape.type);
     for (const hsize_t count : whole.count) bytes *= count;
-    for (size_t i = 0; i < step.count.size() && bytes > kStepBytes; ++i) {
+    for (size_t i = 0; i < step.count.size() && bytes > kHdf5StepBytes; ++i) {
       bytes /= step.count[i];
-      const uint64_t fitting = std::max<uint64_t>(1, kStepBytes / bytes);
+      const uint64_t fitting = std::max<uint64_t>(1, kHdf5StepBytes / bytes);
       const uint64_t chunks = std::max<uint64_t>(1, fitting / chunk_[i]);
       step.count[i] = std::min<hsize_t>(step.count[i], chunks * chunk_[i]);
       bytes *= step.count[i];

@@ -107,7 +107,7 @@ class LiteralReader {
   size_t at_ = 0;
 };
 
-std::optional<NumberType> TypeOf(std::string_view kind_and_size) {
+std::optional<NumberType> NpyType(std::string_view kind_and_size) {
   constexpr std::pair<std::string_view, NumberType> kTypes[] = {
       {"b1", NumberType::kUint8},   {"u1", NumberType::kUint8},
       {"i1", NumberType::kInt8},    {"u2", NumberType::kUint16},
@@ -129,7 +129,7 @@ Result<void> ReadDescr(LiteralReader& literals, NpyHeader& header) {
   DOLIUM_TRY(const std::string_view descr, literals.String());
   const char order = descr.empty() ? '\0' : descr[0];
   const auto type = order == '<' || order == '>' || order == '|' || order == '='
-                        ? TypeOf(descr.substr(1))
+                        ? NpyType(descr.substr(1))
                         : std::nullopt;
   if (!type) {
     return Unsupported(fmt::format(

@@ -12,8 +12,8 @@
 #include "dolium/base/endian.h"
 #include "dolium/domain/volume/arrays/input_file.h"
 #include "dolium/domain/volume/arrays/strided.h"
-#include "dolium/domain/volume/jpeg.h"
-#include "dolium/domain/volume/png.h"
+#include "dolium/domain/volume/encodings/jpeg.h"
+#include "dolium/domain/volume/encodings/png.h"
 
 namespace dolium::volume {
 namespace {

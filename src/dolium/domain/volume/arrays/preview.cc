@@ -13,7 +13,7 @@
 
 #include "dolium/domain/volume/arrays/number_type.h"
 #include "dolium/domain/volume/arrays/strided.h"
-#include "dolium/domain/volume/png.h"
+#include "dolium/domain/volume/encodings/png.h"
 
 namespace dolium::volume {
 namespace {
@@ -22,7 +22,7 @@ constexpr int64_t kSeparator = 2;
 constexpr uint8_t kSeparatorGrey = 96;
 constexpr uint8_t kCornerGrey = 24;
 constexpr int64_t kMinSide = 16;
-constexpr int64_t kMaxSide = 16'384;
+constexpr int64_t kMaxPreviewSide = 16'384;
 constexpr int kPngLevel = 6;
 // Voxels that the percentiles are taken of.
 constexpr int64_t kSamples = int64_t{1} << 20;
@@ -206,9 +206,9 @@ Result<void> CheckRequest(const PreviewRequest& request) {
   if (request.labels && request.type == DataType::kFloat32) {
     return InvalidArgument("labels are integers, not float32");
   }
-  if (request.longest_side < kMinSide || request.longest_side > kMaxSide) {
+  if (request.longest_side < kMinSide || request.longest_side > kMaxPreviewSide) {
     return InvalidArgument(fmt::format("a longest side of {} pixels, not {} to {}",
-                                       request.longest_side, kMinSide, kMaxSide));
+                                       request.longest_side, kMinSide, kMaxPreviewSide));
   }
   return {};
 }

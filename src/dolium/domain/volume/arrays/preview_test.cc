@@ -12,7 +12,7 @@
 #include "dolium/base/endian.h"
 #include "dolium/container/testing/must.h"
 #include "dolium/domain/volume/arrays/testing/array_files.h"
-#include "dolium/domain/volume/png.h"
+#include "dolium/domain/volume/encodings/png.h"
 
 namespace dolium::volume {
 namespace {

@@ -11,8 +11,8 @@
 #include "dolium/bytes/testing/temporary_folder.h"
 #include "dolium/domain/volume/arrays/array_source.h"
 #include "dolium/domain/volume/arrays/testing/array_files.h"
-#include "dolium/domain/volume/jpeg.h"
-#include "dolium/domain/volume/png.h"
+#include "dolium/domain/volume/encodings/jpeg.h"
+#include "dolium/domain/volume/encodings/png.h"
 
 namespace dolium::volume {
 namespace {

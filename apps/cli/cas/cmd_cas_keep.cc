@@ -1,0 +1,124 @@
+// cas gc, verify, reindex.
+#include <fmt/format.h>
+
+#include "cli/cas/cas_arguments.h"
+#include "cli/context.h"
+#include "cli/terminal/size.h"
+#include "cli/verbs.h"
+#include "dolium/domain/cas/check.h"
+#include "dolium/domain/cas/collect.h"
+
+namespace dolium::cli {
+namespace {
+
+Result<cas::CollectReport> DoCollect(Context& context) {
+  cas::CollectOptions options;
+  if (const auto grace = context.arguments.Get("grace")) {
+    DOLIUM_TRY(options.grace, ParseDuration(*grace).Within("--grace"));
+  }
+  DOLIUM_TRY(const auto store, OpenStore(context));
+  options.dry_run = context.arguments.Has("dry-run");
+  options.stop = context.stop;
+  options.progress = context.terminal.StartProgress("gc");
+  return cas::CollectGarbage(*store, options);
+}
+
+Result<size_t> DoReindex(const Context& context) {
+  DOLIUM_TRY(const std::string path, StorePath(context));
+  DOLIUM_TRY(const cas::Layout layout, cas::OpenLayout(path));
+  DOLIUM_TRY(const auto lease, cas::Lease::Take(layout));
+  return cas::MakeIndexAnew(layout, lease->id());
+}
+
+}  // namespace
+
+ExitStatus RunCasGc(Context& context) {
+  const auto report = DoCollect(context);
+  context.terminal.EndProgress();
+  if (!report) return context.FailLocation(report.error());
+  if (context.terminal.json()) {
+    context.terminal.JsonLine({{"type", "gc"},
+                               {"dry_run", context.arguments.Has("dry-run")},
+                               {"xorbs", report->xorbs},
+                               {"removed_xorbs", report->removed_xorbs},
+                               {"removed_bytes", report->removed_bytes},
+                               {"kept_young", report->kept_young},
+                               {"shards", report->shards},
+                               {"removed_shards", report->removed_shards},
+                               {"rewritten_shards", report->rewritten_shards}});
+    return ExitStatus::kGood;
+  }
+  context.terminal.Line(fmt::format(
+      "{}: {} of {}, {}; {} of {}, {} rewritten{}",
+      context.arguments.Has("dry-run") ? "would remove" : "removed",
+      FormatCount(report->removed_xorbs), CountOf(report->xorbs, "xorb", "xorbs"),
+      FormatSize(report->removed_bytes), FormatCount(report->removed_shards),
+      CountOf(report->shards, "shard", "shards"), FormatCount(report->rewritten_shards),
+      report->kept_young == 0
+          ? ""
+          : fmt::format("; {} kept within the grace period",
+                        CountOf(report->kept_young, "xorb", "xorbs"))));
+  return ExitStatus::kGood;
+}
+
+ExitStatus RunCasVerify(Context& context) {
+  const auto store = OpenStore(context);
+  if (!store) return context.FailLocation(store.error());
+  cas::CheckOptions options;
+  options.deep = context.arguments.Has("deep");
+  options.set_aside = context.arguments.Has("set-aside");
+  options.jobs = context.jobs();
+  options.stop = context.stop;
+  options.progress = context.terminal.StartProgress("verify");
+  const auto report = cas::CheckStore(**store, options, [&](const Finding& finding) {
+    if (context.terminal.json()) {
+      Json json = {{"type", "bad"}};
+      json.update(Context::FindingMembers(finding));
+      context.terminal.JsonLine(json);
+    } else {
+      context.terminal.Line(FindingLine(finding));
+    }
+  });
+  context.terminal.EndProgress();
+  if (!report) return context.FailLocation(report.error());
+  const bool is_good = report->errors == 0;
+  if (!context.arguments.Has("no-summary")) {
+    if (context.terminal.json()) {
+      context.terminal.JsonLine({{"type", "summary"},
+                                 {"good", is_good},
+                                 {"versions", report->versions},
+                                 {"files", report->files},
+                                 {"xorbs", report->xorbs},
+                                 {"shards", report->shards},
+                                 {"bytes", report->bytes},
+                                 {"errors", report->errors},
+                                 {"damaged_files", report->damaged_files},
+                                 {"set_aside", report->set_aside}});
+    } else {
+      context.terminal.Line(fmt::format(
+          "{}: {}, {}, {}, {}; {}, {}{}", is_good ? "good" : "bad",
+          CountOf(report->versions, "version", "versions"),
+          CountOf(report->files, "file", "files"),
+          CountOf(report->xorbs, "xorb", "xorbs"),
+          CountOf(report->shards, "shard", "shards"),
+          CountOf(report->errors, "error", "errors"),
+          CountOf(report->damaged_files, "damaged file", "damaged files"),
+          report->set_aside == 0
+              ? ""
+              : fmt::format("; {} set aside",
+                            CountOf(report->set_aside, "object", "objects"))));
+    }
+  }
+  return is_good ? ExitStatus::kGood : ExitStatus::kBad;
+}
+
+ExitStatus RunCasReindex(Context& context) {
+  const auto shards = DoReindex(context);
+  if (!shards) return context.FailLocation(shards.error());
+  if (context.terminal.json()) {
+    context.terminal.JsonLine({{"type", "reindex"}, {"shards", *shards}});
+  }
+  return ExitStatus::kGood;
+}
+
+}  // namespace dolium::cli

@@ -1,0 +1,218 @@
+// cas init, put, get, rm, export, import.
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "cli/cas/cas_arguments.h"
+#include "cli/context.h"
+#include "cli/terminal/size.h"
+#include "cli/verbs.h"
+#include "dolium/bytes/store.h"
+#include "dolium/domain/cas/exchange.h"
+#include "dolium/domain/cas/put.h"
+#include "dolium/domain/cas/restore.h"
+#include "dolium/ops/cas/cas_align.h"
+
+namespace dolium::cli {
+namespace {
+
+Result<std::string> NameOf(const Context& context) {
+  if (const auto name = context.arguments.Get("name")) return *name;
+  const std::vector<std::string>& paths = context.arguments.positionals();
+  if (paths.size() != 1 || paths[0] == "-") {
+    return InvalidArgument("which name? give --name <name>");
+  }
+  std::string name(BaseName(paths[0]));
+  if (name.empty() || name == "." || name == "..") {
+    return InvalidArgument(
+        fmt::format("{}: has no base name; give --name <name>", paths[0]));
+  }
+  return name;
+}
+
+void ShowVersion(const Context& context, std::string_view type,
+                 const cas::Version& version) {
+  if (context.arguments.Has("no-summary")) return;
+  if (context.terminal.json()) {
+    Json json = {{"type", type}};
+    json.update(VersionMembers(version));
+    context.terminal.JsonLine(json);
+    return;
+  }
+  const cas::PutTotals& totals = version.totals;
+  context.terminal.Line(fmt::format(
+      "{}: {}, {}; new: {}, {}, {} on disk; {}", version.reference(),
+      CountOf(totals.files, "file", "files"), FormatSize(totals.bytes),
+      CountOf(totals.new_chunks, "chunk", "chunks"), FormatSize(totals.new_bytes),
+      FormatSize(totals.stored_bytes), ToString(version.hash)));
+}
+
+Result<cas::Version> DoPut(Context& context, uint64_t& skipped) {
+  DOLIUM_TRY(const auto store, OpenStore(context));
+  cas::PutOptions options;
+  DOLIUM_TRY(options.name, NameOf(context));
+  options.jobs = context.jobs();
+  options.memory = context.arguments.Number("memory", options.memory);
+  options.reread = context.arguments.Has("reread");
+  options.stop = context.stop;
+  options.skipped = [&](const std::string& path, std::string_view reason) {
+    ++skipped;
+    context.terminal.Report(Unsupported(fmt::format("{}: {}; left out", path, reason)));
+  };
+  if (context.arguments.Has("align-entries")) {
+    options.forced_cuts = [&](const std::string& path) {
+      return EntryBorders(context.formats, path);
+    };
+  }
+  options.progress = context.terminal.StartProgress("put");
+  const std::vector<std::string>& paths = context.arguments.positionals();
+  if (paths.size() == 1 && paths[0] == "-") {
+    return cas::PutStream(*store, STDIN_FILENO, options);
+  }
+  return cas::Put(*store, paths, options);
+}
+
+Result<cas::GetReport> DoGet(Context& context) {
+  DOLIUM_TRY(const auto store, OpenStore(context));
+  const auto output = context.arguments.Get("output");
+  if (!output) return InvalidArgument("where to? give --output <path>, or - for stdout");
+  DOLIUM_TRY(const cas::Version version, FindVersionOf(*store, context.arguments[0]));
+  cas::GetOptions options;
+  options.jobs = context.jobs();
+  options.force = context.arguments.Has("force");
+  options.stop = context.stop;
+  if (*output == "-") {
+    if (version.kind != cas::VersionKind::kFile) {
+      return InvalidArgument(
+          fmt::format("{}: is a folder; give --output <folder>", version.reference()));
+    }
+    return cas::WriteTo(*store, version.hash, STDOUT_FILENO, options);
+  }
+  options.progress = context.terminal.StartProgress("get");
+  return cas::Restore(*store, version, *output, options);
+}
+
+Result<size_t> DoRemove(const Context& context, const cas::Store& store,
+                        const std::string& text) {
+  DOLIUM_TRY(const auto reference, cas::ParseReference(text));
+  if (reference.name.empty()) {
+    return InvalidArgument(fmt::format(
+        "{}: is a hash; files go when no version has them, by `dolium cas gc`", text));
+  }
+  if (!reference.sequence && !context.arguments.Has("all")) {
+    DOLIUM_TRY(const auto files, cas::ListVersionFiles(store.layout(), reference.name));
+    if (files.size() > 1) {
+      return InvalidArgument(
+          fmt::format("{}: has {} versions; name one, as in {}@{}, or give --all", text,
+                      files.size(), text, files.back().sequence));
+    }
+  }
+  return cas::RemoveVersions(store.layout(), reference);
+}
+
+void ShowExchange(const Context& context, std::string_view type,
+                  const cas::ExchangeReport& report) {
+  if (context.arguments.Has("no-summary")) return;
+  if (context.terminal.json()) {
+    context.terminal.JsonLine({{"type", type},
+                               {"files", report.files},
+                               {"bytes", report.bytes},
+                               {"xorbs", report.xorbs},
+                               {"copied_xorbs", report.copied_xorbs}});
+    return;
+  }
+  context.terminal.Line(
+      fmt::format("{}, {}; {}, {} copied", CountOf(report.files, "file", "files"),
+                  FormatSize(report.bytes), CountOf(report.xorbs, "xorb", "xorbs"),
+                  FormatCount(report.copied_xorbs)));
+}
+
+}  // namespace
+
+ExitStatus RunCasInit(Context& context) {
+  const auto made = cas::InitStore(context.arguments[0]);
+  if (!made) return context.FailLocation(made.error());
+  if (context.terminal.json()) {
+    context.terminal.JsonLine({{"type", "init"}, {"store", context.arguments[0]}});
+  }
+  return ExitStatus::kGood;
+}
+
+ExitStatus RunCasPut(Context& context) {
+  uint64_t skipped = 0;
+  const auto version = DoPut(context, skipped);
+  context.terminal.EndProgress();
+  if (!version) return context.FailLocation(version.error());
+  ShowVersion(context, "put", *version);
+  return skipped == 0 ? ExitStatus::kGood : ExitStatus::kBad;
+}
+
+ExitStatus RunCasGet(Context& context) {
+  const auto report = DoGet(context);
+  context.terminal.EndProgress();
+  if (!report) return context.Fail(report.error());
+  if (context.arguments.Has("no-summary") || context.arguments.Get("output") == "-") {
+    return ExitStatus::kGood;
+  }
+  if (context.terminal.json()) {
+    context.terminal.JsonLine(
+        {{"type", "get"}, {"files", report->files}, {"bytes", report->bytes}});
+  } else {
+    context.terminal.Line(fmt::format("{}, {}", CountOf(report->files, "file", "files"),
+                                      FormatSize(report->bytes)));
+  }
+  return ExitStatus::kGood;
+}
+
+ExitStatus RunCasRm(Context& context) {
+  const auto store = OpenStore(context);
+  if (!store) return context.FailLocation(store.error());
+  ExitStatus status = ExitStatus::kGood;
+  for (const std::string& text : context.arguments.positionals()) {
+    const auto removed = DoRemove(context, **store, text);
+    if (!removed) {
+      status = Worse(status, context.Fail(removed.error()));
+    } else if (context.terminal.json()) {
+      context.terminal.JsonLine({{"type", "rm"}, {"name", text}, {"versions", *removed}});
+    }
+  }
+  return status;
+}
+
+ExitStatus RunCasExport(Context& context) {
+  const auto store = OpenStore(context);
+  if (!store) return context.FailLocation(store.error());
+  const auto output = context.arguments.Get("output");
+  if (!output) return context.Fail(InvalidArgument("where to? give --output <shard>"));
+  cas::ExportOptions options;
+  for (const std::string& text : context.arguments.positionals()) {
+    auto reference = cas::ParseReference(text);
+    if (!reference) return context.Fail(reference.error());
+    options.references.push_back(*std::move(reference));
+  }
+  options.xorbs = context.arguments.Get("xorbs").value_or("");
+  options.force = context.arguments.Has("force");
+  options.stop = context.stop;
+  const auto report = cas::ExportShard(**store, *output, options);
+  if (!report) return context.Fail(report.error());
+  ShowExchange(context, "export", *report);
+  return ExitStatus::kGood;
+}
+
+ExitStatus RunCasImport(Context& context) {
+  const auto store = OpenStore(context);
+  if (!store) return context.FailLocation(store.error());
+  cas::ImportOptions options;
+  const auto name = context.arguments.Get("name");
+  if (!name) return context.Fail(InvalidArgument("which name? give --name <name>"));
+  options.name = *name;
+  options.xorbs = context.arguments.Get("xorbs").value_or("");
+  options.stop = context.stop;
+  cas::ExchangeReport report;
+  const auto version = cas::ImportShard(**store, context.arguments[0], options, report);
+  if (!version) return context.Fail(version.error());
+  ShowExchange(context, "import", report);
+  return ExitStatus::kGood;
+}
+
+}  // namespace dolium::cli

@@ -1,0 +1,324 @@
+// The rows of `dolium cas`.
+#include <string_view>
+#include <vector>
+
+#include "cli/verb_options.h"
+#include "cli/verbs.h"
+
+namespace dolium::cli {
+namespace {
+
+constexpr Option kStore = Value(ValueKind::kFile, "", "store", "<folder>",
+                                "the store [the environment's DOLIUM_STORE]");
+constexpr Option kCasForce = Flag("", "force", "replace what is there");
+constexpr Option kCasXorbs = Value(ValueKind::kFile, "", "xorbs", "<folder>",
+                                   "a folder with xorbs beside the shard");
+
+constexpr std::string_view kReferenceDetails =
+    "A version is named as `name`, for the latest, or `name@3`. A file can also be named "
+    "by its hash, of 64 digits.";
+
+constexpr std::string_view kHexDetails =
+    "With --json, names that are not UTF-8 are given in hex: `path_hex` for `path`.";
+
+std::string WithReferences(std::string_view details) {
+  std::string all(details);
+  if (!all.empty()) all += '\n';
+  return all += kReferenceDetails;
+}
+
+Verb Init() {
+  return {
+      .name = "cas init",
+      .usage = "[options] <folder>",
+      .outline = "make an empty store",
+      .description = "Make an empty store in a folder that is new or empty.",
+      .details = "What is in a store, docs/formats/cas.md describes.",
+      .options = {kJson},
+      .examples = {"dolium cas init /data/store"},
+      .least_arguments = 1,
+      .most_arguments = 1,
+      .run = RunCasInit,
+  };
+}
+
+Verb Put() {
+  return {
+      .name = "cas put",
+      .usage = "[options] <path>...",
+      .outline = "store files and folders, each piece once",
+      .description =
+          "Store files or folders as the next version of a name; pieces that "
+          "the store has are not stored again.",
+      .details =
+          "One file is restored as a file, one folder by what is in it, several paths "
+          "under their base names. `-` is standard input. Folders keep permissions, "
+          "times "
+          "and links; owners, hard links and extended attributes are not kept, and files "
+          "that are neither files, folders nor links are left out, with a line on "
+          "standard error.\n"
+          "Files of a folder are not read again if the last put of the name read them "
+          "and "
+          "their inodes, sizes, and times of modification and of change are what they "
+          "were then.\n"
+          "When it ends, all is on the disk. One that was stopped or killed made no "
+          "version; begun again, it does not store again what it stored.\n"
+          "With --align-entries, pieces of ShardPack and Neuroglancer shards end where "
+          "their entries end: versions of a set that differ in some entries share all "
+          "others. The hashes of such files are not those that Xet gives them. `dolium "
+          "cas stat` of two versions tells what it gains.",
+      .options = {kStore,
+                  Value(ValueKind::kText, "n", "name", "<name>",
+                        "the name [the base name of one path]"),
+                  Flag("", "align-entries",
+                       "end pieces where entries of shards end; hashes are then not "
+                       "those of Xet"),
+                  Flag("", "reread",
+                       "read files of folders even if nothing tells of a change"),
+                  Value(ValueKind::kSize, "", "memory", "<size>",
+                        "most to hold of files at once [256MiB]"),
+                  kJobs, kJson, kNoSummary, kProgress},
+      .examples = {"dolium cas put --store /data/store model.safetensors",
+                   "dolium cas put --name train train-data",
+                   "tar c src | dolium cas put --name src.tar -"},
+      .least_arguments = 1,
+      .most_arguments = kAny,
+      .run = RunCasPut,
+  };
+}
+
+Verb Get() {
+  return {
+      .name = "cas get",
+      .usage = "[options] <name | hash> -o <path>",
+      .outline = "restore a version, checked",
+      .description =
+          "Restore a version of a file or folder. Every piece is checked "
+          "before it is written.",
+      .details = WithReferences(
+          "A folder is restored into the folder that --output names, which is made, or "
+          "must be empty unless --force is given. Files appear whole or not at all. "
+          "Nothing is written outside of it. `-` is standard output, for files.\n"
+          "Damage is an error that names file, term, xorb and chunk; wrong bytes are "
+          "never written."),
+      .options = {kStore,
+                  Value(ValueKind::kFile, "o", "output", "<path>",
+                        "the file or folder to make [-: standard output]"),
+                  kCasForce, kJobs, kJson, kNoSummary, kProgress},
+      .examples = {"dolium cas get train -o restored", "dolium cas get train@2 -o before",
+                   "dolium cas get src.tar -o - | tar t"},
+      .least_arguments = 1,
+      .most_arguments = 1,
+      .run = RunCasGet,
+  };
+}
+
+Verb CasLs() {
+  return {
+      .name = "cas ls",
+      .usage = "[options] [<name>]",
+      .outline = "list names, or what is in a version",
+      .description = "List the names in a store, or the paths of one version.",
+      .details = WithReferences(kHexDetails),
+      .options = {kStore, Flag("l", "long", "a table: sizes, times, hashes"), kJson},
+      .examples = {"dolium cas ls", "dolium cas ls -l train@2",
+                   "dolium cas ls --json train | jq -r 'select(.size > 1e9).path'"},
+      .least_arguments = 0,
+      .most_arguments = 1,
+      .run = RunCasLs,
+  };
+}
+
+Verb Log() {
+  return {
+      .name = "cas log",
+      .usage = "[options] [<name>]",
+      .outline = "list versions, with what each added",
+      .description = "List the versions of a name, or of all, with what each added.",
+      .details = "",
+      .options = {kStore, kJson},
+      .examples = {"dolium cas log train", "dolium cas log --json | jq .new_bytes"},
+      .least_arguments = 0,
+      .most_arguments = 1,
+      .run = RunCasLog,
+  };
+}
+
+Verb Stat() {
+  return {
+      .name = "cas stat",
+      .usage = "[options] [<name> [<name>]]",
+      .outline = "sizes, ratios, a histogram; what a version added",
+      .description =
+          "Tell how much a store holds, and what it saves; or what one version "
+          "is made of and added; or what the second of two has that the first has not.",
+      .details = WithReferences(
+          "`dedup ratio` is the bytes of all versions to the bytes of all pieces; "
+          "`compression` the bytes of pieces to those on disk.\n"
+          "Of two versions that were put with --align-entries, `not aligned` is what the "
+          "second would have added without it, and `gain` the difference: for this, both "
+          "are read, and cut again."),
+      .options = {kStore, kJson},
+      .examples = {"dolium cas stat", "dolium cas stat train@2",
+                   "dolium cas stat train@1 train@2",
+                   "dolium cas stat --json | jq .dedup_ratio"},
+      .least_arguments = 0,
+      .most_arguments = 2,
+      .run = RunCasStat,
+  };
+}
+
+Verb CasDiff() {
+  return {
+      .name = "cas diff",
+      .usage = "[options] <name> <name>",
+      .outline = "what differs between two versions",
+      .description =
+          "Tell what differs between two versions: `-` only in the first, `+` "
+          "only in the second, `~` in both.",
+      .details = WithReferences("The exit status is 1 if anything differs.\n" +
+                                std::string(kHexDetails)),
+      .options = {kStore, Flag("q", "quiet", "tell the sums only"), kJson, kNoSummary},
+      .examples = {"dolium cas diff train@1 train@2"},
+      .least_arguments = 2,
+      .most_arguments = 2,
+      .run = RunCasDiff,
+  };
+}
+
+Verb Rm() {
+  return {
+      .name = "cas rm",
+      .usage = "[options] <name>...",
+      .outline = "remove versions; gc frees their space",
+      .description =
+          "Remove a version, or all versions of a name. `dolium cas gc` frees "
+          "the space that nothing needs any more.",
+      .details =
+          "A version is named as `name@3`; `name` means all versions of it, and "
+          "needs --all if there are several.",
+      .options = {kStore, Flag("", "all", "all versions of a name"), kJson},
+      .examples = {"dolium cas rm train@1", "dolium cas rm --all train"},
+      .least_arguments = 1,
+      .most_arguments = kAny,
+      .run = RunCasRm,
+  };
+}
+
+Verb Gc() {
+  return {
+      .name = "cas gc",
+      .usage = "[options]",
+      .outline = "remove what no version needs",
+      .description = "Remove what no version needs and no running command uses.",
+      .details =
+          "May run beside all other verbs. What is younger than --grace stays, so "
+          "that a put that was killed can be begun again and find what it stored. "
+          "A version, file or shard that is damaged keeps everything: see `dolium cas "
+          "verify`.",
+      .options = {kStore,
+                  Value(ValueKind::kText, "", "grace", "<time>",
+                        "keep what is younger, as in 90m, 24h or 7d [24h]"),
+                  Flag("", "dry-run", "tell what would be removed"), kJson, kProgress},
+      .examples = {"dolium cas gc", "dolium cas gc --dry-run --grace 0s"},
+      .least_arguments = 0,
+      .most_arguments = 0,
+      .run = RunCasGc,
+  };
+}
+
+Verb CasVerify() {
+  return {
+      .name = "cas verify",
+      .usage = "[options]",
+      .outline = "find what is damaged, and whose it is",
+      .description =
+          "Check that everything is there and fits together; with --deep, that "
+          "every byte is right. Names each damaged object and each file of a "
+          "version that it damages.",
+      .details =
+          "With --json, findings have `type` (\"bad\"), `kind`, `object`, `key` and "
+          "`message`; a damaged file is of kind \"damaged_file\", its object is the "
+          "version, its key the path. To heal a store: `dolium cas verify --deep "
+          "--set-aside` moves damaged xorbs and shards to the store's folder "
+          "`damaged`; then put the files that it names again, or remove their versions. "
+          "What is whole in a xorb that was set aside can still be read with "
+          "`dolium cas get`.",
+      .options = {kStore, Flag("", "deep", "decompress and hash everything"),
+                  Flag("", "set-aside",
+                       "move what is damaged away, so that a put stores it again"),
+                  kJobs, kJson, kNoSummary, kProgress},
+      .examples = {"dolium cas verify --deep", "dolium cas verify --deep --set-aside",
+                   "dolium cas verify --json | jq -r 'select(.kind == "
+                   "\"damaged_file\").key'"},
+      .least_arguments = 0,
+      .most_arguments = 0,
+      .run = RunCasVerify,
+  };
+}
+
+Verb Reindex() {
+  return {
+      .name = "cas reindex",
+      .usage = "[options]",
+      .outline = "make the index anew, from the shards",
+      .description =
+          "Make the index anew from the shards. It is a cache: nothing depends "
+          "on it but how much new versions share with old ones.",
+      .details =
+          "A put does the same by itself when it finds the index missing or damaged.",
+      .options = {kStore, kJson},
+      .examples = {"dolium cas reindex"},
+      .least_arguments = 0,
+      .most_arguments = 0,
+      .run = RunCasReindex,
+  };
+}
+
+Verb CasExport() {
+  return {
+      .name = "cas export",
+      .usage = "[options] -o <shard> [<name>...]",
+      .outline = "write a shard that tells of files and xorbs",
+      .description =
+          "Write an MDB shard with the files of versions, or of all, and the "
+          "xorbs they need.",
+      .details = WithReferences(""),
+      .options = {kStore,
+                  Value(ValueKind::kFile, "o", "output", "<shard>", "the shard to write"),
+                  Value(ValueKind::kFile, "", "xorbs", "<folder>",
+                        "copy the xorbs to a folder too"),
+                  kCasForce, kJson, kNoSummary},
+      .examples = {"dolium cas export -o train.mdb --xorbs xorbs train"},
+      .least_arguments = 0,
+      .most_arguments = kAny,
+      .run = RunCasExport,
+  };
+}
+
+Verb CasImport() {
+  return {
+      .name = "cas import",
+      .usage = "[options] --name <name> <shard>",
+      .outline = "take the files of a shard",
+      .description =
+          "Take the files of an MDB shard as a version of a name. Everything "
+          "is checked; xorbs that the store lacks are copied.",
+      .details = "In the version, each file is called by its hash.",
+      .options = {kStore, Value(ValueKind::kText, "n", "name", "<name>", "the name"),
+                  kCasXorbs, kJson, kNoSummary},
+      .examples = {"dolium cas import --name train --xorbs xorbs train.mdb"},
+      .least_arguments = 1,
+      .most_arguments = 1,
+      .run = RunCasImport,
+  };
+}
+
+}  // namespace
+
+std::vector<Verb> CasVerbs() {
+  return {Init(), Put(), Get(),       CasLs(),   Log(),       Stat(),     CasDiff(),
+          Rm(),   Gc(),  CasVerify(), Reindex(), CasExport(), CasImport()};
+}
+
+}  // namespace dolium::cli

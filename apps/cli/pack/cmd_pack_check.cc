@@ -1,0 +1,187 @@
+// pack verify, repair.
+#include <unistd.h>
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "cli/context.h"
+#include "cli/pack/pack_arguments.h"
+#include "cli/terminal/size.h"
+#include "cli/verbs.h"
+#include "dolium/domain/dataset/set_reference.h"
+#include "dolium/formats/shardpack/repair.h"
+#include "dolium/ops/pack/pack_verify.h"
+
+namespace dolium::cli {
+namespace {
+
+using shardpack::VerifySummary;
+
+std::string Count(uint64_t number, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", FormatCount(number), number == 1 ? one : many);
+}
+
+void ShowPackFinding(const Context& context, const Finding& finding) {
+  const bool is_warning = finding.severity == Severity::kWarning;
+  if (is_warning && context.arguments.Has("quiet")) return;
+  if (context.terminal.json()) {
+    Json json = {{"type", is_warning ? "warning" : "bad"}};
+    json.update(Context::FindingMembers(finding));
+    context.terminal.JsonLine(json);
+  } else {
+    context.terminal.Line(FindingLine(finding, is_warning ? "warning: " : ""));
+  }
+}
+
+ExitStatus ConcludePack(const Context& context, const std::string& name,
+                        const VerifySummary& summary) {
+  const bool is_bad =
+      summary.errors > 0 || (context.arguments.Has("strict") && summary.warnings > 0);
+  const ExitStatus status = is_bad ? ExitStatus::kBad : ExitStatus::kGood;
+  if (context.arguments.Has("no-summary")) return status;
+  if (context.terminal.json()) {
+    context.terminal.JsonLine({{"type", "summary"},
+                               {"shard", name},
+                               {"good", !is_bad},
+                               {"records", summary.records},
+                               {"entries", summary.entries},
+                               {"bytes", summary.bytes},
+                               {"errors", summary.errors},
+                               {"warnings", summary.warnings}});
+    return status;
+  }
+  context.terminal.Line(
+      fmt::format("{}: {}: {}, {}, {}, {}, {}", name, is_bad ? "bad" : "good",
+                  Count(summary.records, "record", "records"),
+                  Count(summary.entries, "entry", "entries"), FormatSize(summary.bytes),
+                  Count(summary.errors, "error", "errors"),
+                  Count(summary.warnings, "warning", "warnings")));
+  return status;
+}
+
+shardpack::VerifyOptions OptionsOf(const Context& context) {
+  shardpack::VerifyOptions options;
+  options.contents = !context.arguments.Has("quick");
+  options.jobs = PackJobs(context);
+  options.stop = context.stop;
+  return options;
+}
+
+ExitStatus VerifyOne(
+    Context& context, const std::string& name,
+    const std::function<Result<VerifySummary>(const shardpack::VerifyOptions&,
+                                              const FindingVisitor&)>& verify) {
+  shardpack::VerifyOptions options = OptionsOf(context);
+  options.progress = context.terminal.StartProgress("verify");
+  const auto summary =
+      verify(options, [&](const Finding& finding) { ShowPackFinding(context, finding); });
+  context.terminal.EndProgress();
+  if (!summary) return context.FailLocation(summary.error());
+  return ConcludePack(context, name, *summary);
+}
+
+ExitStatus VerifyReference(Context& context, const std::string& reference) {
+  if (reference == "-") {
+    return VerifyOne(context, "-", [](const auto& options, const auto& visitor) {
+      return dataset::VerifyStream(shardpack::FileInput(STDIN_FILENO), "-", options,
+                                   visitor);
+    });
+  }
+  const auto shards = dataset::ResolveSet(reference);
+  if (!shards) return context.FailLocation(shards.error());
+  ExitStatus status = ExitStatus::kGood;
+  for (const dataset::ShardReference& shard : *shards) {
+    status =
+        Worse(status, VerifyOne(context, shard.location.Describe(),
+                                [&](const auto& options, const auto& visitor) {
+                                  return VerifyShard(shard.location, options, visitor);
+                                }));
+    if (status == ExitStatus::kStopped || !context.terminal.ok()) break;
+  }
+  return status;
+}
+
+struct RepairPlaces {
+  Location source;
+  Location target;
+  bool is_salvage = false;  // the source is what a killed writer left
+};
+
+Result<RepairPlaces> PlacesOf(const Context& context) {
+  RepairPlaces places;
+  DOLIUM_TRY(const Location shard, ParseLocation(context.arguments[0]));
+  places.source = places.target = shard;
+  if (const auto output = context.arguments.Get("output")) {
+    DOLIUM_TRY(places.target, ParseLocation(*output));
+  }
+  DOLIUM_TRY(const auto there, shard.store->Stat(shard.path));
+  if (!there) {
+    DOLIUM_TRY(const auto abandoned, dataset::FindAbandoned(shard));
+    if (!abandoned) {
+      return NotFound(fmt::format("{}: no such file, and no temporary of a writer of it",
+                                  shard.Describe()));
+    }
+    places.source = *abandoned;
+    places.is_salvage = true;
+  } else if (!context.arguments.Has("output") && !context.arguments.Has("force")) {
+    return Exists(fmt::format(
+        "{}: is not replaced without --force; or name another shard: --output <shard>",
+        shard.Describe()));
+  }
+  return places;
+}
+
+void ShowRepair(const Context& context, const RepairPlaces& places,
+                const shardpack::RepairReport& report) {
+  if (context.arguments.Has("no-summary")) return;
+  const std::string source = places.source.Describe();
+  if (context.terminal.json()) {
+    context.terminal.JsonLine({{"type", "summary"},
+                               {"shard", report.written.location.Describe()},
+                               {"source", source},
+                               {"records", report.written.records},
+                               {"bytes", report.written.bytes},
+                               {"index_was_good", report.index_was_good},
+                               {"records_lost", report.records_lost},
+                               {"bytes_skipped", report.bytes_skipped}});
+    return;
+  }
+  context.terminal.Line(fmt::format(
+      "{}: {}, {}; lost {} and {}{}", report.written.location.Describe(),
+      Count(report.written.records, "record", "records"),
+      FormatSize(report.written.bytes), Count(report.records_lost, "record", "records"),
+      FormatSize(report.bytes_skipped),
+      places.is_salvage ? fmt::format("; from {}, which is of no use any more", source)
+                        : ""));
+}
+
+}  // namespace
+
+ExitStatus RunPackVerify(Context& context) {
+  ExitStatus status = ExitStatus::kGood;
+  for (const std::string& reference : context.arguments.positionals()) {
+    status = Worse(status, VerifyReference(context, reference));
+    if (status == ExitStatus::kStopped || !context.terminal.ok()) break;
+  }
+  return status;
+}
+
+ExitStatus RunPackRepair(Context& context) {
+  const auto places = PlacesOf(context);
+  if (!places) return context.FailLocation(places.error());
+  shardpack::RepairOptions options;
+  options.check =
+      context.arguments.Has("quick") ? shardpack::Check::kHeads : shardpack::Check::kFull;
+  options.force = context.arguments.Has("force");
+  options.stop = context.stop;
+  const auto report =
+      RepairShard(places->source, places->target, options,
+                  [&](const Finding& finding) { ShowPackFinding(context, finding); });
+  if (!report) return context.FailLocation(report.error());
+  ShowRepair(context, *places, *report);
+  const bool is_whole = report->records_lost == 0 && report->bytes_skipped == 0;
+  return is_whole ? ExitStatus::kGood : ExitStatus::kBad;
+}
+
+}  // namespace dolium::cli

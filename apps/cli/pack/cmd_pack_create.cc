@@ -1,0 +1,87 @@
+// pack create, import: files of a folder, and what other formats hold, as shards.
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/context.h"
+#include "cli/pack/pack_arguments.h"
+#include "cli/verbs.h"
+#include "dolium/domain/dataset/imports/kinds.h"
+#include "dolium/ops/pack/pack_create.h"
+
+namespace dolium::cli {
+namespace {
+
+// What is packed, and how.
+struct Request {
+  std::string kind;
+  std::string input;
+  dataset::ImportOptions options;
+  dataset::CreateRequest create;
+};
+
+Result<dataset::ImportOptions> InputOptions(const Arguments& arguments) {
+  dataset::ImportOptions options;
+  DOLIUM_TRY(options.grouping,
+             dataset::ParseGrouping(arguments.Get("group-by").value_or("auto")));
+  options.manifest = arguments.Get("manifest").value_or("");
+  if (!options.manifest.empty()) options.grouping = dataset::Grouping::kManifest;
+  options.skip_links = arguments.Has("skip-links");
+  options.keep_attributes = arguments.Has("keep-times");
+  options.keep_case = arguments.Has("keep-case");
+  const std::string records = arguments.Get("records").value_or("auto");
+  options.records = records == "raw"       ? dataset::TfRecords::kRaw
+                    : records == "example" ? dataset::TfRecords::kExample
+                                           : dataset::TfRecords::kAuto;
+  options.database = arguments.Get("database").value_or("");
+  options.key_prefix = arguments.Get("key-prefix").value_or("");
+  return options;
+}
+
+Result<Request> CreateOptions(const Context& context) {
+  const auto input = context.arguments.Get("input");
+  if (!input) return InvalidArgument("no input; name one: --input <folder>");
+  Request request{.kind = "folder", .input = *input, .options = {}, .create = {}};
+  DOLIUM_TRY(request.create.output, OutputOption(context));
+  DOLIUM_TRY(request.create.pack, PackOptionsOf(context));
+  DOLIUM_TRY(request.options, InputOptions(context.arguments));
+  return request;
+}
+
+Result<Request> ImportOptionsOf(const Context& context) {
+  Request request{.kind = {}, .input = context.arguments[0], .options = {}, .create = {}};
+  DOLIUM_TRY(request.kind, KindOption(context, "from"));
+  request.create.output = context.arguments[1];
+  DOLIUM_TRY(request.create.pack, PackOptionsOf(context));
+  DOLIUM_TRY(request.options, InputOptions(context.arguments));
+  return request;
+}
+
+ExitStatus RunCreate(Context& context, std::string_view verb, Result<Request> request) {
+  if (!request) {
+    return context.FailLocation(request.error().Within(fmt::format("pack {}", verb)));
+  }
+  const auto source =
+      dataset::OpenSampleSource(request->kind, request->input, request->options);
+  if (!source) return context.FailLocation(source.error());
+  request->create.progress = context.terminal.StartProgress(std::string(verb));
+  const auto report = CreatePack(**source, request->create);
+  context.terminal.EndProgress();
+  if (!report) return context.FailLocation(report.error());
+  ShowPackReport(context, *report);
+  return ExitStatus::kGood;
+}
+
+}  // namespace
+
+ExitStatus RunPackCreate(Context& context) {
+  return RunCreate(context, "create", CreateOptions(context));
+}
+
+ExitStatus RunPackImport(Context& context) {
+  return RunCreate(context, "import", ImportOptionsOf(context));
+}
+
+}  // namespace dolium::cli

@@ -1,0 +1,284 @@
+#include "cli/pack/pack_arguments.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/terminal/size.h"
+#include "dolium/domain/dataset/content_types.h"
+#include "dolium/domain/dataset/imports/kinds.h"
+#include "dolium/formats/shardpack/layout.h"
+
+namespace dolium::cli {
+namespace {
+
+using dataset::PackSelection;
+using shardpack::Compression;
+using shardpack::PackOptions;
+
+constexpr uint64_t kKeysFileLimit = uint64_t{4} << 30;
+
+int MostOf(Compression compression) {
+  switch (compression) {
+    case Compression::kNone:
+      return 0;
+    case Compression::kGzip:
+    case Compression::kLz4:
+      return 12;
+    case Compression::kZstd:
+      return 22;
+  }
+  return 0;
+}
+
+Result<void> CompressionOptions(const Arguments& arguments, PackOptions& options) {
+  shardpack::EncodeOptions& encode = options.shard.encode;
+  DOLIUM_TRY(encode.compression,
+             shardpack::ParseCompression(arguments.Get("compression").value_or("none")));
+  encode.worth_compressing = [](std::string_view content_type) {
+    return !dataset::IsAlreadyCompressed(content_type);
+  };
+  for (const std::string_view option : {"level", "chunk-size"}) {
+    if (arguments.Has(option) && encode.compression == Compression::kNone) {
+      return InvalidArgument(
+          fmt::format("--{} is of use with --compression gzip, lz4 or zstd", option));
+    }
+  }
+  if (arguments.Has("level")) {
+    const uint64_t level = arguments.Number("level", 0);
+    const int most = MostOf(encode.compression);
+    if (level > static_cast<uint64_t>(most)) {
+      return InvalidArgument(
+          fmt::format("--level: {} is not a number of 0 to {}", level, most));
+    }
+    encode.level = static_cast<int>(level);
+  }
+  if (arguments.Has("chunk-size")) {
+    const uint64_t size = arguments.Number("chunk-size", 0);
+    if (size == 0) {
+      encode.chunk_threshold = 0;
+    } else if (!std::has_single_bit(size) || size < shardpack::kMinChunkSize ||
+               size > shardpack::kMaxChunkSize) {
+      return InvalidArgument(fmt::format(
+          "--chunk-size: {} is neither 0 nor a power of two of 64KiB to 1GiB", size));
+    } else {
+      encode.chunk_size = encode.chunk_threshold = size;
+    }
+  }
+  if (arguments.Has("dict")) {
+    options.dictionary_bytes = static_cast<size_t>(arguments.Number("dict", 0));
+    if (encode.compression != Compression::kZstd) {
+      return InvalidArgument("--dict is of use with --compression zstd");
+    }
+  }
+  return {};
+}
+
+Result<void> TailOptionsOf(const Arguments& arguments, shardpack::TailOptions& tail) {
+  tail.key_index = !arguments.Has("no-keyx");
+  tail.keys = arguments.Has("keys");
+  const std::string entry_index = arguments.Get("entx").value_or("auto");
+  tail.entry_index = entry_index == "yes"  ? shardpack::Wanted::kYes
+                     : entry_index == "no" ? shardpack::Wanted::kNo
+                                           : shardpack::Wanted::kAuto;
+  return {};
+}
+
+// "5:20", "5:", ":20".
+Result<void> RangeOption(const std::string& text, PackSelection& selection) {
+  const size_t colon = text.find(':');
+  const auto take = [](std::string_view part, uint64_t& into) {
+    if (part.empty()) return true;
+    const auto number = ParseNumber(part);
+    if (number) into = *number;
+    return number.has_value();
+  };
+  const std::string_view view = text;
+  if (colon == std::string::npos || !take(view.substr(0, colon), selection.begin) ||
+      !take(view.substr(colon + 1), selection.end) || selection.begin > selection.end) {
+    return InvalidArgument(fmt::format(
+        "--range: \"{}\" is not a range of numbers such as 0:1000 or 500:", text));
+  }
+  return {};
+}
+
+Result<void> SampleOption(const std::string& text, PackSelection& selection) {
+  if (!text.ends_with('%')) {
+    if (const auto count = ParseNumber(text)) {
+      selection.sample_count = *count;
+      return {};
+    }
+  } else {
+    double percent = 0;
+    const char* const end = text.data() + text.size() - 1;
+    const auto [stop, error] = std::from_chars(text.data(), end, percent);
+    if (error == std::errc() && stop == end && percent >= 0 && percent <= 100) {
+      selection.sample_fraction = percent / 100;
+      return {};
+    }
+  }
+  return InvalidArgument(fmt::format(
+      "--sample: \"{}\" is neither a number of samples nor a part such as 5%", text));
+}
+
+Result<std::vector<std::string>> KeysIn(const Context& context, const std::string& file) {
+  DOLIUM_TRY(const Bytes bytes, context.ReadFile(file, kKeysFileLimit));
+  std::vector<std::string> keys;
+  for (std::string_view text = AsText(bytes); !text.empty();) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.empty()) keys.emplace_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return keys;
+}
+
+}  // namespace
+
+size_t PackJobs(const Context& context) {
+  return static_cast<size_t>(
+      context.arguments.Number("jobs", context.arguments.Number("threads", 0)));
+}
+
+nlohmann::ordered_json UserMetadata(const Arguments& arguments) {
+  nlohmann::ordered_json user = nlohmann::ordered_json::object();
+  for (const std::string& pair : arguments.GetAll("metadata")) {
+    const size_t equal = pair.find('=', 1);
+    user[pair.substr(0, equal)] = pair.substr(equal + 1);
+  }
+  return user;
+}
+
+Result<PackOptions> PackOptionsOf(const Context& context) {
+  const Arguments& arguments = context.arguments;
+  PackOptions options;
+  DOLIUM_TRY_VOID(CompressionOptions(arguments, options));
+  DOLIUM_TRY_VOID(TailOptionsOf(arguments, options.shard.tail));
+  if (arguments.Has("align")) {
+    const uint64_t align = arguments.Number("align", 0);
+    if (!std::has_single_bit(align) || align < 8 || align > 4096) {
+      return InvalidArgument(
+          fmt::format("--align: {} is not a power of two of 8 to 4096", align));
+    }
+    options.shard.encode.align_log2 = static_cast<unsigned>(std::countr_zero(align));
+  }
+  options.shard.encode.record_limit = arguments.Number("record-size-limit", 0);
+  const std::string oversize = arguments.Get("oversize").value_or("error");
+  options.oversize = oversize == "split"  ? shardpack::Oversize::kSplit
+                     : oversize == "skip" ? shardpack::Oversize::kSkip
+                                          : shardpack::Oversize::kError;
+  if (arguments.Has("oversize") && options.shard.encode.record_limit == 0) {
+    return InvalidArgument("--oversize is of use with --record-size-limit");
+  }
+  options.shard.user = UserMetadata(arguments);
+  options.shard.reproducible = arguments.Has("reproducible");
+  options.shard.force = arguments.Has("force");
+  options.shard_bytes = arguments.Number("shard-size", 0);
+  options.shard_records = arguments.Number("shard-records", 0);
+  options.jobs = PackJobs(context);
+  options.memory = arguments.Number("memory", options.memory);
+  options.stop = context.stop;
+  return options;
+}
+
+Result<PackSelection> SelectionOf(const Context& context) {
+  const Arguments& arguments = context.arguments;
+  PackSelection selection;
+  selection.prefix = arguments.Get("prefix").value_or("");
+  if (const auto file = arguments.Get("keys-from")) {
+    DOLIUM_TRY(selection.keys, KeysIn(context, *file));
+  }
+  selection.ignore_missing = arguments.Has("ignore-missing");
+  if (const auto range = arguments.Get("range")) {
+    DOLIUM_TRY_VOID(RangeOption(*range, selection));
+  }
+  selection.every = arguments.Number("every", 1);
+  if (selection.every == 0) return InvalidArgument("--every: 0 is not a number above 0");
+  if (const auto sample = arguments.Get("sample")) {
+    DOLIUM_TRY_VOID(SampleOption(*sample, selection));
+  }
+  selection.seed = arguments.Number("seed", 0);
+  return selection;
+}
+
+Result<std::string> OutputOption(const Context& context) {
+  if (auto output = context.arguments.Get("output")) return *std::move(output);
+  return InvalidArgument("no output; name one: --output <shard>");
+}
+
+Result<std::string> KindOption(const Context& context, std::string_view name) {
+  auto kind = context.arguments.Get(name);
+  if (!kind) {
+    std::vector<std::string_view> names;
+    for (const dataset::SampleKind& known : dataset::SampleKinds()) {
+      names.push_back(known.name);
+    }
+    return InvalidArgument(
+        fmt::format("no kind; name one: --{} {}", name, fmt::join(names, ", ")));
+  }
+  if (*kind == "parquet") {
+    return Unsupported(
+        "parquet is read and written by the Python module, not by this command");
+  }
+  return *std::move(kind);
+}
+
+Result<std::shared_ptr<const dataset::SampleSet>> OpenSet(
+    const std::vector<std::string>& references) {
+  return dataset::OpenSampleSet(references);
+}
+
+void ShowPackReport(const Context& context, const dataset::PackReport& report) {
+  const shardpack::PackSummary& summary = report.summary;
+  if (report.leftover) {
+    context.terminal.Report(Exists(
+        fmt::format("{}: is there from before, and not of this set", *report.leftover)));
+  }
+  if (context.arguments.Has("no-summary")) return;
+  uint64_t entries = 0;
+  bool has_twins = false;  // keys that come twice, but for parts of one sample
+  for (const shardpack::ShardSummary& shard : summary.shards) {
+    entries += shard.stat.entries;
+    has_twins |= !shard.stat.keys_unique && !shard.stat.has_parts;
+  }
+  if (context.terminal.json()) {
+    Json shards = Json::array();
+    for (const shardpack::ShardSummary& shard : summary.shards) {
+      shards.push_back({{"shard", shard.location.Describe()},
+                        {"records", shard.records},
+                        {"size", shard.bytes}});
+    }
+    context.terminal.JsonLine({{"type", "summary"},
+                               {"records", summary.records},
+                               {"entries", entries},
+                               {"skipped", summary.skipped},
+                               {"keys_unique", !has_twins},
+                               {"raw_bytes", summary.raw_bytes},
+                               {"bytes", summary.bytes()},
+                               {"shards", std::move(shards)}});
+    return;
+  }
+  const auto count = [](uint64_t number, std::string_view one, std::string_view many) {
+    return fmt::format("{} {}", FormatCount(number), number == 1 ? one : many);
+  };
+  std::string name = summary.shards.front().location.Describe();
+  if (summary.shards.size() > 1) {
+    name += fmt::format(" ... {}", BaseName(summary.shards.back().location.path));
+  }
+  std::string line = fmt::format(
+      "{}: {}, {} of {} in {} of {}", name, count(summary.records, "record", "records"),
+      count(entries, "entry", "entries"), FormatSize(summary.raw_bytes),
+      count(summary.shards.size(), "shard", "shards"), FormatSize(summary.bytes()));
+  if (summary.skipped > 0) {
+    line += fmt::format("; {} skipped", count(summary.skipped, "sample", "samples"));
+  }
+  if (has_twins) line += "; keys are not unique";
+  context.terminal.Line(line);
+}
+
+}  // namespace dolium::cli

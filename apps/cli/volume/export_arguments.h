@@ -1,0 +1,32 @@
+// What the options for exports of DVID say, in the words of the library.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/verbs.h"
+#include "dolium/base/result.h"
+#include "dolium/domain/volume/dvid/dvid_export.h"
+
+namespace dolium::cli {
+
+// --supervoxels, --spec, --resolution, --coordinates, --salvage: those that the verb has.
+Result<volume::ExportOptions> ExportOptionsOf(const Context& context);
+
+// Looks through a source before anything is made of it, and tells what there is to warn
+// of and what is damaged, in which case there is nothing to be made. Of a volume that is
+// no export the report is empty.
+Result<volume::ExportReport> CheckSource(const Context& context,
+                                         const volume::ExportOptions& options);
+
+// kInvalidArgument if one of these options was given, which mean nothing `where`.
+Result<void> RefuseOptions(const Arguments& arguments,
+                           std::span<const std::string_view> options,
+                           std::string_view where);
+
+// The rows of all of them.
+std::vector<Option> ExportRows();
+
+}  // namespace dolium::cli

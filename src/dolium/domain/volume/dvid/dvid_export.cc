@@ -1,0 +1,472 @@
+#include "dolium/domain/volume/dvid/dvid_export.h"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "dolium/base/parallel.h"
+#include "dolium/container/entry_error.h"
+#include "dolium/domain/volume/dvid/dvid_transcode.h"
+#include "dolium/domain/volume/encodings/compressed_segmentation.h"
+#include "dolium/domain/volume/morton.h"
+#include "dolium/domain/volume/scratch.h"
+#include "dolium/domain/volume/voxel_view.h"
+
+namespace dolium::volume {
+namespace {
+
+constexpr uint64_t kMaxSpecBytes = uint64_t{64} << 20;
+constexpr Vec3 kChunkSize = {dvid::kBlockSide, dvid::kBlockSide, dvid::kBlockSide};
+constexpr Vec3 kSubBlockSize = {8, 8, 8};
+
+class DvidChunks : public ChunkStorage {
+ public:
+  DvidChunks(std::shared_ptr<const dvid::ExportScale> scale, Grid grid,
+             dvid::LabelKind labels)
+      : scale_(std::move(scale)), grid_(grid), labels_(labels) {}
+
+  std::string Describe(const Vec3& cell) const override {
+    return fmt::format("{}: block {}", scale_->location().Describe(),
+                       dvid::ToString(KeyOf(cell)));
+  }
+
+  std::optional<Vec3> CellOf(std::string_view key) const override {
+    const auto parsed = dvid::ParseKey(key);
+    if (!parsed) return std::nullopt;
+    const Vec3 cell = {(*parsed)[0], (*parsed)[1], (*parsed)[2]};
+    const Box one = {cell, {cell[0] + 1, cell[1] + 1, cell[2] + 1}};
+    if (!grid_.cells().Contains(one)) return std::nullopt;
+    return cell;
+  }
+
+  Result<Bytes> Unwrap(std::string_view key, const Bytes&) const override {
+    return Unsupported(fmt::format("{}: block {}: an export is verified as such",
+                                   scale_->location().Describe(), key));
+  }
+
+  Result<std::optional<Bytes>> Get(const Vec3& cell) const override {
+    DOLIUM_TRY(const auto found, scale_->FindBlock(KeyOf(cell)));
+    if (!found) return std::nullopt;
+    const auto read = [&]() -> Result<std::optional<Bytes>> {
+      DOLIUM_TRY(const dvid::Row row, found->shard->Read(found->number));
+      return MakeChunk(row, cell);
+    };
+    auto chunk = read();
+    if (chunk) return chunk;
+    const bool is_damaged = chunk.error().code == ErrorCode::kCorrupt;
+    if (is_damaged && scale_->options().salvage) return std::nullopt;
+    return EntryError(found->shard->Describe(),
+                      dvid::ToString(found->shard->key(found->number)), chunk.error());
+  }
+
+  Result<std::optional<StoredChunk>> GetStored(const Vec3& cell) const override {
+    DOLIUM_TRY(auto chunk, Get(cell));
+    if (!chunk) return std::nullopt;
+    return StoredChunk{*std::move(chunk), false};
+  }
+
+  Result<void> GetEach(std::span<const Vec3> cells, const WorkOptions& options,
+                       const Visitor& visit) const override {
+    return GetInRuns(*this, cells, options, visit);
+  }
+
+  Result<void> Update(std::span<const ChunkUpdate>, const WorkOptions&) override {
+    return Unsupported(
+        fmt::format("{}: an export cannot be changed; convert it to a volume first",
+                    scale_->location().Describe()));
+  }
+
+ private:
+  static dvid::Key KeyOf(const Vec3& cell) {
+    return {static_cast<int32_t>(cell[0]), static_cast<int32_t>(cell[1]),
+            static_cast<int32_t>(cell[2])};
+  }
+
+  Result<std::optional<Bytes>> MakeChunk(const dvid::Row& row, const Vec3& cell) const {
+    DOLIUM_TRY(const Bytes bytes, row.Block());
+    DOLIUM_TRY(const dvid::LabelBlock block, dvid::ParseRowBlock(row, bytes));
+    for (const size_t side : block.size()) {
+      if (side != size_t{dvid::kBlockSide}) {
+        return Unsupported(
+            fmt::format("a block {} voxels long, expected {}", side, dvid::kBlockSide));
+      }
+    }
+    const bool mapped = labels_ == dvid::LabelKind::kLabels;
+    const dvid::LabelList list = mapped ? dvid::LabelList(row.labels) : block.labels();
+    if (AllZero(list)) return std::nullopt;
+    const Vec3 size = grid_.VoxelsOf(cell).size();
+    if (size == kChunkSize) {
+      DOLIUM_TRY(ByteVector chunk, TranscodeDvidBlock(block, list));
+      return Bytes::FromVector(std::move(chunk));
+    }
+    // At the end of the volume chunks are cut off.
+    const ArrayShape whole{kChunkSize, 1, DataType::kUint64};
+    const ArrayShape part{size, 1, DataType::kUint64};
+    Scratch all(static_cast<size_t>(*whole.bytes()));
+    DOLIUM_TRY_VOID(dvid::DecodeBlock(
+        block, list, {reinterpret_cast<uint64_t*>(all.data()), block.voxels()}));
+    Scratch some(static_cast<size_t>(*part.bytes()));
+    CopyVoxels(VoxelView::Dense(whole, all.data())
+                   .Part({{0, 0, 0}, kChunkSize}, {{0, 0, 0}, size}),
+               MutableVoxelView::Dense(part, some.data()));
+    DOLIUM_TRY(ByteVector chunk,
+               EncodeCompressedSegmentation(part, kSubBlockSize, some.view()));
+    return Bytes::FromVector(std::move(chunk));
+  }
+
+  const std::shared_ptr<const dvid::ExportScale> scale_;
+  const Grid grid_;
+  const dvid::LabelKind labels_;
+};
+
+Result<std::optional<std::string>> FindSpec(const Location& location,
+                                            const ExportOptions& options) {
+  if (options.spec) return *options.spec;
+  DOLIUM_TRY(const auto shard, location.store->Stat(location.path));
+  if (shard) return std::nullopt;  // There is nothing within it.
+  const Location object = location.Child(kSpecName);
+  auto whole = object.store->ReadWhole(object.path, kMaxSpecBytes);
+  if (whole) return std::string(AsText(whole->bytes));
+  if (whole.error().code == ErrorCode::kNotFound) return std::nullopt;
+  return std::move(whole).error();
+}
+
+Result<void> CheckSpecScale(const ScaleInfo& scale, size_t index) {
+  if (scale.chunk_sizes.front() != kChunkSize) {
+    return InvalidArgument(
+        fmt::format("the spec has chunks of {} at scale {}, exports have blocks of {}",
+                    ToString(scale.chunk_sizes.front()), index, ToString(kChunkSize)));
+  }
+  if (scale.voxel_offset != Vec3{0, 0, 0}) {
+    return InvalidArgument(fmt::format(
+        "the spec has a voxel_offset of {} at scale {}, which DVID does not heed: shards "
+        "would not line up; set it to 0,0,0 and enlarge the size",
+        ToString(scale.voxel_offset), index));
+  }
+  return {};
+}
+
+// What all scales of exports have in common.
+void MakeScaleOfBlocks(ScaleInfo& scale) {
+  scale.chunk_sizes = {kChunkSize};
+  scale.encoding = {};
+  scale.encoding.encoding = Encoding::kCompressedSegmentation;
+  scale.encoding.block_size = kSubBlockSize;
+  scale.extra.clear();
+  scale.foreign_encoding.clear();
+  scale.hidden = false;
+}
+
+VolumeInfo InfoOfLabels() {
+  VolumeInfo info;
+  info.type = VolumeType::kSegmentation;
+  info.data_type = DataType::kUint64;
+  return info;
+}
+
+// As far as no spec tells.
+ScaleInfo MakeScale(size_t number, const Vec3& size, const Resolution& finest) {
+  ScaleInfo scale;
+  scale.size = size;
+  for (size_t d = 0; d < 3; ++d) {
+    scale.resolution[d] = finest[d] * static_cast<double>(uint64_t{1} << number);
+  }
+  scale.key = DefaultScaleKey(scale.resolution);
+  return scale;
+}
+
+}  // namespace
+
+Result<std::optional<DvidExport>> DvidExport::Open(const Location& location,
+                                                   const ExportOptions& options) {
+  auto listed = dvid::ListScales(location);
+  if (!listed) {
+    const ErrorCode code = listed.error().code;
+    if (code == ErrorCode::kNotFound || code == ErrorCode::kUnsupported) {
+      return std::nullopt;
+    }
+    return std::move(listed).error();
+  }
+  const bool is_file = listed->size() == 1 &&
+                       listed->front().location.path == location.path &&
+                       !location.path.ends_with(dvid::kExtension);
+  if (listed->empty()) return std::nullopt;
+  if (is_file) {
+    // A folder of shards and an object of any kind look alike so far.
+    DOLIUM_TRY(const auto object, location.store->Stat(location.path));
+    if (object) return std::nullopt;
+  }
+  DvidExport out(location, options);
+  DOLIUM_TRY(const auto text, FindSpec(location, options));
+  std::optional<VolumeInfo>& spec = out.spec_;
+  if (text) {
+    auto parsed = ParseVolumeInfo(*text);
+    if (!parsed) {
+      return std::move(parsed).error().Within(
+          options.spec ? "the spec" : location.Child(kSpecName).Describe());
+    }
+    spec = *std::move(parsed);
+  }
+  out.info_ = InfoOfLabels();
+  const dvid::ShardOptions shard_options{.coordinates = options.coordinates,
+                                         .salvage = options.salvage};
+  Vec3 finest = {0, 0, 0};
+  for (const dvid::ScaleFolder& folder : *listed) {
+    ScaleInfo scale;
+    dvid::Key volume_end = {INT32_MAX, INT32_MAX, INT32_MAX};
+    if (spec && folder.scale < spec->scales.size()) {
+      scale = spec->scales[folder.scale];
+      DOLIUM_TRY_VOID(CheckSpecScale(scale, folder.scale));
+      for (size_t d = 0; d < 3; ++d) {
+        const int64_t blocks = (scale.size[d] + dvid::kBlockSide - 1) / dvid::kBlockSide;
+        volume_end[d] = static_cast<int32_t>(std::min<int64_t>(blocks, INT32_MAX));
+      }
+    } else if (spec) {
+      return InvalidArgument(
+          fmt::format("the spec has {} scales, the export has scale {}",
+                      spec->scales.size(), folder.scale));
+    }
+    DOLIUM_TRY(auto shards,
+               dvid::ExportScale::Open(folder.location, shard_options,
+                                       dvid::kDefaultIndexBytes, volume_end));
+    if (!spec) {
+      DOLIUM_TRY(const dvid::Key end, shards->BlockEnd());
+      Vec3 size;
+      for (size_t d = 0; d < 3; ++d) {
+        size[d] = int64_t{end[d]} * dvid::kBlockSide;
+        // Half of the scale before, unless blocks lie beyond it.
+        const int64_t half =
+            (finest[d] + (int64_t{1} << folder.scale) - 1) >> folder.scale;
+        const int64_t blocks = (half + dvid::kBlockSide - 1) / dvid::kBlockSide;
+        if (folder.scale > 0 && blocks >= end[d]) size[d] = half;
+      }
+      if (folder.scale == 0) finest = size;
+      scale = MakeScale(folder.scale, size, options.resolution);
+    }
+    MakeScaleOfBlocks(scale);
+    out.info_.scales.push_back(std::move(scale));
+    out.scales_.push_back(std::move(shards));
+    out.numbers_.push_back(folder.scale);
+  }
+  DOLIUM_TRY_VOID(Validate(out.info_).Within(location.Describe()));
+  return out;
+}
+
+std::shared_ptr<ChunkStorage> DvidExport::OpenStorage(size_t index,
+                                                      const Grid& grid) const {
+  return std::make_shared<DvidChunks>(scales_[index], grid, options_.labels);
+}
+
+VolumeInfo DvidExport::MakeSpec() const {
+  if (spec_) return SpecOf(*spec_);
+  VolumeInfo spec = InfoOfLabels();
+  spec.scales.resize(numbers_.back() + 1);
+  size_t left = numbers_.size();
+  for (size_t number = spec.scales.size(); number-- > 0;) {
+    ScaleInfo& scale = spec.scales[number];
+    if (left > 0 && numbers_[left - 1] == number) {
+      scale = info_.scales[--left];
+      continue;
+    }
+    scale = spec.scales[number + 1];
+    for (size_t d = 0; d < 3; ++d) {
+      scale.size[d] = std::min(scale.size[d] * 2, kMaxCoordinate);
+      scale.resolution[d] /= 2;
+    }
+    scale.key = DefaultScaleKey(scale.resolution);
+  }
+  return spec;
+}
+
+VolumeInfo SpecOf(const VolumeInfo& info) {
+  VolumeInfo spec = InfoOfLabels();
+  for (ScaleInfo scale : info.scales) {
+    const Vec3 end = scale.bounds().end;
+    for (size_t d = 0; d < 3; ++d) scale.size[d] = std::max<int64_t>(end[d], 0);
+    scale.voxel_offset = {0, 0, 0};
+    if (scale.chunk_sizes.front() != kChunkSize || WhyNotCubic(scale)) {
+      scale.sharding.reset();
+    }
+    MakeScaleOfBlocks(scale);
+    spec.scales.push_back(std::move(scale));
+  }
+  return spec;
+}
+
+bool AllZero(const dvid::LabelList& list) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i] != 0) return false;
+  }
+  return true;
+}
+
+std::optional<std::string> WhyNotCubic(const ScaleInfo& scale) {
+  if (!scale.sharding) return std::nullopt;
+  const auto grid = Grid::Make(scale.bounds(), kChunkSize);
+  if (!grid) return std::nullopt;
+  const auto morton = MortonCode::Make(grid->shape());
+  if (!morton) return std::nullopt;
+  const unsigned wanted = scale.sharding->preshift_bits + scale.sharding->minishard_bits;
+  std::array<unsigned, 3> taken = {0, 0, 0};
+  unsigned steps = 0;
+  for (unsigned level = 0; level < 64 && steps < wanted; ++level) {
+    for (size_t d = 0; d < 3 && steps < wanted; ++d) {
+      if (level >= morton->bits()[d]) continue;
+      ++taken[d];
+      ++steps;
+    }
+    if (steps == morton->total_bits()) break;
+  }
+  Vec3 extent;
+  int64_t side = 0;
+  for (size_t d = 0; d < 3; ++d) {
+    extent[d] = std::min(grid->shape()[d], int64_t{1} << std::min(taken[d], 62U));
+    side = std::max(side, extent[d]);
+  }
+  for (size_t d = 0; d < 3; ++d) {
+    const bool spans = (int64_t{1} << std::min(taken[d], 62U)) >= grid->shape()[d];
+    if (extent[d] == side || spans) continue;
+    return fmt::format(
+        "its shards are {} blocks, not cubes: DVID writes several of them into one file "
+        "and damages it; preshift_bits + minishard_bits should be divisible by 3, they "
+        "are {}",
+        ToString(extent), wanted);
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// One shard's part of the report.
+struct ShardReport {
+  std::vector<dvid::Key> keys;  // of its blocks, where names do not tell the shard
+  uint64_t blocks = 0;
+  uint64_t outside = 0;
+  uint64_t damaged = 0;
+  std::vector<Finding> damage;
+  std::vector<Finding> warnings;
+};
+
+Finding Warning(std::string kind, std::string object, std::string message) {
+  return {.severity = Severity::kWarning,
+          .kind = std::move(kind),
+          .object = std::move(object),
+          .key = {},
+          .range = {},
+          .message = std::move(message)};
+}
+
+// What salvage leaves out of a shard, and what it takes from where it should not be.
+void CheckSalvaged(const dvid::ExportScale& scale, const dvid::Shard& shard,
+                   ShardReport& report) {
+  if (const auto misplaced = scale.MisplacedIn(shard); misplaced.count > 0) {
+    report.warnings.push_back(
+        Warning("misplaced", shard.Describe(), misplaced.Explain()));
+  }
+  for (size_t i = 0; i < shard.size(); ++i) {
+    const auto row = shard.Read(i);
+    const auto voxels = row ? dvid::DecodeRow(*row, dvid::LabelKind::kLabels)
+                            : Result<dvid::BlockVoxels>(row.error());
+    if (voxels || voxels.error().code != ErrorCode::kCorrupt) continue;
+    ++report.damaged;
+    Finding finding =
+        ErrorFinding("block", shard.Describe(), dvid::ToString(shard.key(i)),
+                     shard.MessageOf(i), voxels.error());
+    finding.severity = Severity::kWarning;
+    finding.message += "; the block is left out";
+    report.warnings.push_back(std::move(finding));
+  }
+}
+
+Result<ShardReport> CheckShard(const dvid::ExportScale& scale, const Grid& grid,
+                               const std::string& object) {
+  ShardReport report;
+  const auto shard = scale.OpenShard(object);
+  if (!shard) {
+    const Error& error = shard.error();
+    if (error.code != ErrorCode::kCorrupt) return error;
+    report.damage.push_back(
+        ErrorFinding(error.kind.empty() ? "index" : std::string(error.kind),
+                     scale.location().store->Describe(object), {}, {}, error));
+    return report;
+  }
+  report.warnings = (*shard)->warnings();
+  report.blocks = (*shard)->size();
+  for (size_t k = 0; k < (*shard)->size(); ++k) {
+    const dvid::Key block = (*shard)->BlockOf(k);
+    if (!scale.shard_side()) report.keys.push_back(block);
+    for (size_t d = 0; d < 3; ++d) {
+      if (block[d] >= 0 && block[d] < grid.shape()[d]) continue;
+      ++report.outside;
+      break;
+    }
+  }
+  if (scale.options().salvage) CheckSalvaged(scale, **shard, report);
+  return report;
+}
+
+// Where names do not tell, a block may be in several shards; the first of them is read.
+void CheckTwice(const dvid::ExportScale& scale, std::vector<ShardReport>& shards) {
+  std::map<dvid::Key, size_t> first;
+  for (size_t i = 0; i < shards.size(); ++i) {
+    for (const dvid::Key& block : shards[i].keys) {
+      const auto [found, is_new] = first.emplace(block, i);
+      if (is_new) continue;
+      const auto name = [&](size_t shard) {
+        return scale.location().store->Describe(scale.objects()[shard]);
+      };
+      Finding finding = Warning(
+          "twice", name(i),
+          fmt::format("is in {}, too, from where it is taken", name(found->second)));
+      finding.key = dvid::ToString(block);
+      const bool salvage = scale.options().salvage;
+      if (!salvage) finding.severity = Severity::kError;
+      (salvage ? shards[i].warnings : shards[i].damage).push_back(std::move(finding));
+    }
+    shards[i].keys = {};
+  }
+}
+
+}  // namespace
+
+Result<ExportReport> CheckExport(const DvidExport& exported, size_t jobs,
+                                 const std::stop_token& stop) {
+  ExportReport report;
+  for (size_t index = 0; index < exported.info().scales.size(); ++index) {
+    const ScaleInfo& info = exported.info().scales[index];
+    const dvid::ExportScale& scale = *exported.scale(index);
+    if (const auto why = WhyNotCubic(info)) {
+      report.of_spec.push_back(Warning("noncubic", scale.location().Describe(), *why));
+    }
+    DOLIUM_TRY(const Grid grid, Grid::Make(info.bounds(), kChunkSize));
+    std::vector<ShardReport> shards(scale.objects().size());
+    DOLIUM_TRY_VOID(ParallelFor(
+        shards.size(), jobs,
+        [&](size_t i) -> Result<void> {
+          DOLIUM_TRY(shards[i], CheckShard(scale, grid, scale.objects()[i]));
+          return {};
+        },
+        stop));
+    CheckTwice(scale, shards);
+    for (ShardReport& shard : shards) {
+      report.blocks += shard.blocks;
+      report.outside += shard.outside;
+      report.damaged += shard.damaged;
+      std::ranges::move(shard.damage, std::back_inserter(report.damage));
+      std::ranges::move(shard.warnings, std::back_inserter(report.warnings));
+    }
+  }
+  if (report.outside > 0) {
+    report.of_spec.push_back(
+        Warning("outside", exported.location().Describe(),
+                fmt::format("{} of {} blocks lie outside of the volume and are left out: "
+                            "DVID exports blocks beyond the size of its spec",
+                            report.outside, report.blocks)));
+  }
+  return report;
+}
+
+}  // namespace dolium::volume

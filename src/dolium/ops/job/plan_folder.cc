@@ -1,0 +1,186 @@
+#include "dolium/ops/job/plan_folder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dolium/bytes/folder_swap.h"
+#include "dolium/container/unfinished.h"
+
+namespace dolium {
+namespace {
+
+constexpr std::string_view kFolderName = ".dolium-plan";
+constexpr std::string_view kLockName = "lock";
+constexpr std::string_view kFinishedName = "finished";
+constexpr std::string_view kScanName = "scan";
+constexpr std::string_view kPartPrefix = "part-";
+
+// Reports grow with the damage that was met.
+constexpr uint64_t kReportLimit = uint64_t{1} << 30;
+// What ReadMarker() reads.
+constexpr uint64_t kMarkerLimit = uint64_t{1} << 20;
+
+constexpr int kLockAttempts = 8;
+
+std::string ReportName(std::optional<uint64_t> part) {
+  if (!part) return std::string(kScanName);
+  return fmt::format("{}{}", kPartPrefix, *part);
+}
+
+// The part whose report has this name.
+std::optional<uint64_t> PartOfReport(std::string_view name) {
+  if (!name.starts_with(kPartPrefix)) return std::nullopt;
+  name.remove_prefix(kPartPrefix.size());
+  uint64_t part = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), part);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return part;
+}
+
+bool IsNotFound(const Error& error) { return error.code == ErrorCode::kNotFound; }
+
+Result<void> PutText(const Location& object, std::string_view text,
+                     const Precondition& precondition) {
+  DOLIUM_TRY([[maybe_unused]] const Generation generation,
+             object.store->Put(object.path, AsBytes(text), precondition));
+  return {};
+}
+
+}  // namespace
+
+PlanFolder::PlanFolder(Location set)
+    : set_(std::move(set)), folder_(set_.Child(kFolderName)) {}
+
+Result<PlanFolder::State> PlanFolder::Load() const {
+  State state;
+  DOLIUM_TRY(const auto marker, ReadMarker(set_));
+  if (marker) {
+    state.phase = Phase::kUnderWay;
+    auto record = ParsePlanRecord(*marker);
+    if (!record) return state;
+    state.record = *std::move(record);
+  }
+  const Location object = folder_.Child(kFinishedName);
+  const auto finished = object.store->ReadWhole(object.path, kReportLimit);
+  if (!finished) {
+    if (IsNotFound(finished.error())) return state;
+    return finished.error();
+  }
+  auto record = ParsePlanRecord(AsText(finished->bytes));
+  auto report = ParseFinishedReport(AsText(finished->bytes));
+  // It appears whole, so one that cannot be read is not ours.
+  if (!record || !report) return state;
+  state.phase = marker ? Phase::kPartsDone : Phase::kFinished;
+  state.record = *std::move(record);
+  state.report = *std::move(report);
+  return state;
+}
+
+Result<std::shared_ptr<void>> PlanFolder::FindLock() const {
+  const Location object = folder_.Child(kLockName);
+  return object.store->LockForRewrite(object.path);
+}
+
+Result<std::shared_ptr<void>> PlanFolder::MakeLock() const {
+  // Another process may finish its plan, and remove its lock, between the two steps.
+  for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
+    const auto put = PutText(folder_.Child(kLockName), "", Precondition::Absent());
+    if (!put && put.error().code != ErrorCode::kExists) return put.error();
+    DOLIUM_TRY(auto lock, FindLock());
+    if (lock) return lock;
+  }
+  return std::shared_ptr<void>();
+}
+
+Result<void> PlanFolder::Begin(const PlanRecord& record) const {
+  DOLIUM_TRY(const std::string text, ToText(record));
+  if (text.size() > kMarkerLimit) {
+    return InvalidArgument(fmt::format(
+        "{}: the request takes {} bytes as text, with its specs; at most {} will do",
+        set_.Describe(), text.size(), kMarkerLimit));
+  }
+  return PutText(set_.Child(kMarkerName), text, Precondition::Absent());
+}
+
+Result<void> PlanFolder::WriteReport(const PartReport& report) const {
+  return PutText(folder_.Child(ReportName(report.part)), ToText(report),
+                 Precondition::None());
+}
+
+Result<std::optional<PartReport>> PlanFolder::ReadReport(
+    std::optional<uint64_t> part) const {
+  const Location object = folder_.Child(ReportName(part));
+  const auto whole = object.store->ReadWhole(object.path, kReportLimit);
+  if (!whole) {
+    if (IsNotFound(whole.error())) return std::nullopt;
+    return whole.error();
+  }
+  DOLIUM_TRY(PartReport report,
+             ParsePartReport(AsText(whole->bytes)).Within(object.Describe()));
+  return report;
+}
+
+Result<std::vector<uint64_t>> PlanFolder::PartsDone() const {
+  std::vector<uint64_t> parts;
+  const auto listed = folder_.store->List(folder_.path, [&](std::string_view name, bool) {
+    if (const auto part = PartOfReport(name)) parts.push_back(*part);
+    return true;
+  });
+  if (!listed && !IsNotFound(listed.error())) return listed.error();
+  std::sort(parts.begin(), parts.end());
+  return parts;
+}
+
+Result<void> PlanFolder::Close(const PlanRecord& record,
+                               const ConvertReport& report) const {
+  DOLIUM_TRY(const std::string text, FinishedText(record, report));
+  return PutText(folder_.Child(kFinishedName), text, Precondition::None());
+}
+
+Result<void> PlanFolder::RemoveLeftovers() const {
+  DOLIUM_TRY_VOID(RemoveExcept(kLockName, ""));
+  for (const Location& place : {set_, folder_}) {
+    DOLIUM_TRY([[maybe_unused]] const size_t removed,
+               place.store->RemoveStaleTemporaries(place.path));
+  }
+  return {};
+}
+
+Result<void> PlanFolder::Remove() const {
+  DOLIUM_TRY_VOID(RemoveExcept(kLockName, kFinishedName));
+  DOLIUM_TRY([[maybe_unused]] const size_t removed,
+             set_.store->RemoveStaleTemporaries(set_.path));
+  DOLIUM_TRY_VOID(RemoveSpills(set_));
+  DOLIUM_TRY_VOID(RemoveIfThere(folder_.Child(kLockName)));
+  DOLIUM_TRY_VOID(RemoveIfThere(folder_.Child(kFinishedName)));
+  DOLIUM_TRY(const auto path, folder_.store->LocalPath(folder_.path));
+  if (path) return RemoveFolder(*path);
+  return {};
+}
+
+Result<void> PlanFolder::RemoveExcept(std::string_view a, std::string_view b) const {
+  std::vector<std::string> names;
+  const auto listed = folder_.store->List(folder_.path, [&](std::string_view name, bool) {
+    if (name != a && name != b) names.emplace_back(name);
+    return true;
+  });
+  if (!listed) {
+    if (IsNotFound(listed.error())) return {};
+    return listed.error();
+  }
+  for (const std::string& name : names)
+    DOLIUM_TRY_VOID(RemoveIfThere(folder_.Child(name)));
+  return {};
+}
+
+Result<void> PlanFolder::RemoveIfThere(const Location& object) const {
+  auto removed = object.store->Remove(object.path, Precondition::None());
+  if (!removed && IsNotFound(removed.error())) return {};
+  return removed;
+}
+
+}  // namespace dolium

@@ -1,0 +1,79 @@
+// PlanFolder: the bookkeeping of a plan, beside the parts of the set that it makes.
+//
+//   <set>/.dolium-plan/lock      held by whoever plans or finishes
+//   <set>/.dolium-plan/work-<n>  work lists
+//   <set>/.dolium-plan/scan      what the scan of the source had to leave out
+//   <set>/.dolium-unfinished     the marker: the PlanRecord
+//   <set>/.dolium-plan/part-<n>  the report of part n; the part is done once it is there
+//   <set>/.dolium-plan/finished  the record and the report of all parts, once all are
+//   done
+//
+// They appear in this order, each atomically, and vanish so that a plan that is killed at
+// any point is recognised: without a marker, work lists are leftovers of a planner that
+// died; with one, the plan is under way; with `finished` beside it, no task is left to be
+// done; `finished` alone means that the set is complete, and only the swap and the
+// tidying up may remain.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/bytes/location.h"
+#include "dolium/ops/job/plan_record.h"
+
+namespace dolium {
+
+// Holds no state but the place; copies are cheap. Safe to use from many threads.
+class PlanFolder {
+ public:
+  explicit PlanFolder(Location set);
+
+  const Location& set() const { return set_; }
+  const Location& folder() const { return folder_; }
+
+  enum class Phase : uint8_t { kNone, kUnderWay, kPartsDone, kFinished };
+  struct State {
+    Phase phase = Phase::kNone;
+    // nullopt if none, or if the marker is not that of a plan which we understand.
+    std::optional<PlanRecord> record;
+    ConvertReport report;  // if parts done or finished
+  };
+  Result<State> Load() const;
+
+  // Waits until no other process plans or finishes here; released with the answer.
+  // nullptr where the store has no locks. MakeLock puts the lock there if need be;
+  // FindLock does not.
+  Result<std::shared_ptr<void>> MakeLock() const;
+  Result<std::shared_ptr<void>> FindLock() const;
+
+  // Writes the marker. kExists if there is one.
+  Result<void> Begin(const PlanRecord& record) const;
+
+  Result<void> WriteReport(const PartReport& report) const;
+  // That of the scan, or of a part: empty if there is none.
+  Result<std::optional<PartReport>> ReadReport(std::optional<uint64_t> part) const;
+  // The parts that have one, in order.
+  Result<std::vector<uint64_t>> PartsDone() const;
+
+  // All parts are done: writes `finished`.
+  Result<void> Close(const PlanRecord& record, const ConvertReport& report) const;
+
+  // Removes what a planner or writers that died left behind; the lock stays.
+  Result<void> RemoveLeftovers() const;
+  // Removes all but the marker; `finished` goes when the rest is gone.
+  Result<void> Remove() const;
+
+ private:
+  Result<void> RemoveExcept(std::string_view a, std::string_view b) const;
+  Result<void> RemoveIfThere(const Location& object) const;
+
+  Location set_;
+  Location folder_;
+};
+
+}  // namespace dolium

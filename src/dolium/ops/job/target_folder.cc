@@ -1,0 +1,117 @@
+#include "dolium/ops/job/target_folder.h"
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "dolium/bytes/folder_swap.h"
+#include "dolium/container/unfinished.h"
+
+namespace dolium {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Links resolved as far as the path exists; nullopt if not local.
+Result<std::optional<std::string>> CanonicalPath(const Location& location) {
+  DOLIUM_TRY(const auto path, location.store->LocalPath(location.path));
+  if (!path) return std::nullopt;
+  std::error_code error;
+  const fs::path canonical = fs::weakly_canonical(*path, error);
+  if (error) {
+    return SystemError(error.value(), "cannot resolve the path")
+        .Within(location.Describe());
+  }
+  return NormalizePath(canonical.native());
+}
+
+// `path` is `folder` or lies in it.
+bool LiesIn(std::string_view path, std::string_view folder) {
+  if (!path.starts_with(folder)) return false;
+  return path.size() == folder.size() || folder.ends_with('/') ||
+         path[folder.size()] == '/';
+}
+
+}  // namespace
+
+Result<std::string> PortableText(const Location& location, std::string_view text) {
+  DOLIUM_TRY(const auto path, location.store->LocalPath(location.path));
+  return path ? NormalizePath(*path) : std::string(text);
+}
+
+Result<void> CheckApart(const Location& source, const Location& target) {
+  DOLIUM_TRY(auto from, CanonicalPath(source));
+  DOLIUM_TRY(auto to, CanonicalPath(target));
+  if (from.has_value() != to.has_value()) return {};
+  if (!from) {
+    if (source.store != target.store) return {};
+    from = NormalizePath(source.path);
+    to = NormalizePath(target.path);
+  }
+  if (!LiesIn(*from, *to)) return {};
+  return InvalidArgument(fmt::format(
+      "{}: the source {}; write to another folder", target.Describe(),
+      *from == *to ? "and the target are the same"
+                   : fmt::format("{} lies in the target", source.Describe())));
+}
+
+Result<Occupancy> LookInto(const Location& folder) {
+  DOLIUM_TRY(const auto file, folder.store->Stat(folder.path));
+  if (file) return Exists(folder.Describe() + ": is a file; a set needs a folder");
+  Occupancy occupancy = Occupancy::kEmpty;
+  const auto listed = folder.store->List(folder.path, [&](std::string_view name, bool) {
+    if (IsBookkeeping(name)) return true;
+    occupancy = Occupancy::kOccupied;
+    return false;
+  });
+  if (listed) return occupancy;
+  if (listed.error().code == ErrorCode::kNotFound) return Occupancy::kAbsent;
+  return listed.error();
+}
+
+Result<void> CheckReplaceable(const Location& folder, const Format& format) {
+  std::optional<std::string> foreign;
+  const auto listed =
+      folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
+        if (!IsBookkeeping(name) && (is_folder || !format.owns_object(name)))
+          foreign = name;
+        return !foreign;
+      });
+  if (!listed && listed.error().code != ErrorCode::kNotFound) return listed.error();
+  if (!foreign) return {};
+  return Exists(
+      fmt::format("{}: holds \"{}\", which is not part of a {} set; move it away",
+                  folder.Describe(), *foreign, format.name));
+}
+
+SwapFolders SwapFolders::Beside(const std::string& target) {
+  return {target, target + ".dolium-new", target + ".dolium-old"};
+}
+
+Result<SwapFolders> SwapFolders::Of(const Location& target) {
+  DOLIUM_TRY(const auto path, CanonicalPath(target));
+  if (!path) {
+    return Unsupported(target.Describe() +
+                       ": only a local folder can be replaced; write to a new one");
+  }
+  return Beside(*path);
+}
+
+Result<void> SwapIn(const SwapFolders& folders, bool exchange) {
+  DOLIUM_TRY(const bool occupied, FolderExists(folders.target));
+  if (occupied && exchange) {
+    const auto exchanged = ExchangeFolders(folders.fresh, folders.target);
+    if (exchanged || exchanged.error().code != ErrorCode::kUnsupported) return exchanged;
+  }
+  if (occupied) DOLIUM_TRY_VOID(RenameFolder(folders.target, folders.aside));
+  return RenameFolder(folders.fresh, folders.target);
+}
+
+Result<void> RemoveReplaced(const SwapFolders& folders) {
+  DOLIUM_TRY_VOID(RemoveFolder(folders.fresh));
+  return RemoveFolder(folders.aside);
+}
+
+}  // namespace dolium

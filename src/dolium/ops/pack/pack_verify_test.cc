@@ -1,0 +1,125 @@
+#include "dolium/ops/pack/pack_verify.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dolium/bytes/unique_fd.h"
+#include "dolium/domain/dataset/set_reference.h"
+#include "dolium/ops/pack/pack_catalog.h"
+#include "dolium/ops/testing/pack_fixture.h"
+
+namespace dolium::dataset {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class MemoryInput final : public shardpack::ByteInput {
+ public:
+  explicit MemoryInput(BytesView bytes) : rest_(bytes) {}
+
+  Result<size_t> Read(MutableBytes into) override {
+    const size_t size = std::min<size_t>({into.size(), rest_.size(), 1000});
+    if (size > 0) std::memcpy(into.data(), rest_.data(), size);
+    rest_ = rest_.subspan(size);
+    return size;
+  }
+
+ private:
+  BytesView rest_;
+};
+
+class PackVerifyTest : public PackFixture {
+ protected:
+  std::vector<std::string> Findings(BytesView bytes) {
+    std::vector<std::string> kinds;
+    summary_ = Must(
+        VerifyStream(std::make_unique<MemoryInput>(bytes), "-", {},
+                     [&](const Finding& finding) { kinds.push_back(finding.kind); }));
+    return kinds;
+  }
+
+  shardpack::VerifySummary summary_;
+};
+
+TEST_F(PackVerifyTest, ProvesAStreamCompleteOrNot) {
+  const Bytes bytes = BytesOf(Pack("a.shardpack", NumberedSamples(20)));
+  EXPECT_THAT(Findings(bytes), IsEmpty());
+  EXPECT_EQ(summary_.records, 20U);
+  EXPECT_EQ(summary_.entries, 40U);
+  for (const size_t length : {size_t{1000}, bytes.size() - 1, bytes.size() - 64}) {
+    EXPECT_THAT(Findings(bytes.view().first(length)), ElementsAre("incomplete"))
+        << length;
+  }
+  EXPECT_THAT(Findings(AsBytes("nothing of the kind, however long it is")),
+              ElementsAre("not-shardpack"));
+}
+
+TEST_F(PackVerifyTest, GoesOnBehindADamagedContent) {
+  const std::string path = Pack("a.shardpack", NumberedSamples(20));
+  const auto set = Open({path});
+  const LoadedSample sample = Must(set->Read(4));
+  const uint64_t at =
+      Must(set->shard(0))->offset(4) + sample.head(sample.files()[0]).content_at;
+  const Bytes good = BytesOf(path);
+  ByteVector bytes(good.view().begin(), good.view().end());
+  bytes[static_cast<size_t>(at)] ^= std::byte{1};
+  EXPECT_THAT(Findings(bytes), ElementsAre("entry"));
+  EXPECT_EQ(summary_.records, 20U);
+}
+
+TEST_F(PackVerifyTest, FindsWhatAKilledWriterLeft) {
+  const Location shard = Must(ParseLocation(Path("t.shardpack")));
+  EXPECT_EQ(Must(FindAbandoned(shard)), std::nullopt);
+  const std::string name = ".t.shardpack.dolium-tmp-0123456789abcdef";
+  for (const std::string& other : {std::string(".u.shardpack.dolium-tmp-01"), name}) {
+    const UniqueFd fd(open(Path(other).c_str(), O_CREAT | O_WRONLY, 0644));
+    ASSERT_TRUE(fd);
+  }
+  const auto found = Must(FindAbandoned(shard));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->Describe(), Path(name));
+
+  const UniqueFd writer(open(Path(name).c_str(), O_RDONLY));
+  ASSERT_EQ(flock(writer.get(), LOCK_EX), 0);
+  const auto busy = FindAbandoned(shard);
+  ASSERT_FALSE(busy);
+  EXPECT_EQ(busy.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(busy.error().message, HasSubstr("its writer is still at work"));
+}
+
+TEST_F(PackVerifyTest, CatalogTellsWhatShardsDo) {
+  shardpack::PackOptions options;
+  options.shard_records = 4;
+  Pack("t-0.shardpack", NumberedSamples(10), options);
+  const auto shards = Must(ResolveSet(folder_.path()));
+  const Location folder = Must(ParseLocation(folder_.path()));
+  const Catalog catalog = Must(MakeCatalog(shards, folder, {}));
+  ASSERT_EQ(catalog.shards.size(), 3U);
+  EXPECT_EQ(catalog.shards[1].path, "t-1.shardpack");
+  EXPECT_EQ(catalog.shards[1].records, 4U);
+  EXPECT_EQ(catalog.shards[1].size, BytesOf(Path("t-1.shardpack")).size());
+  EXPECT_EQ(catalog.shards[1].min_key, "s004");
+  EXPECT_EQ(catalog.shards[1].max_key, "s007");
+  EXPECT_THAT(catalog.columns, ElementsAre(CatalogColumn{"text", "text/plain"},
+                                           CatalogColumn{"number", "text/plain"}));
+  const std::string text = Must(CatalogText(catalog));
+  const Location file = folder.Child("catalog.json");
+  Must(file.store->Put(file.path, AsBytes(text), Precondition::Absent()));
+  const auto set = Open({Path("catalog.json")});
+  EXPECT_EQ(set->size(), 10U);
+  EXPECT_EQ(Must(set->Find("s009")), 9U);
+
+  const auto elsewhere = MakeCatalog(shards, folder.Child("below"), {});
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().code, ErrorCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace dolium::dataset

@@ -1,0 +1,45 @@
+// Writing an export of DVID from a segmentation: shards of blocks, scale by scale.
+//
+// A folder per scale, `s<n>` with the number that the scale has in the source, with a
+// file for each cube of blocks that has one that is not zero; as DVID does it, or as the
+// seed has it. From another export, rows are copied with both of their lists, after a
+// look that they are well; from any other volume, labels and supervoxels are the same.
+// `spec.json` keeps sizes and resolutions of all scales of the source. While it is under
+// way the target carries the marker; the same request resumes it, shard by shard.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/domain/volume/dvid/dvid_export.h"
+#include "dolium/formats/dvid/shard_writer.h"
+#include "dolium/ops/convert.h"
+
+namespace dolium::volume {
+
+struct DvidWriteRequest {
+  std::string source;           // location of a volume
+  ExportOptions exported = {};  // how to read it, if it is an export
+  std::string target;           // location
+  std::vector<size_t> scales;   // of the source; empty: all
+  dvid::ShardLayout layout = dvid::ShardLayout::kStream;
+  dvid::CsvForm csv = dvid::CsvForm::kDocumented;
+  int64_t shard_side = 2048;  // voxels; a multiple of 64
+  bool force = false;         // into a folder that has something in it: drop that first
+};
+
+struct DvidWriteReport {
+  WriteSummary written;  // by this run
+  uint64_t shards = 0;   // with a block
+  uint64_t shards_done_before = 0;
+};
+
+// kExists if the target is there and does not carry the marker of the same request.
+// kUnsupported unless the volume has one channel of uint32 or uint64, at coordinates that
+// are not negative.
+Result<DvidWriteReport> WriteDvidExport(const DvidWriteRequest& request,
+                                        const RunOptions& options);
+
+}  // namespace dolium::volume

@@ -1,0 +1,310 @@
+#include "dolium/ops/volume/volume_plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "dolium/container/unfinished.h"
+#include "dolium/domain/volume/volume.h"
+#include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/volume/volume_scales.h"
+#include "dolium/ops/volume/volume_target.h"
+#include "dolium/ops/volume/volume_worker.h"
+
+namespace dolium::volume {
+namespace {
+
+using nlohmann::json;
+
+// What ReadMarker() reads.
+constexpr size_t kMaxJobBytes = size_t{1} << 20;
+
+// --- requests as text, to tell whether two are the same
+// ---------------------------------
+
+json TextOf(const StorageRequest& storage) {
+  json out = {{"sharded", storage.sharded},
+              {"shard_bytes", storage.shard_bytes},
+              {"gzip_files", storage.gzip_files}};
+  if (storage.chunk_size) out["chunk_size"] = *storage.chunk_size;
+  if (storage.sharding) out["sharding"] = ToJson(*storage.sharding);
+  if (const auto& spec = storage.encoding) {
+    out["encoding"] = {ToString(spec->encoding), spec->block_size,  spec->jpeg_quality,
+                       spec->png_level,          spec->jxl_quality, spec->jxl_effort,
+                       spec->jxl_decoding_speed};
+  }
+  return out;
+}
+
+json TextOf(const PyramidRequest& pyramid) {
+  json out = {{"ignore_zero", pyramid.ignore_zero}};
+  if (pyramid.scales) out["scales"] = *pyramid.scales;
+  if (pyramid.factor) out["factor"] = *pyramid.factor;
+  if (pyramid.method) out["method"] = ToString(*pyramid.method);
+  return out;
+}
+
+std::string DumpPlan(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// --- jobs
+// ----------------------------------------------------------------
+
+// The plan of the job in `home`, with what is left to do.
+Result<VolumePlan> PlanOf(const Location& home) {
+  DOLIUM_TRY(const auto worker, VolumeWorker::Open(home));
+  DOLIUM_TRY(const std::vector<VolumeTask> tasks, worker->Tasks());
+  DOLIUM_TRY(const std::vector<uint64_t> done, worker->folder().PartsDone());
+  DOLIUM_TRY(const bool complete, worker->IsComplete());
+  VolumePlan plan;
+  DOLIUM_TRY(plan.home, PortableText(home, home.Describe()));
+  plan.stages.resize(worker->job().stages.size());
+  plan.parts = tasks.size();
+  for (const VolumeTask& task : tasks) {
+    const Vec3 size = task.cells.size();
+    const auto chunks = static_cast<uint64_t>(size[0]) * static_cast<uint64_t>(size[1]) *
+                        static_cast<uint64_t>(size[2]);
+    plan.chunks += chunks;
+    if (complete || std::ranges::binary_search(done, task.part)) {
+      ++plan.parts_done;
+      plan.chunks_done += chunks;
+      continue;
+    }
+    DOLIUM_TRY(std::string text, ToText(task));
+    plan.stages[task.stage].push_back(std::move(text));
+  }
+  return plan;
+}
+
+// Begins the job in `home`, or resumes it there.
+Result<VolumePlan> BeginJob(const Location& home, const VolumeJob& job) {
+  const PlanFolder folder(home);
+  DOLIUM_TRY(const auto lock, folder.MakeLock());
+  DOLIUM_TRY(const auto there, JobAt(home));
+  if (there) {
+    if (there->request != job.request) return JobUnderWay(home);
+    if (!HaveSameSource(*there, job)) {
+      return Conflict(fmt::format(
+          "{}: its source has changed since the job began; --force begins anew",
+          home.Describe()));
+    }
+    return PlanOf(home);
+  }
+  // What cannot be planned must not leave a marker.
+  DOLIUM_TRY(Location volume, ParseLocation(job.volume));
+  DOLIUM_TRY([[maybe_unused]] const auto tasks,
+             VolumeWorker(job, home, std::move(volume)).Tasks());
+  DOLIUM_TRY_VOID(folder.RemoveLeftovers());
+  DOLIUM_TRY(const std::string text, ToText(job));
+  if (text.size() > kMaxJobBytes) {
+    return InvalidArgument(
+        fmt::format("{}: the plan takes {} bytes as text, with the "
+                    "infos in it; at most {} will do",
+                    home.Describe(), text.size(), kMaxJobBytes));
+  }
+  DOLIUM_TRY_VOID(WriteMarker(home, text));
+  return PlanOf(home);
+}
+
+// Tidies up after a job that is complete but for that; false if there is none.
+Result<bool> TidyUp(const Location& home) {
+  DOLIUM_TRY(const auto job, JobAt(home));
+  if (!job) return false;
+  DOLIUM_TRY(const auto worker, VolumeWorker::Open(home));
+  DOLIUM_TRY(const bool complete, worker->IsComplete());
+  if (!complete) return false;
+  VolumePlan plan;
+  DOLIUM_TRY(plan.home, PortableText(home, home.Describe()));
+  DOLIUM_TRY_VOID(FinishVolumePlan(plan));
+  return true;
+}
+
+Result<void> CheckResolution(const Resolution& resolution) {
+  for (const double side : resolution) {
+    if (!(side > 0) || !(side < 1e18)) {
+      return InvalidArgument(
+          fmt::format("a resolution of {}, expected a number above 0", side));
+    }
+  }
+  return {};
+}
+
+// Whether stored chunks of one scale are as good as those of the other.
+bool SameStoredForm(const ScaleInfo& a, const ScaleInfo& b) {
+  if (a.chunk_sizes.front() != b.chunk_sizes.front()) return false;
+  if (a.encoding.encoding != b.encoding.encoding) return false;
+  if (a.encoding.encoding == Encoding::kCompressedSegmentation) {
+    return a.encoding.block_size == b.encoding.block_size;
+  }
+  return a.encoding == b.encoding;
+}
+
+}  // namespace
+
+Result<VolumePlan> PlanIngest(const IngestRequest& request) {
+  DOLIUM_TRY(const Location target, ParseLocation(request.target));
+  DOLIUM_TRY_VOID(CheckResolution(request.resolution));
+  IngestRequest portable = request;
+  DOLIUM_TRY(const Location source, ParseLocation(request.source.path));
+  DOLIUM_TRY(portable.source.path, PortableText(source, request.source.path));
+  DOLIUM_TRY(const auto array, OpenArraySource(portable.source));
+
+  VolumeJob job;
+  DOLIUM_TRY(job.volume, PortableText(target, request.target));
+  job.gzip_files = request.storage.gzip_files;
+  job.info.data_type = array->shape().type;
+  job.info.num_channels = array->shape().channels;
+  job.info.type = request.type.value_or(DefaultType(job.info.data_type));
+  ScaleInfo scale;
+  scale.size = array->shape().size;
+  scale.voxel_offset = request.offset;
+  scale.resolution = request.resolution;
+  scale.encoding = DefaultEncoding(job.info);
+  DOLIUM_TRY_VOID(ChooseStorage(job.info, request.storage, scale));
+  job.info.scales = {scale};
+  ArrayInput input{portable.source, array->Fingerprint()};
+  job.stages = {{.scale = 0,
+                 .input = input,
+                 .layout = LayoutOf(scale, array->reads_whole_pages())}};
+  StorageRequest coarser = request.storage;
+  coarser.sharding.reset();
+  DOLIUM_TRY_VOID(AddPyramid(request.pyramid, coarser, 0, job.info, job.stages));
+  DOLIUM_TRY_VOID(Validate(job.info));
+  input.fingerprint.clear();
+  DOLIUM_TRY(const std::string input_text, ToText(StageInput(input)));
+  job.request = DumpPlan({{"ingest", input_text},
+                          {"type", ToString(job.info.type)},
+                          {"resolution", request.resolution},
+                          {"offset", request.offset},
+                          {"storage", TextOf(request.storage)},
+                          {"pyramid", TextOf(request.pyramid)}});
+  DOLIUM_TRY(const auto home, ChooseHome(target, request.force, job));
+  if (!home) return VolumePlan{};
+  return BeginJob(*home, job);
+}
+
+Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
+  DOLIUM_TRY(const Location location, ParseLocation(request.volume));
+  DOLIUM_TRY(const Volume volume, Volume::Open(location));
+  if (volume.dvid_export() != nullptr) {
+    return Unsupported(
+        fmt::format("{}: an export of DVID cannot be changed; convert it to a volume "
+                    "first: dolium convert --to precomputed",
+                    location.Describe()));
+  }
+  VolumeJob job;
+  job.adds = true;
+  job.info = volume.info();
+  for (const ScaleInfo& scale : job.info.scales) {
+    DOLIUM_TRY(const bool tidied, TidyUp(ResolveScaleKey(volume.folder(), scale.key)));
+    // The run that was killed had made what it was asked for.
+    if (tidied) return VolumePlan{};
+  }
+  const size_t from = request.from.value_or(job.info.scales.size() - 1);
+  DOLIUM_TRY(const auto finer, volume.OpenScale(from));
+  DOLIUM_TRY(job.volume, PortableText(volume.folder(), volume.folder().Describe()));
+  StorageRequest storage = request.storage;
+  storage.sharded = request.sharded.value_or(finer->info().sharding.has_value());
+  job.gzip_files = storage.gzip_files;
+  DOLIUM_TRY_VOID(AddPyramid(request.pyramid, storage, from, job.info, job.stages));
+  if (job.stages.empty()) return VolumePlan{};
+  DOLIUM_TRY_VOID(Validate(job.info));
+  job.request = DumpPlan({{"downsample", job.volume},
+                          {"from", from},
+                          {"storage", TextOf(storage)},
+                          {"pyramid", TextOf(request.pyramid)}});
+  if (request.force) {
+    DOLIUM_TRY_VOID(DropUnfinishedScales(volume.folder(), volume.info(), job.request));
+  }
+  DOLIUM_TRY(const Location home, HomeOf(job));
+  DOLIUM_TRY(const auto there, JobAt(home));
+  for (const Stage& stage : job.stages) {
+    if (there) break;
+    const Location folder =
+        ResolveScaleKey(volume.folder(), job.info.scales[stage.scale].key);
+    DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
+    if (occupancy == Occupancy::kOccupied) {
+      return Exists(
+          fmt::format("{}: is there already, but not in the volume's info; --force drops "
+                      "what a downsampling left unfinished, all else is to be moved away",
+                      folder.Describe()));
+    }
+  }
+  return BeginJob(home, job);
+}
+
+Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
+  DOLIUM_TRY(const Location location, ParseLocation(request.source));
+  DOLIUM_TRY(const Location target, ParseLocation(request.target));
+  DOLIUM_TRY_VOID(CheckApart(location, target));
+  DOLIUM_TRY(const Volume volume,
+             Volume::Open(location, /*allow_unfinished=*/false, request.exported));
+  const bool is_export = volume.dvid_export() != nullptr;
+  VolumeJob job;
+  DOLIUM_TRY(job.volume, PortableText(target, request.target));
+  job.gzip_files = request.storage.gzip_files;
+  job.info = volume.info();
+  job.info.scales.clear();
+  // They are folders beside the scales, which stay where they are.
+  job.info.mesh.reset();
+  job.info.skeletons.reset();
+  job.info.segment_properties.reset();
+  DOLIUM_TRY(const std::string from,
+             PortableText(volume.folder(), volume.folder().Describe()));
+  std::vector<size_t> scales = request.scales;
+  if (scales.empty()) {
+    scales.resize(volume.info().scales.size());
+    std::iota(scales.begin(), scales.end(), size_t{0});
+  }
+  std::ranges::sort(scales);  // Finest first.
+  if (std::ranges::adjacent_find(scales) != scales.end()) {
+    return InvalidArgument("a scale is named twice");
+  }
+  for (const size_t index : scales) {
+    DOLIUM_TRY(const auto source, volume.OpenScale(index));
+    ScaleInfo scale = source->info();
+    StorageRequest storage = request.storage;
+    storage.sharded = request.sharded.value_or(scale.sharding.has_value() || is_export);
+    if (!storage.sharding && scale.sharding && storage.sharded && !request.sharded &&
+        !storage.chunk_size) {
+      storage.sharding = scale.sharding;
+    }
+    // A key that leads elsewhere would do so again.
+    if (scale.key.find("..") != std::string::npos || scale.key.starts_with('/')) {
+      scale.key.clear();
+    }
+    DOLIUM_TRY_VOID(ChooseStorage(job.info, storage, scale));
+    scale.chunk_sizes.resize(1);
+    job.info.scales.push_back(scale);
+    job.stages.push_back(
+        {.scale = job.info.scales.size() - 1,
+         .input = VolumeInput{from, ToJson(volume.info()), index,
+                              SameStoredForm(source->info(), scale),
+                              is_export ? std::optional(request.exported) : std::nullopt},
+         .layout = LayoutOf(scale, false)});
+  }
+  if (job.stages.empty()) return InvalidArgument("no scale is to be transcoded");
+  if (request.pyramid) {
+    StorageRequest coarser = request.storage;
+    coarser.sharded = job.info.scales.back().sharding.has_value();
+    coarser.sharding.reset();
+    DOLIUM_TRY_VOID(AddPyramid(*request.pyramid, coarser, job.info.scales.size() - 1,
+                               job.info, job.stages));
+  }
+  DOLIUM_TRY_VOID(Validate(job.info));
+  json text = {{"transcode", from},
+               {"scales", scales},
+               {"sharded", request.sharded ? json(*request.sharded) : json()},
+               {"storage", TextOf(request.storage)}};
+  if (is_export) text["export"] = ToText(request.exported);
+  if (request.pyramid) text["pyramid"] = TextOf(*request.pyramid);
+  job.request = DumpPlan(text);
+  DOLIUM_TRY(const auto home, ChooseHome(target, request.force, job));
+  if (!home) return VolumePlan{};
+  return BeginJob(*home, job);
+}
+
+}  // namespace dolium::volume

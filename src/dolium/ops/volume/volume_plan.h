@@ -1,0 +1,124 @@
+// Bulk work on volumes: ingest, downsample, transcode, as plans of independent tasks.
+//
+// A plan has stages, one for each scale that it writes; the tasks of a stage need some of
+// those of the stages before it. A task is plain text (JSON) and writes one part of a
+// scale, a shard as a rule: it reads its inputs itself, its output appears atomically,
+// and doing it twice does no harm. So tasks may run on threads (RunVolumePlan), or in any
+// other processes that see the same locations. Killed at any point, the same request
+// resumes the plan.
+//
+// While a plan is under way, the new volume carries a marker (unfinished.h) and has no
+// info; scales that are added to a volume carry it, and the volume's info does not list
+// them. FinishVolumePlan() writes the info.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/container/writer.h"
+#include "dolium/domain/volume/arrays/array_source.h"
+#include "dolium/domain/volume/downsample/downsample.h"
+#include "dolium/domain/volume/dvid/dvid_export.h"
+#include "dolium/domain/volume/volume_info.h"
+#include "dolium/formats/neuroglancer/sharding_spec.h"
+#include "dolium/ops/convert.h"
+
+namespace dolium::volume {
+
+inline constexpr uint64_t kDefaultShardBytes = uint64_t{1} << 30;
+
+// How the chunks of new scales are stored.
+struct StorageRequest {
+  std::optional<Vec3> chunk_size;        // 64,64,64; or as in the source
+  std::optional<EncodingSpec> encoding;  // chosen by type; or as in the source
+  bool sharded = true;
+  // Voxels of a shard, in bytes, before they are encoded; at most that.
+  uint64_t shard_bytes = kDefaultShardBytes;
+  // All of it, where the choice by shard_bytes will not do. For one scale only.
+  std::optional<neuroglancer::ShardingSpec> sharding;
+  bool gzip_files = false;  // without shards: `<name>.gz`, as cloud-volume does
+};
+
+// How scales are made from finer ones.
+struct PyramidRequest {
+  // Scales to make, the full one not counted; nullopt: until a scale is one chunk.
+  std::optional<size_t> scales;
+  // Nullopt: 2 where the voxels are (nearly) shortest, else 1, so that scales become
+  // isotropic.
+  std::optional<Vec3> factor;
+  std::optional<DownsampleMethod> method;  // mode for segmentations, else average
+  bool ignore_zero = false;                // mode: zeros lose against any label
+};
+
+struct IngestRequest {
+  ArraySourceRequest source;
+  std::string target;              // location
+  std::optional<VolumeType> type;  // segmentation for uint32 and uint64, else image
+  Resolution resolution = {1, 1, 1};
+  Vec3 offset = {0, 0, 0};
+  StorageRequest storage;
+  PyramidRequest pyramid;
+  bool force = false;  // replace a volume that is there: build beside, then swap
+};
+
+struct DownsampleRequest {
+  std::string volume;          // location
+  std::optional<size_t> from;  // scale; the coarsest
+  PyramidRequest pyramid;
+  StorageRequest storage;  // without a wish: as in the scale that is downsampled
+  std::optional<bool> sharded;
+  bool force = false;  // drop scales that other requests began and did not finish
+};
+
+struct TranscodeRequest {
+  std::string source;          // location
+  std::string target;          // location
+  std::vector<size_t> scales;  // of the source; empty: all
+  StorageRequest storage;
+  std::optional<bool> sharded;  // as in the source; exports become sharded
+  ExportOptions exported = {};  // how to read the source, if it is an export of DVID
+  // Scales to add below the coarsest, made from it; none.
+  std::optional<PyramidRequest> pyramid = std::nullopt;
+  bool force = false;
+};
+
+struct VolumePlan {
+  std::string home;  // location of the folder that carries the marker; empty: no work
+  std::vector<std::vector<std::string>> stages;  // tasks not yet done, by stage
+  uint64_t parts = 0;                            // of all stages
+  uint64_t parts_done = 0;                       // by an earlier run
+  uint64_t chunks = 0;                           // of all parts, done or not
+  uint64_t chunks_done = 0;
+};
+
+// Each makes a plan, or finds the one that an equal request began. kExists if the target
+// is there, or another request is under way there, and not `force`.
+Result<VolumePlan> PlanIngest(const IngestRequest& request);
+Result<VolumePlan> PlanDownsample(const DownsampleRequest& request);
+Result<VolumePlan> PlanTranscode(const TranscodeRequest& request);
+
+// Does one task. kConflict if its source is no longer what the plan was made for,
+// kUnavailable if a part of an earlier stage that it needs is not done yet.
+Result<WriteSummary> RunVolumeTask(std::string_view task, const RunOptions& options);
+
+struct VolumeReport {
+  WriteSummary written;  // by all runs
+  std::string volume;    // location
+  VolumeInfo info;
+  uint64_t parts = 0;
+  uint64_t parts_done_before = 0;
+};
+
+// After all tasks: checks that every part is done, writes the info, removes marker and
+// bookkeeping, and (force) swaps the volume into place.
+Result<VolumeReport> FinishVolumePlan(const VolumePlan& plan);
+
+// All tasks, stage by stage, on threads; then FinishVolumePlan(). `options.writer.memory`
+// is shared by the tasks that run at once.
+Result<VolumeReport> RunVolumePlan(const VolumePlan& plan, const RunOptions& options);
+
+}  // namespace dolium::volume

@@ -1,0 +1,153 @@
+#include "dolium/ops/volume/volume_scales.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "dolium/domain/volume/chunk_source.h"
+#include "dolium/domain/volume/grid.h"
+#include "dolium/domain/volume/morton.h"
+#include "dolium/domain/volume/volume_sharding.h"
+
+namespace dolium::volume {
+namespace {
+
+constexpr Vec3 kChunkSize = {64, 64, 64};
+constexpr size_t kMaxScales = 64;
+
+// Sides that differ by less than this count as equal: the ratio from which halving the
+// shorter one brings them nearer to each other.
+const double kIsotropic = std::sqrt(2.0);
+
+bool IsOneChunk(const ScaleInfo& scale) {
+  const Vec3& chunk = scale.chunk_sizes.front();
+  return scale.size[0] <= chunk[0] && scale.size[1] <= chunk[1] &&
+         scale.size[2] <= chunk[2];
+}
+
+// A key that no scale has yet.
+std::string FreshKey(const VolumeInfo& info, const Resolution& resolution) {
+  const std::string key = DefaultScaleKey(resolution);
+  const auto is_taken = [&](const std::string& name) {
+    return std::ranges::find(info.scales, name, &ScaleInfo::key) != info.scales.end();
+  };
+  std::string name = key;
+  for (int i = 1; is_taken(name); ++i) name = fmt::format("{}-{}", key, i);
+  return name;
+}
+
+}  // namespace
+
+VolumeType DefaultType(DataType type) {
+  return type == DataType::kUint32 || type == DataType::kUint64
+             ? VolumeType::kSegmentation
+             : VolumeType::kImage;
+}
+
+EncodingSpec DefaultEncoding(const VolumeInfo& info) {
+  EncodingSpec spec;
+  const bool is_wide = DefaultType(info.data_type) == VolumeType::kSegmentation;
+  if (info.type == VolumeType::kSegmentation && is_wide) {
+    spec.encoding = Encoding::kCompressedSegmentation;
+  }
+  return spec;
+}
+
+Result<void> ChooseStorage(const VolumeInfo& info, const StorageRequest& request,
+                           ScaleInfo& scale) {
+  for (size_t d = 0; d < 3; ++d) {
+    if (scale.size[d] < 0 || scale.size[d] > kMaxCoordinate ||
+        std::abs(scale.voxel_offset[d] / 2) > kMaxCoordinate / 2) {
+      return InvalidArgument(fmt::format("a volume of {} voxels at {} is out of range",
+                                         ToString(scale.size),
+                                         ToString(scale.voxel_offset)));
+    }
+  }
+  if (scale.chunk_sizes.empty() || request.chunk_size) {
+    scale.chunk_sizes = {request.chunk_size.value_or(kChunkSize)};
+  }
+  if (scale.key.empty()) scale.key = FreshKey(info, scale.resolution);
+  scale.encoding = request.encoding ? *request.encoding : scale.encoding;
+  DOLIUM_TRY_VOID(CheckEncodable(scale.encoding, info.data_type, info.num_channels));
+  scale.sharding.reset();
+  if (request.sharding) {
+    scale.sharding = *request.sharding;
+    return {};
+  }
+  if (!request.sharded) return {};
+  scale.chunk_sizes.resize(1);
+  DOLIUM_TRY(const Grid grid, Grid::Make(scale.bounds(), scale.chunk_sizes.front()));
+  DOLIUM_TRY(const MortonCode morton, MortonCode::Make(grid.shape()));
+  const ArrayShape shape{scale.chunk_sizes.front(), info.num_channels, info.data_type};
+  const auto bytes = shape.bytes();
+  if (!bytes) {
+    return InvalidArgument(fmt::format("chunks of {} voxels are too large",
+                                       ToString(scale.chunk_sizes.front())));
+  }
+  scale.sharding = ChooseVolumeSharding(morton, request.shard_bytes, *bytes,
+                                        IsCompressed(scale.encoding.encoding)
+                                            ? neuroglancer::Encoding::kRaw
+                                            : neuroglancer::Encoding::kGzip);
+  return {};
+}
+
+Vec3 ChooseFactor(const ScaleInfo& scale, const std::optional<Vec3>& wanted) {
+  Vec3 factor = wanted.value_or(Vec3{1, 1, 1});
+  if (!wanted) {
+    double shortest = INFINITY;
+    for (size_t d = 0; d < 3; ++d) {
+      if (scale.size[d] > 1) shortest = std::min(shortest, scale.resolution[d]);
+    }
+    for (size_t d = 0; d < 3; ++d) {
+      factor[d] = scale.resolution[d] < shortest * kIsotropic ? 2 : 1;
+    }
+  }
+  for (size_t d = 0; d < 3; ++d) {
+    if (scale.size[d] <= 1) factor[d] = 1;
+  }
+  return factor;
+}
+
+Result<void> AddPyramid(const PyramidRequest& request, const StorageRequest& storage,
+                        size_t from, VolumeInfo& info, std::vector<Stage>& stages) {
+  if (request.factor) {
+    for (const int64_t factor : *request.factor) {
+      if (factor < 1 || factor > kMaxDownsampleFactor) {
+        return InvalidArgument(fmt::format("a factor of {}, expected {} to {}", factor, 1,
+                                           kMaxDownsampleFactor));
+      }
+    }
+  }
+  const DownsampleMethod method = request.method.value_or(
+      info.type == VolumeType::kSegmentation ? DownsampleMethod::kMode
+                                             : DownsampleMethod::kAverage);
+  const size_t limit = request.scales.value_or(kMaxScales);
+  for (size_t made = 0; made < limit; ++made) {
+    const ScaleInfo finer = info.scales[from];
+    if (!request.scales && IsOneChunk(finer)) break;
+    const Vec3 factor = ChooseFactor(finer, request.factor);
+    if (factor == Vec3{1, 1, 1}) break;
+    ScaleInfo scale = finer;
+    scale.key.clear();
+    scale.extra.clear();
+    scale.hidden = false;
+    scale.chunk_sizes.resize(1);
+    const Box bounds = DownsampledBounds(finer.bounds(), factor);
+    scale.voxel_offset = bounds.begin;
+    scale.size = bounds.size();
+    for (size_t d = 0; d < 3; ++d) {
+      scale.resolution[d] *= static_cast<double>(factor[d]);
+    }
+    DOLIUM_TRY_VOID(ChooseStorage(info, storage, scale));
+    info.scales.push_back(scale);
+    stages.push_back({.scale = info.scales.size() - 1,
+                      .input = FinerInput{from, {factor, method, request.ignore_zero}},
+                      .layout = LayoutOf(scale, false)});
+    from = info.scales.size() - 1;
+  }
+  return {};
+}
+
+}  // namespace dolium::volume

@@ -1,0 +1,31 @@
+// Choosing the scales of a new volume: chunk sizes, encodings, shards, pyramids.
+#pragma once
+
+#include <optional>
+
+#include "dolium/base/result.h"
+#include "dolium/domain/volume/volume_info.h"
+#include "dolium/ops/volume/volume_job.h"
+#include "dolium/ops/volume/volume_plan.h"
+
+namespace dolium::volume {
+
+// Wide unsigned integers are taken for labels, if nothing is wished.
+VolumeType DefaultType(DataType type);
+
+// What suits the type, if nothing is wished: lossless.
+EncodingSpec DefaultEncoding(const VolumeInfo& info);
+
+// Fills in what the request wishes, or what suits the type: chunk size, encoding, shards.
+// The scale's size, offset and resolution must be there.
+Result<void> ChooseStorage(const VolumeInfo& info, const StorageRequest& request,
+                           ScaleInfo& scale);
+
+// The factor by which a scale is downsampled next, as PyramidRequest has it.
+Vec3 ChooseFactor(const ScaleInfo& scale, const std::optional<Vec3>& wanted);
+
+// Adds scales below scale `from` of the info, with a stage for each.
+Result<void> AddPyramid(const PyramidRequest& request, const StorageRequest& storage,
+                        size_t from, VolumeInfo& info, std::vector<Stage>& stages);
+
+}  // namespace dolium::volume
