@@ -79,12 +79,15 @@ def test_a_writer_may_end_while_another_thread_writes(tmp_path, end):
     for round in range(10):
         path = tmp_path / f"{round}.shardpack"
         writer = shardpack.Writer(path, memory=1 << 20)
-        begun = threading.Event()
+        begun, ended = threading.Event(), threading.Event()
         written, errors = [], []
 
         def work():
+            late = 0  # writes begun after the end: the first of them must fail
             try:
-                for number in range(1000):
+                while late < 2:
+                    late += ended.is_set()
+                    number = len(written)
                     writer.write(f"k{number}", {"a": data})
                     written.append(number)
                     begun.set()
@@ -99,6 +102,7 @@ def test_a_writer_may_end_while_another_thread_writes(tmp_path, end):
             writer.close()
         else:
             writer._writer.abort()
+        ended.set()
         thread.join()
         assert [(type(error), str(error)) for error in errors] == [
             (ValueError, "the writer is closed")

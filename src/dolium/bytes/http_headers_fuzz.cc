@@ -5,15 +5,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "dolium/base/testing/require.h"
 #include "dolium/bytes/http_headers.h"
 
-namespace {
-
-void Require(bool condition) {
-  if (!condition) std::abort();
-}
-
-}  // namespace
+using dolium::Require;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);

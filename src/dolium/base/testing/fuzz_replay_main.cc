@@ -1,5 +1,7 @@
 // A main() for fuzz targets built without libFuzzer: runs every file of a corpus folder
-// through the target, so that ctest covers what the fuzzers have found.
+// through one target, so that ctest covers what the fuzzers have found. The build writes
+// fuzz_targets.inc, a row for each target, and compiles each target's function as
+// <name>_input.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,11 +12,35 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+#define DOLIUM_FUZZ_TARGET(name) \
+  extern "C" int name##_input(const uint8_t* data, size_t size);
+#include "fuzz_targets.inc"
+#undef DOLIUM_FUZZ_TARGET
 
 namespace {
+
+using Target = int (*)(const uint8_t* data, size_t size);
+
+struct NamedTarget {
+  std::string_view name;
+  Target run;
+};
+
+constexpr NamedTarget kTargets[] = {
+#define DOLIUM_FUZZ_TARGET(name) {#name, name##_input},
+#include "fuzz_targets.inc"
+#undef DOLIUM_FUZZ_TARGET
+};
+
+Target FindTarget(std::string_view name) {
+  for (const NamedTarget& target : kTargets) {
+    if (target.name == name) return target.run;
+  }
+  throw std::runtime_error(std::string(name) + ": no such fuzz target");
+}
 
 std::vector<std::filesystem::path> ListCorpus(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
@@ -34,13 +60,13 @@ std::vector<char> ReadFile(const std::filesystem::path& path) {
   return bytes;
 }
 
-void Replay(const std::filesystem::path& folder) {
+void Replay(Target target, const std::filesystem::path& folder) {
   const auto files = ListCorpus(folder);
   for (const auto& path : files) {
     const std::vector<char> bytes = ReadFile(path);
     // Named before it runs: a crash must show its input.
     std::fprintf(stderr, "%s (%zu bytes)\n", path.c_str(), bytes.size());
-    LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+    target(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   }
   std::fprintf(stderr, "replayed %zu inputs\n", files.size());
 }
@@ -48,12 +74,12 @@ void Replay(const std::filesystem::path& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: %s <corpus folder>\n", argv[0]);
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: %s <target> <corpus folder>\n", argv[0]);
     return 2;
   }
   try {
-    Replay(argv[1]);
+    Replay(FindTarget(argv[1]), argv[2]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -44,7 +44,7 @@ std::string Without(std::string_view pointer) {
   return json.dump();
 }
 
-std::string ErrorOf(std::string_view text, ErrorCode code = ErrorCode::kCorrupt) {
+std::string CatalogError(std::string_view text, ErrorCode code = ErrorCode::kCorrupt) {
   const auto catalog = ParseCatalog(text);
   if (catalog) return "no error";
   EXPECT_EQ(catalog.error().code, code);
@@ -85,65 +85,65 @@ TEST(Catalog, TakesUrlsAndRelativePathsOnly) {
     EXPECT_TRUE(ParseCatalog(With("/shards/0/path", good))) << good;
   }
   for (const char* bad : {"/etc/passwd", "file:///etc/passwd", "x://y"}) {
-    EXPECT_THAT(ErrorOf(With("/shards/0/path", bad)),
+    EXPECT_THAT(CatalogError(With("/shards/0/path", bad)),
                 HasSubstr("expected one relative to the catalog"))
         << bad;
   }
-  EXPECT_THAT(ErrorOf(With("/shards/0/path", "")), HasSubstr("\"path\" is empty"));
-  EXPECT_THAT(ErrorOf(With("/shards/0/path", std::string("a\0b", 3))), HasSubstr("NUL"));
+  EXPECT_THAT(CatalogError(With("/shards/0/path", "")), HasSubstr("\"path\" is empty"));
+  EXPECT_THAT(CatalogError(With("/shards/0/path", std::string("a\0b", 3))), HasSubstr("NUL"));
 }
 
 TEST(Catalog, RejectsWhatIsNone) {
-  EXPECT_EQ(ErrorOf(""), "not a catalog: not valid JSON");
-  EXPECT_EQ(ErrorOf("[]"),
+  EXPECT_EQ(CatalogError(""), "not a catalog: not valid JSON");
+  EXPECT_EQ(CatalogError("[]"),
             "not a catalog: expected a JSON object with \"shardpack_catalog\"");
-  EXPECT_EQ(ErrorOf("{}"),
+  EXPECT_EQ(CatalogError("{}"),
             "not a catalog: expected a JSON object with \"shardpack_catalog\"");
-  EXPECT_THAT(ErrorOf(std::string(100'000, '[')), HasSubstr("nested"));
-  EXPECT_EQ(ErrorOf(With("/shardpack_catalog", 2), ErrorCode::kUnsupported),
+  EXPECT_THAT(CatalogError(std::string(100'000, '[')), HasSubstr("nested"));
+  EXPECT_EQ(CatalogError(With("/shardpack_catalog", 2), ErrorCode::kUnsupported),
             "a catalog of version 2; known is 1");
-  EXPECT_EQ(ErrorOf(With("/shardpack_catalog", 0)), "a catalog of version 0");
-  EXPECT_EQ(ErrorOf(Without("/shards")), "has no \"shards\"");
-  EXPECT_EQ(ErrorOf(With("/shards", 1)), "\"shards\" is number, expected an array");
+  EXPECT_EQ(CatalogError(With("/shardpack_catalog", 0)), "a catalog of version 0");
+  EXPECT_EQ(CatalogError(Without("/shards")), "has no \"shards\"");
+  EXPECT_EQ(CatalogError(With("/shards", 1)), "\"shards\" is number, expected an array");
 }
 
 TEST(Catalog, RejectsMembersOfTheWrongKind) {
-  EXPECT_EQ(ErrorOf(Without("/shards/0/path")),
+  EXPECT_EQ(CatalogError(Without("/shards/0/path")),
             "shard 0 of the catalog: has no \"path\"");
-  EXPECT_EQ(ErrorOf(With("/shards/1", 7)),
+  EXPECT_EQ(CatalogError(With("/shards/1", 7)),
             "shard 1 of the catalog: is number, expected an object");
   for (const nlohmann::json& bad : {nlohmann::json(-1), nlohmann::json(1.5),
                                     nlohmann::json("7"), nlohmann::json(nullptr)}) {
-    EXPECT_THAT(ErrorOf(With("/shards/0/records", bad)),
+    EXPECT_THAT(CatalogError(With("/shards/0/records", bad)),
                 HasSubstr("expected a whole number from 0 to 2^64-1"));
   }
   for (const char* bad :
        {"", "0de9470", "0de947070", "0de9470g", "-0de9470", "0x0de947"}) {
-    EXPECT_THAT(ErrorOf(With("/shards/0/footer_crc32c", bad)),
+    EXPECT_THAT(CatalogError(With("/shards/0/footer_crc32c", bad)),
                 HasSubstr("expected 8 hexadecimal digits"));
   }
-  EXPECT_THAT(ErrorOf(With("/shards/0/keys_digest", "12")),
+  EXPECT_THAT(CatalogError(With("/shards/0/keys_digest", "12")),
               HasSubstr("expected 16 hexadecimal digits"));
-  EXPECT_EQ(ErrorOf(With("/columns/0/name", 1)),
+  EXPECT_EQ(CatalogError(With("/columns/0/name", 1)),
             "column 0 of the catalog: \"name\" is number, expected a string");
-  EXPECT_EQ(ErrorOf(With("/columns/0/name", "")), "a column has an empty \"name\"");
+  EXPECT_EQ(CatalogError(With("/columns/0/name", "")), "a column has an empty \"name\"");
 }
 
 TEST(Catalog, RejectsContradictions) {
-  EXPECT_EQ(ErrorOf(With("/shards/0/index_offset", 700)),
+  EXPECT_EQ(CatalogError(With("/shards/0/index_offset", 700)),
             "shard \"train-000000.shardpack\": an index of 2 records at 700 does not fit "
             "its size of 704 bytes");
-  EXPECT_THAT(ErrorOf(With("/shards/0/records", uint64_t{1} << 61)),
+  EXPECT_THAT(CatalogError(With("/shards/0/records", uint64_t{1} << 61)),
               HasSubstr("does not fit its size"));
-  EXPECT_THAT(ErrorOf(With("/shards/0/records", ~uint64_t{0})),
+  EXPECT_THAT(CatalogError(With("/shards/0/records", ~uint64_t{0})),
               HasSubstr("does not fit its size"));
-  EXPECT_EQ(ErrorOf(With("/shards/0/size", ~uint64_t{0})),
+  EXPECT_EQ(CatalogError(With("/shards/0/size", ~uint64_t{0})),
             "the sizes of the shards add up to more than 2^64");
-  EXPECT_THAT(ErrorOf(Without("/shards/0/max_key")), HasSubstr("expected both or none"));
-  EXPECT_THAT(ErrorOf(With("/shards/0/max_key", "a")), HasSubstr("comes after"));
-  EXPECT_EQ(ErrorOf(With("/totals/records", 3)),
+  EXPECT_THAT(CatalogError(Without("/shards/0/max_key")), HasSubstr("expected both or none"));
+  EXPECT_THAT(CatalogError(With("/shards/0/max_key", "a")), HasSubstr("comes after"));
+  EXPECT_EQ(CatalogError(With("/totals/records", 3)),
             "\"totals\" says 3 records, but the shards have 2; was the catalog edited?");
-  EXPECT_EQ(ErrorOf(Without("/totals")), "has no object \"totals\"");
+  EXPECT_EQ(CatalogError(Without("/totals")), "has no object \"totals\"");
 }
 
 TEST(CatalogText, RefusesWhatItCouldNotReadBack) {

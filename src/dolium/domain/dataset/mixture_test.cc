@@ -33,7 +33,7 @@ std::vector<uint64_t> Counts(const std::vector<double>& weights, uint64_t block_
   return Must(Mixture::Make(options)).block_counts();
 }
 
-std::string ErrorOf(const MixtureOptions& options) {
+std::string MixtureError(const MixtureOptions& options) {
   const auto mixture = Mixture::Make(options);
   if (mixture) return "no error";
   EXPECT_EQ(mixture.error().code, ErrorCode::kInvalidArgument);
@@ -203,20 +203,20 @@ TEST(Mixture, StaysAsItIs) {
 TEST(Mixture, RejectsWhatCannotBeMixed) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(ErrorOf({}), "a mixture of no sources");
-  EXPECT_EQ(ErrorOf({.sources = {{1, 1}, {0, 1}}}), "source 1 is empty");
-  EXPECT_EQ(ErrorOf({.sources = {{1, 0}}}),
+  EXPECT_EQ(MixtureError({}), "a mixture of no sources");
+  EXPECT_EQ(MixtureError({.sources = {{1, 1}, {0, 1}}}), "source 1 is empty");
+  EXPECT_EQ(MixtureError({.sources = {{1, 0}}}),
             "the weight of source 0 is 0, expected a number above 0");
-  EXPECT_THAT(ErrorOf({.sources = {{1, -1}}}), HasSubstr("is -1,"));
-  EXPECT_THAT(ErrorOf({.sources = {{1, kNan}}}), HasSubstr("is nan,"));
-  EXPECT_THAT(ErrorOf({.sources = {{1, kInfinity}}}), HasSubstr("is inf,"));
-  EXPECT_EQ(ErrorOf({.sources = {{1, 1}, {1, 1}}, .block_size = 1}),
+  EXPECT_THAT(MixtureError({.sources = {{1, -1}}}), HasSubstr("is -1,"));
+  EXPECT_THAT(MixtureError({.sources = {{1, kNan}}}), HasSubstr("is nan,"));
+  EXPECT_THAT(MixtureError({.sources = {{1, kInfinity}}}), HasSubstr("is inf,"));
+  EXPECT_EQ(MixtureError({.sources = {{1, 1}, {1, 1}}, .block_size = 1}),
             "block size is 1, expected 2 (a position for every source) to 65536");
-  EXPECT_THAT(ErrorOf({.sources = {{1, 1}}, .block_size = 70'000}), HasSubstr("65536"));
-  EXPECT_THAT(ErrorOf({.sources = {{Permutation::kMaxTotal, 1}, {1, 1000}},
+  EXPECT_THAT(MixtureError({.sources = {{1, 1}}, .block_size = 70'000}), HasSubstr("65536"));
+  EXPECT_THAT(MixtureError({.sources = {{Permutation::kMaxTotal, 1}, {1, 1000}},
                        .stop = MixtureStop::kAllExhausted}),
               HasSubstr("an epoch would be longer than"));
-  EXPECT_THAT(ErrorOf({.sources = {{1, 1}},
+  EXPECT_THAT(MixtureError({.sources = {{1, 1}},
                        .stop = MixtureStop::kSamples,
                        .samples = uint64_t{1} << 40,
                        .epoch = uint64_t{1} << 40}),

@@ -52,7 +52,7 @@ SampleOrder Windows(uint64_t total, uint64_t window_runs, uint64_t seed = 1,
                                  .window_runs = window_runs}));
 }
 
-std::string ErrorOf(SampleOrderOptions options) {
+std::string OrderError(SampleOrderOptions options) {
   auto order = SampleOrder::Make(std::move(options));
   if (order) return "no error";
   EXPECT_EQ(order.error().code, ErrorCode::kInvalidArgument);
@@ -176,13 +176,13 @@ TEST(SampleOrder, RejectsRunsThatDoNotMakeUpTheSet) {
                               .run_starts = std::move(starts),
                               .window_runs = window};
   };
-  EXPECT_EQ(ErrorOf(with({})), "the first run does not begin at sample 0");
-  EXPECT_EQ(ErrorOf(with({1, 2})), "the first run does not begin at sample 0");
-  EXPECT_EQ(ErrorOf(with({0, 5, 5})),
+  EXPECT_EQ(OrderError(with({})), "the first run does not begin at sample 0");
+  EXPECT_EQ(OrderError(with({1, 2})), "the first run does not begin at sample 0");
+  EXPECT_EQ(OrderError(with({0, 5, 5})),
             "run 2 begins at sample 5, not after run 1, which begins at 5");
-  EXPECT_EQ(ErrorOf(with({0, 10})), "the last run begins at sample 10, of 10 samples");
-  EXPECT_EQ(ErrorOf(with({0}, 0)), "a window of 0 runs; at least 1 is needed");
-  EXPECT_THAT(ErrorOf({.total = Permutation::kMaxTotal + 1}), HasSubstr("more than"));
+  EXPECT_EQ(OrderError(with({0, 10})), "the last run begins at sample 10, of 10 samples");
+  EXPECT_EQ(OrderError(with({0}, 0)), "a window of 0 runs; at least 1 is needed");
+  EXPECT_THAT(OrderError({.total = Permutation::kMaxTotal + 1}), HasSubstr("more than"));
 }
 
 TEST(EvenRuns, CutsEveryShardIntoRunsOfAboutTheSize) {

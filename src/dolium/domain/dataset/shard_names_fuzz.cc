@@ -4,16 +4,14 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "dolium/base/testing/require.h"
 #include "dolium/domain/dataset/glob.h"
 #include "dolium/domain/dataset/shard_names.h"
 
 namespace {
 
+using dolium::Require;
 using namespace dolium::dataset;
-
-void Require(bool condition) {
-  if (!condition) std::abort();
-}
 
 }  // namespace
 

@@ -19,7 +19,7 @@ std::vector<std::string> Expanded(std::string_view text) {
   return Must(ExpandBraces(text));
 }
 
-std::string ErrorOf(std::string_view text) {
+std::string NamesError(std::string_view text) {
   const auto names = ExpandBraces(text);
   if (names) return "no error";
   EXPECT_EQ(names.error().code, ErrorCode::kInvalidArgument);
@@ -79,33 +79,33 @@ TEST(ExpandBraces, TakesBracesBehindBackslashesAsTheyAre) {
 }
 
 TEST(ExpandBraces, RejectsWhatIsNeitherListNorRange) {
-  EXPECT_EQ(ErrorOf("x{0..9.shardpack"),
+  EXPECT_EQ(NamesError("x{0..9.shardpack"),
             "x{0..9.shardpack: the { at character 2 has no }; write \\{ for a plain one");
-  EXPECT_EQ(ErrorOf("x0..9}"),
+  EXPECT_EQ(NamesError("x0..9}"),
             "x0..9}: the } at character 6 has no {; write \\} for a plain one");
-  EXPECT_EQ(ErrorOf("{x}"), "{x}: \"{x}\" is neither a list {a,b} nor a range {0..9}");
+  EXPECT_EQ(NamesError("{x}"), "{x}: \"{x}\" is neither a list {a,b} nor a range {0..9}");
   for (const char* wrong :
        {"{}", "{0...9}", "{..}", "{0..}", "{0..b}", "{0..9..x}", "{0..9..2..1}",
         "{1.5..2}", "{ab..cd}", "{{a,b}}", "{0..1234567890123456789}"}) {
-    EXPECT_THAT(ErrorOf(wrong), HasSubstr("neither a list")) << wrong;
+    EXPECT_THAT(NamesError(wrong), HasSubstr("neither a list")) << wrong;
   }
-  EXPECT_EQ(ErrorOf("{0..9..0}"), "{0..9..0}: \"{0..9..0}\" has a step of 0");
+  EXPECT_EQ(NamesError("{0..9..0}"), "{0..9..0}: \"{0..9..0}\" has a step of 0");
 }
 
 TEST(ExpandBraces, RejectsBombs) {
   EXPECT_EQ(Expanded("{1..1000000}").size(), 1'000'000);
   const char* kTooMany = "stands for too many names";
-  EXPECT_THAT(ErrorOf("{0..1000000}"), HasSubstr(kTooMany));
-  EXPECT_THAT(ErrorOf("{0..999999999999999999}"), HasSubstr(kTooMany));
-  EXPECT_THAT(ErrorOf("{-999999999999999999..999999999999999999}"), HasSubstr(kTooMany));
-  EXPECT_THAT(ErrorOf("{0..99}{0..99}{0..99}{0..9}"), HasSubstr(kTooMany));
+  EXPECT_THAT(NamesError("{0..1000000}"), HasSubstr(kTooMany));
+  EXPECT_THAT(NamesError("{0..999999999999999999}"), HasSubstr(kTooMany));
+  EXPECT_THAT(NamesError("{-999999999999999999..999999999999999999}"), HasSubstr(kTooMany));
+  EXPECT_THAT(NamesError("{0..99}{0..99}{0..99}{0..9}"), HasSubstr(kTooMany));
   std::string doubled;
   for (int i = 0; i < 1000; ++i) doubled += "{,}";
-  EXPECT_THAT(ErrorOf(doubled), HasSubstr(kTooMany));
+  EXPECT_THAT(NamesError(doubled), HasSubstr(kTooMany));
   // Few enough, but long.
-  EXPECT_THAT(ErrorOf("{0..99999}" + std::string(10'000, 'x')), HasSubstr(kTooMany));
-  EXPECT_THAT(ErrorOf(std::string(33, '{')), HasSubstr("more than 32 levels"));
-  EXPECT_THAT(ErrorOf(std::string(100'000, 'x')), HasSubstr("100000 characters"));
+  EXPECT_THAT(NamesError("{0..99999}" + std::string(10'000, 'x')), HasSubstr(kTooMany));
+  EXPECT_THAT(NamesError(std::string(33, '{')), HasSubstr("more than 32 levels"));
+  EXPECT_THAT(NamesError(std::string(100'000, 'x')), HasSubstr("100000 characters"));
 }
 
 TEST(ShardNamer, CountsFromTheDigitsThatEndTheStem) {

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::string ErrorOf(const SplitOptions& options) {
+std::string SplitError(const SplitOptions& options) {
   const auto split = Split::Make(options);
   if (split) return "no error";
   EXPECT_EQ(split.error().code, ErrorCode::kInvalidArgument);
@@ -252,13 +252,13 @@ TEST(Split, HoldsTheLargestNumbers) {
 }
 
 TEST(Split, RejectsNumbersOutOfRange) {
-  EXPECT_EQ(ErrorOf({.world = 0}), "world is 0, expected 1 to 16777216");
-  EXPECT_EQ(ErrorOf({.rank = 2, .world = 2}), "rank is 2, expected less than 2 (world)");
-  EXPECT_EQ(ErrorOf({.worker = 1}), "worker is 1, expected less than 1 (workers)");
-  EXPECT_EQ(ErrorOf({.batch_size = 0}), "batch size is 0, expected 1 to 68719476736");
-  EXPECT_EQ(ErrorOf({.total = 5, .start = 6}),
+  EXPECT_EQ(SplitError({.world = 0}), "world is 0, expected 1 to 16777216");
+  EXPECT_EQ(SplitError({.rank = 2, .world = 2}), "rank is 2, expected less than 2 (world)");
+  EXPECT_EQ(SplitError({.worker = 1}), "worker is 1, expected less than 1 (workers)");
+  EXPECT_EQ(SplitError({.batch_size = 0}), "batch size is 0, expected 1 to 68719476736");
+  EXPECT_EQ(SplitError({.total = 5, .start = 6}),
             "start is 6, past the end of the order (5)");
-  EXPECT_EQ(ErrorOf({.total = ~uint64_t{0}}),
+  EXPECT_EQ(SplitError({.total = ~uint64_t{0}}),
             "18446744073709551615 samples, more than the limit of 4611686018427387904");
 }
 

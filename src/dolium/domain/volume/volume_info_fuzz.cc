@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "dolium/base/testing/require.h"
 #include "dolium/domain/volume/grid.h"
 #include "dolium/domain/volume/morton.h"
 #include "dolium/domain/volume/volume_info.h"
@@ -11,10 +12,6 @@
 using namespace dolium::volume;
 
 namespace {
-
-void Require(bool condition) {
-  if (!condition) __builtin_trap();
-}
 
 void TryShards(const dolium::neuroglancer::ShardingSpec& spec, const Grid& grid) {
   const auto morton = MortonCode::Make(grid.shape());

@@ -7,16 +7,13 @@
 #include <span>
 #include <vector>
 
+#include "dolium/base/testing/require.h"
 #include "dolium/bytes/memory_store.h"
 #include "dolium/ops/job/work_list.h"
 
 namespace {
 
 using namespace dolium;
-
-void Require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void ReadAll(const WorkList& list) {
   std::vector<PartShare> shares;

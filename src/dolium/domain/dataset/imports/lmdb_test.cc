@@ -121,16 +121,16 @@ TEST_F(LmdbTest, WritesWhatItReads) {
   EXPECT_THAT(ErrorOf(CreateLmdb(path_, {})), HasSubstr("is there already"));
 }
 
-using Samples = std::vector<shardpack::Sample>;
+using SampleList = std::vector<shardpack::Sample>;
 
 TEST_F(LmdbTest, GivesBackWhatItTook) {
-  const Samples values = {MakeSample("a", {{"data", "1"}}),
+  const SampleList values = {MakeSample("a", {{"data", "1"}}),
                           MakeSample("a/b", {{"data", "2"}}),
                           MakeSample("a/b/c", {{"data", "3"}})};
   WriteAll(*Must(CreateLmdb(path_, {})), values);
   EXPECT_EQ(Told(ReadAll(*Must(OpenLmdb(path_, {})))), Told(values));
 
-  const Samples grouped = {
+  const SampleList grouped = {
       MakeSample("/r", {{"data", "7"}}), MakeSample("a", {{"data", "1"}, {"x", "2"}}),
       MakeSample("a.b", {{"data", "3"}}), MakeSample("a/b", {{"data", "4"}, {"y", "5"}}),
       MakeSample("c/", {{"z", "6"}})};
@@ -141,7 +141,7 @@ TEST_F(LmdbTest, GivesBackWhatItTook) {
 }
 
 // The first error of writing them; "" if there is none.
-std::string ErrorOfWriting(const std::string& path, const Samples& samples) {
+std::string ErrorOfWriting(const std::string& path, const SampleList& samples) {
   const auto sink = Must(CreateLmdb(path, {.force = true}));
   for (const shardpack::Sample& sample : samples) {
     if (const auto put = sink->Put(sample); !put) return ErrorOf(put);
@@ -158,7 +158,7 @@ TEST_F(LmdbTest, RefusesWhatItWouldNotGiveBack) {
                                    MakeSample("a/x", {{"q", ""}})}),
             "invalid_argument: samples \"a\" and \"a/x\": would not be found again in an "
             "LMDB, where files of the one lie among those of the other");
-  const Samples mixed = {MakeSample("a/b", {{"data", ""}}), MakeSample("c", {{"x", ""}})};
+  const SampleList mixed = {MakeSample("a/b", {{"data", ""}}), MakeSample("c", {{"x", ""}})};
   EXPECT_THAT(ErrorOfWriting(path_, mixed),
               HasSubstr("sample \"a/b\", file \"data\": would not be found again"));
   EXPECT_THAT(ErrorOfWriting(path_, {mixed[1], mixed[0]}),

@@ -23,7 +23,7 @@ ByteVector FromHex(std::string_view hex) {
   return bytes;
 }
 
-ByteVector Labels(DataType type, const std::vector<uint64_t>& labels) {
+ByteVector CompressoLabels(DataType type, const std::vector<uint64_t>& labels) {
   ByteVector bytes;
   for (const uint64_t label : labels) {
     for (size_t i = 0; i < SizeOf(type); ++i) {
@@ -39,15 +39,15 @@ Result<ByteVector> Decode(const ArrayShape& shape, BytesView stored) {
   return voxels;
 }
 
-struct Golden {
+struct CompressoGolden {
   ArrayShape shape;
   std::vector<uint64_t> labels;
   std::string_view hex;
 };
 
 // Made by the package, with its defaults.
-const std::vector<Golden>& Goldens() {
-  static const std::vector<Golden> goldens = {
+const std::vector<CompressoGolden>& CompressoGoldens() {
+  static const std::vector<CompressoGolden> goldens = {
       {{{2, 2, 1}, 1, DataType::kUint8},
        {1, 1, 2, 2},
        "6370736f0101020002000100040401010000000000000001000000020000000000000004020300080"
@@ -78,19 +78,19 @@ const std::vector<Golden>& Goldens() {
 }
 
 TEST(EncodeCompresso, MakesTheBytesOfThePackage) {
-  for (const Golden& golden : Goldens()) {
+  for (const CompressoGolden& golden : CompressoGoldens()) {
     const auto stored =
-        EncodeCompresso(golden.shape, Labels(golden.shape.type, golden.labels));
+        EncodeCompresso(golden.shape, CompressoLabels(golden.shape.type, golden.labels));
     ASSERT_TRUE(stored) << stored.error().message;
     EXPECT_EQ(*stored, FromHex(golden.hex)) << golden.hex;
   }
 }
 
 TEST(DecodeCompresso, ReadsTheBytesOfThePackage) {
-  for (const Golden& golden : Goldens()) {
+  for (const CompressoGolden& golden : CompressoGoldens()) {
     const auto voxels = Decode(golden.shape, FromHex(golden.hex));
     ASSERT_TRUE(voxels) << voxels.error().message;
-    EXPECT_EQ(*voxels, Labels(golden.shape.type, golden.labels));
+    EXPECT_EQ(*voxels, CompressoLabels(golden.shape.type, golden.labels));
   }
 }
 
@@ -105,14 +105,14 @@ TEST(DecodeCompresso, ReadsWindowsOf8x8) {
                                      "00000800000008000000050000000"
                                      "000000003030001"));
   ASSERT_TRUE(voxels) << voxels.error().message;
-  EXPECT_EQ(*voxels, Labels(DataType::kUint32, labels));
+  EXPECT_EQ(*voxels, CompressoLabels(DataType::kUint32, labels));
 }
 
 // One array that the package has encoded in all the other ways it knows.
 TEST(DecodeCompresso, ReadsEveryVersionConnectivityAndWindow) {
   const ArrayShape shape{{5, 4, 3}, 1, DataType::kUint16};
   const ByteVector expected =
-      Labels(shape.type,
+      CompressoLabels(shape.type,
              {0,    0,    1100, 1100, 0,    0,    7,    1100, 1100, 0,     3100, 3100,
               2100, 2100, 5100, 3100, 3100, 2100, 2100, 5100, 0,    0,     1100, 1100,
               0,    0,    7,    1100, 1100, 0,    3100, 3100, 2100, 65535, 5100, 3100,
@@ -166,7 +166,7 @@ TEST(DecodeCompresso, ReadsEveryVersionConnectivityAndWindow) {
   }
 }
 
-struct Digest {
+struct CompressoDigest {
   DataType type;
   Vec3 size;
   LabelPattern pattern;
@@ -176,7 +176,7 @@ struct Digest {
 
 // Of what compresso 3.3.3 makes of these arrays. The last one has more windows than 4 x 4
 // ones can be told apart.
-constexpr Digest kDigests[] = {
+constexpr CompressoDigest kCompressoDigests[] = {
     // clang-format off
     {DataType::kUint8, {65, 33, 9}, {3, 200, 0, 1}, 6918, 0xce574b45a28523b1},
     {DataType::kUint16, {64, 64, 4}, {5, 3000, 0, 21}, 4648, 0x2a9c5418f183f5e2},
@@ -191,7 +191,7 @@ constexpr Digest kDigests[] = {
 };
 
 TEST(EncodeCompresso, MakesTheBytesOfThePackageForLargerArrays) {
-  for (const Digest& digest : kDigests) {
+  for (const CompressoDigest& digest : kCompressoDigests) {
     const ArrayShape shape{digest.size, 1, digest.type};
     const ByteVector voxels = MakeLabels(shape, digest.pattern);
     const auto stored = EncodeCompresso(shape, voxels);
@@ -219,7 +219,7 @@ class DamagedCompresso : public testing::Test {
  protected:
   // 3 x 3 uint8; ids at 36, 1 window value at 38, 9 locations at 40, 1 run at 49, index.
   const ArrayShape shape_{{3, 3, 1}, 1, DataType::kUint8};
-  const ByteVector good_ = FromHex(Goldens().back().hex);
+  const ByteVector good_ = FromHex(CompressoGoldens().back().hex);
 
   void ExpectCorrupt(const ByteVector& stored, std::string_view message) const {
     const auto decoded = Decode(shape_, stored);
