@@ -4,7 +4,8 @@ find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
 find_package(nanobind CONFIG REQUIRED)
 
 file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/src/*.cc")
-nanobind_add_module(_core NB_STATIC ${sources})
+dolium_units(units _core "${sources}")
+nanobind_add_module(_core NB_STATIC ${units})
 target_link_libraries(_core PRIVATE dolium::dolium dolium_flags)
 target_include_directories(_core PRIVATE "${PROJECT_SOURCE_DIR}")
 # Our libraries and fmt stay out of the process's symbol table: another module may bring its own.
