@@ -7,6 +7,7 @@ _dolium_sort("${all}")
 
 _dolium_library(dolium_cli "${sources}"
                 "dolium_all;CLI11::CLI11;nlohmann_json::nlohmann_json;fmt::fmt" "")
+target_compile_options(dolium_cli PRIVATE $<$<CONFIG:Release>:-O2>)
 get_target_property(type dolium_cli TYPE)
 if(type STREQUAL "INTERFACE_LIBRARY")
   set(scope INTERFACE)

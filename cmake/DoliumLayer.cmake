@@ -6,13 +6,15 @@
 #   x_benchmark.cc    a Google Benchmark program
 #   testing/x.cc      support for tests, of this layer and of those below it
 
-# dolium_layer(<path> [SHALLOW] [DEPENDS layer...] [PUBLIC_LIBS lib...] [PRIVATE_LIBS lib...])
+# dolium_layer(<path> [SHALLOW] [OPTIMIZE flag] [DEPENDS layer...]
+#               [PUBLIC_LIBS lib...] [PRIVATE_LIBS lib...])
 #
 # Makes dolium_<name> and dolium::<name>, where <name> is the last part of <path>. DEPENDS
 # names layers; their headers and libraries come with them. SHALLOW leaves subfolders other
-# than testing/ to layers of their own. A layer without sources is an INTERFACE library.
+# than testing/ to layers of their own. OPTIMIZE: what a release compiles it with, instead of
+# -O3, where no loop over bytes or voxels is in it. A layer without sources is an INTERFACE library.
 function(dolium_layer path)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SHALLOW" "" "DEPENDS;PUBLIC_LIBS;PRIVATE_LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHALLOW" "OPTIMIZE" "DEPENDS;PUBLIC_LIBS;PRIVATE_LIBS")
   get_filename_component(name "${path}" NAME)
   set(folder "${PROJECT_SOURCE_DIR}/src/dolium/${path}")
   if(arg_SHALLOW)
@@ -25,6 +27,9 @@ function(dolium_layer path)
 
   _dolium_library(dolium_${name} "${sources}"
                   "${depends};${arg_PUBLIC_LIBS}" "${arg_PRIVATE_LIBS}")
+  if(arg_OPTIMIZE)
+    target_compile_options(dolium_${name} PRIVATE $<$<CONFIG:Release>:${arg_OPTIMIZE}>)
+  endif()
   add_library(dolium::${name} ALIAS dolium_${name})
   set_target_properties(dolium_${name} PROPERTIES EXPORT_NAME ${name})
   dolium_add_tests(${name})
