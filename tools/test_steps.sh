@@ -12,7 +12,7 @@ readonly source_peers=(cloud-volume cloud-files compressed_segmentation fastrema
   crc32c deflate posix_ipc pysimdjson zstandard brotli)
 
 # A step that makes no sense after the failure of another.
-declare -rA step_needs=([ctest]=build-dev [tidy]=build-dev [pytest]=venv [cli]=build-dev)
+declare -rA step_needs=([ctest]=build-dev [pytest]=venv [cli]=build-dev)
 
 describe_step() {
   case $1 in

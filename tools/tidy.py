@@ -3,12 +3,11 @@
 
 usage: tidy.py BUILD [WORD]
 
-BUILD is a build folder with compile_commands.json that has been built (its dependency log
-names the files that each unit includes). Units of several sources are checked as such, which
-saves most of the time. Tests are left out: they run under the sanitizers. WORD limits the run
-to units with a source whose path contains it. A unit is checked again only if a file of ours
-that it includes, its compile command, .clang-tidy or the tool has changed since it last came
-out clean; the record is BUILD/../tidy-cache.
+BUILD is a build folder with a compile_commands.json that names each source by itself
+(DOLIUM_UNITY=0); it need not be built. Tests are left out: they run under the sanitizers. WORD
+limits the run to sources whose path contains it. A source is checked again only if it, a
+header of ours that it includes, its compile command, .clang-tidy or the tool has changed
+since it last came out clean; the record is BUILD/../tidy-cache.
 """
 
 import concurrent.futures
@@ -22,30 +21,34 @@ import sys
 
 TOOL = "clang-tidy-19"
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-NOT_CHECKED = re.compile(r"(_test|_fuzz|_benchmark|_testing|fuzz_replay)(_\d+)?\.cc$|/testing/")
+NOT_CHECKED = re.compile(r"(_test|_fuzz|_benchmark)\.cc$|/testing/")
 
 
-def headers_by_object(build):
-    """From Ninja's dependency log: object -> the files of ours that it was compiled from."""
-    text = subprocess.run(
-        ["ninja", "-C", build, "-t", "deps"], check=True, capture_output=True, text=True
-    ).stdout
-    found, current = {}, None
-    for line in text.splitlines():
-        if line.startswith("    "):
-            path = (build / line.strip()).resolve()
-            if path.is_relative_to(ROOT):
-                current.append(path)
-        elif ": #deps" in line:
-            current = found.setdefault(line.split(": #deps")[0], [])
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+INCLUDE_ROOTS = [ROOT / "src", ROOT / "apps", ROOT]
+
+
+def files_of(source, includes):
+    """The source and the headers of ours that it includes, directly or not."""
+    found, waiting = set(), [source]
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        found.add(path)
+        if path not in includes:
+            names = INCLUDE.findall(path.read_text(encoding="utf-8"))
+            places = [root / name for name in names for root in INCLUDE_ROOTS]
+            includes[path] = [place for place in places if place.is_file()]
+        waiting += includes[path]
     return found
 
 
-def key_of(entry, headers, common, contents):
+def key_of(entry, files, common, contents):
     """A hash of all that decides the outcome for one source."""
     digest = hashlib.sha256(common)
     digest.update(entry["command"].encode())
-    for path in sorted({pathlib.Path(entry["file"]), *headers}):
+    for path in sorted(files):
         if path not in contents:
             contents[path] = hashlib.sha256(path.read_bytes()).digest()
         digest.update(str(path.relative_to(ROOT)).encode() + contents[path])
@@ -55,9 +58,7 @@ def key_of(entry, headers, common, contents):
 def check(build, file):
     """Output of the tool and whether it was content."""
     # Without -Wno-error, warnings that only clang has would count; g++ is our judge of those.
-    # Units include sources, that is what they are for.
-    command = [TOOL, "--quiet", "-p", build, "--extra-arg=-Wno-error", "--extra-arg=-Wno-unknown-warning-option"]
-    command += ["--checks=-bugprone-suspicious-include", file]
+    command = [TOOL, "--quiet", "-p", build, "--extra-arg=-Wno-error", file]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     noise = re.compile(r"^\d+ (warnings?|errors?) |^Suppressed |^Use -header-filter|^Use -system")
     lines = (done.stdout + done.stderr).splitlines()
@@ -75,20 +76,19 @@ def main(arguments):
 
     version = subprocess.run([TOOL, "--version"], check=True, capture_output=True).stdout
     common = version + (ROOT / ".clang-tidy").read_bytes()
-    headers, contents, work = headers_by_object(build), {}, []
+    includes, contents, work = {}, {}, []
     entries = json.loads((build / "compile_commands.json").read_text())
     # Sources of a library that are compiled along are not ours.
     entries = [e for e in entries if pathlib.Path(e["file"]).is_relative_to(ROOT)]
-    chosen = [e for e in entries if not NOT_CHECKED.search(e["file"])]
-    if word:
-        names = {e["file"]: [e["file"], *map(str, headers.get(e.get("output"), []))] for e in chosen}
-        chosen = [e for e in chosen if any(word in x for x in names[e["file"]] if x.endswith(".cc"))]
+    entries = [e for e in entries if not pathlib.Path(e["file"]).is_relative_to(build)]
+    chosen = [e for e in entries if not NOT_CHECKED.search(e["file"]) and word in e["file"]]
     for entry in chosen:
-        stamp = cache / key_of(entry, headers.get(entry.get("output"), []), common, contents)
+        files = files_of(pathlib.Path(entry["file"]), includes)
+        stamp = cache / key_of(entry, files, common, contents)
         if not stamp.exists():
             work.append((entry["file"], stamp))
     if not chosen:
-        print(f"tidy: no unit matches {word!r}", file=sys.stderr)
+        print(f"tidy: no source matches {word!r}", file=sys.stderr)
         return 1
 
     bad = 0
@@ -103,7 +103,7 @@ def main(arguments):
             else:
                 bad += 1
                 print(output, flush=True)
-    print(f"tidy: {len(chosen)} units, {len(work)} checked now, {bad} with findings")
+    print(f"tidy: {len(chosen)} sources, {len(work)} checked now, {bad} with findings")
     return 1 if bad else 0
 
 

@@ -97,7 +97,8 @@ TEST(ExpandBraces, RejectsBombs) {
   const char* kTooMany = "stands for too many names";
   EXPECT_THAT(NamesError("{0..1000000}"), HasSubstr(kTooMany));
   EXPECT_THAT(NamesError("{0..999999999999999999}"), HasSubstr(kTooMany));
-  EXPECT_THAT(NamesError("{-999999999999999999..999999999999999999}"), HasSubstr(kTooMany));
+  EXPECT_THAT(NamesError("{-999999999999999999..999999999999999999}"),
+              HasSubstr(kTooMany));
   EXPECT_THAT(NamesError("{0..99}{0..99}{0..99}{0..9}"), HasSubstr(kTooMany));
   std::string doubled;
   for (int i = 0; i < 1000; ++i) doubled += "{,}";

@@ -125,8 +125,8 @@ using SampleList = std::vector<shardpack::Sample>;
 
 TEST_F(LmdbTest, GivesBackWhatItTook) {
   const SampleList values = {MakeSample("a", {{"data", "1"}}),
-                          MakeSample("a/b", {{"data", "2"}}),
-                          MakeSample("a/b/c", {{"data", "3"}})};
+                             MakeSample("a/b", {{"data", "2"}}),
+                             MakeSample("a/b/c", {{"data", "3"}})};
   WriteAll(*Must(CreateLmdb(path_, {})), values);
   EXPECT_EQ(Told(ReadAll(*Must(OpenLmdb(path_, {})))), Told(values));
 
@@ -158,7 +158,8 @@ TEST_F(LmdbTest, RefusesWhatItWouldNotGiveBack) {
                                    MakeSample("a/x", {{"q", ""}})}),
             "invalid_argument: samples \"a\" and \"a/x\": would not be found again in an "
             "LMDB, where files of the one lie among those of the other");
-  const SampleList mixed = {MakeSample("a/b", {{"data", ""}}), MakeSample("c", {{"x", ""}})};
+  const SampleList mixed = {MakeSample("a/b", {{"data", ""}}),
+                            MakeSample("c", {{"x", ""}})};
   EXPECT_THAT(ErrorOfWriting(path_, mixed),
               HasSubstr("sample \"a/b\", file \"data\": would not be found again"));
   EXPECT_THAT(ErrorOfWriting(path_, {mixed[1], mixed[0]}),
