@@ -160,7 +160,7 @@ class CachedSet:
         self._make_locks()
         _live.add(self)
         self._near: dict[int, _NearShard] = {}
-        self._mended: set[int] = set()
+        self._repaired: set[int] = set()
 
     def _make_locks(self) -> None:
         self._lock = threading.Lock()
@@ -282,9 +282,9 @@ class CachedSet:
         """Whether another copy may be better: this one is gone then."""
         with self._lock_of(shard):
             if self._near.get(shard) is near:
-                if shard in self._mended:
+                if shard in self._repaired:
                     return False
-                self._mended.add(shard)
+                self._repaired.add(shard)
                 del self._near[shard]
                 self._cache.remove(near.name)
         return True

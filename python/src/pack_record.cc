@@ -22,7 +22,7 @@ namespace dolium::python {
 namespace {
 
 using dataset::LoadedSample;
-using shardpack::EntryHead;
+using shardpack::EntryHeader;
 
 // An entry, which keeps its record alive.
 struct PyEntry {
@@ -31,7 +31,7 @@ struct PyEntry {
   size_t index;  // in sample.files()
 
   LoadedSample::FileRef file() const { return record->sample.files()[index]; }
-  const EntryHead& head() const { return record->sample.head(file()); }
+  const EntryHeader& header() const { return record->sample.header(file()); }
 };
 
 // Iterates entries of a damaged record: those that can be reached, then the error.
@@ -54,9 +54,9 @@ std::optional<Error> DamageOf(const LoadedSample& sample) {
   return std::nullopt;
 }
 
-Error InEntry(Error error, const dataset::SamplePiece& piece, const EntryHead& head) {
+Error InEntry(Error error, const dataset::SamplePiece& piece, const EntryHeader& header) {
   return InPiece(std::move(error).Within(
-                     fmt::format("\"{}\": entry \"{}\"", piece.record.key(), head.name)),
+                     fmt::format("\"{}\": entry \"{}\"", piece.record.key(), header.name)),
                  piece);
 }
 
@@ -64,18 +64,18 @@ Error InEntry(Error error, const dataset::SamplePiece& piece, const EntryHead& h
 Result<void> CheckAllowed(const LoadedSample& sample, LoadedSample::FileRef file) {
   const dataset::SamplePiece& piece = sample.pieces()[file.piece];
   DOLIUM_TRY(const auto options, piece.shard->content_options());
-  auto allowed = shardpack::CheckLimits(sample.head(file), options);
+  auto allowed = shardpack::CheckLimits(sample.header(file), options);
   if (allowed) return {};
-  return InEntry(std::move(allowed).error(), piece, sample.head(file));
+  return InEntry(std::move(allowed).error(), piece, sample.header(file));
 }
 
 // Decodes one file into a new bytes object.
 nb::object Content(const LoadedSample& sample, LoadedSample::FileRef file) {
-  const EntryHead& head = sample.head(file);
+  const EntryHeader& header = sample.header(file);
   Must(CheckAllowed(sample, file));
-  nb::object object = NewBytes(head.raw_size);
+  nb::object object = NewBytes(header.raw_size);
   const MutableBytes into = BytesOf(object);
-  if (head.raw_size < kBytesWorthTheGil) {
+  if (header.raw_size < kBytesWorthTheGil) {
     Must(sample.ContentInto(file, into));
   } else {
     Must(WithoutGil([&] { return sample.ContentInto(file, into); }));
@@ -94,32 +94,32 @@ void CheckDamage(const LoadedSample& sample) {
 
 std::optional<size_t> IndexOf(const LoadedSample& sample, std::string_view name) {
   for (size_t i = 0; i < sample.files().size(); ++i) {
-    if (sample.head(sample.files()[i]).name == name) return i;
+    if (sample.header(sample.files()[i]).name == name) return i;
   }
   return std::nullopt;
 }
 
 // --- contents
 
-// The content without a copy if it is stored as it is, unchecked as the heads are enough
+// The content without a copy if it is stored as it is, unchecked as the headers are enough
 // to find it; else decoded and checked.
 nb::object View(const PyEntry& entry, bool check) {
   const LoadedSample& sample = entry.record->sample;
-  const EntryHead& head = entry.head();
-  if (check || head.codec != 0 || head.is_chunked()) {
+  const EntryHeader& header = entry.header();
+  if (check || header.codec != 0 || header.is_chunked()) {
     return MemoryView(Must(WithoutGil([&] { return sample.Content(entry.file()); })));
   }
-  return MemoryView(sample.pieces()[entry.file().piece].record.Stored(head));
+  return MemoryView(sample.pieces()[entry.file().piece].record.Stored(header));
 }
 
 nb::object Part(const PyEntry& entry, uint64_t offset, uint64_t length) {
   const auto& piece = entry.record->sample.pieces()[entry.file().piece];
   const auto options = Must(piece.shard->content_options());
   auto bytes = WithoutGil([&] {
-    return shardpack::DecodeContentRange(entry.head(), piece.record.Stored(entry.head()),
+    return shardpack::DecodeContentRange(entry.header(), piece.record.Stored(entry.header()),
                                          {offset, length}, options);
   });
-  if (!bytes) Raise(InEntry(std::move(bytes).error(), piece, entry.head()));
+  if (!bytes) Raise(InEntry(std::move(bytes).error(), piece, entry.header()));
   return CopyToPython(*bytes);
 }
 
@@ -131,19 +131,19 @@ nb::object MetadataObject(const shardpack::Metadata& metadata) {
       .attr("metadata")(static_cast<int>(metadata.format), CopyToPython(metadata.bytes));
 }
 
-nb::object CodecText(const EntryHead& head) {
-  if (head.codec > static_cast<uint8_t>(shardpack::Compression::kZstd)) {
-    return Text(fmt::format("codec {}", head.codec));
+nb::object CodecText(const EntryHeader& header) {
+  if (header.codec > static_cast<uint8_t>(shardpack::Compression::kZstd)) {
+    return Text(fmt::format("codec {}", header.codec));
   }
   return Text(
-      shardpack::CompressionName(static_cast<shardpack::Compression>(head.codec)));
+      shardpack::CompressionName(static_cast<shardpack::Compression>(header.codec)));
 }
 
 auto ExtrasOf(const PyEntry& entry) {
-  auto extras = shardpack::ParseExtras(entry.head());
+  auto extras = shardpack::ParseExtras(entry.header());
   if (extras) return *std::move(extras);
   const dataset::SamplePiece& piece = entry.record->sample.pieces()[entry.file().piece];
-  Raise(InEntry(std::move(extras).error(), piece, entry.head()));
+  Raise(InEntry(std::move(extras).error(), piece, entry.header()));
 }
 
 nb::object ShapeObject(const PyEntry& entry) {
@@ -190,27 +190,27 @@ nb::dict AsDict(const PyRecord& record) {
   CheckDamage(record.sample);
   nb::dict all;
   for (size_t i = 0; i < record.sample.files().size(); ++i) {
-    all[Text(record.sample.head(record.sample.files()[i]).name)] = Data(record, i);
+    all[Text(record.sample.header(record.sample.files()[i]).name)] = Data(record, i);
   }
   return all;
 }
 
 void BindEntry(nb::module_& module) {
   nb::class_<PyEntry>(module, "PackEntry", "One file of a sample.")
-      .def_prop_ro("name", [](const PyEntry& e) { return Text(e.head().name); })
+      .def_prop_ro("name", [](const PyEntry& e) { return Text(e.header().name); })
       .def_prop_ro("content_type",
                    [](const PyEntry& e) {
-                     const auto type = e.head().content_type;
+                     const auto type = e.header().content_type;
                      return Text(type.empty() ? "application/octet-stream" : type);
                    })
       .def_prop_ro("data", [](const PyEntry& e) { return Data(*e.record, e.index); })
       .def("view", &View, nb::arg("check") = false)
       .def("read", &Part, nb::arg("offset"), nb::arg("length"))
-      .def_prop_ro("size", [](const PyEntry& e) { return e.head().raw_size; })
-      .def_prop_ro("stored_size", [](const PyEntry& e) { return e.head().stored_size; })
-      .def_prop_ro("codec", [](const PyEntry& e) { return CodecText(e.head()); })
-      .def_prop_ro("crc32c", [](const PyEntry& e) { return e.head().crc32c; })
-      .def_prop_ro("is_chunked", [](const PyEntry& e) { return e.head().is_chunked(); })
+      .def_prop_ro("size", [](const PyEntry& e) { return e.header().raw_size; })
+      .def_prop_ro("stored_size", [](const PyEntry& e) { return e.header().stored_size; })
+      .def_prop_ro("codec", [](const PyEntry& e) { return CodecText(e.header()); })
+      .def_prop_ro("crc32c", [](const PyEntry& e) { return e.header().crc32c; })
+      .def_prop_ro("is_chunked", [](const PyEntry& e) { return e.header().is_chunked(); })
       .def_prop_ro("array", &ShapeObject)
       .def_prop_ro("metadata",
                    [](const PyEntry& e) { return MetadataObject(ExtrasOf(e).metadata); })
@@ -227,7 +227,7 @@ void BindEntry(nb::module_& module) {
            })
       .def("__repr__", [](const PyEntry& e) {
         return Text(fmt::format("<shardpack.Entry \"{}\" ({}, {} bytes) of \"{}\">",
-                                e.head().name, e.head().content_type, e.head().raw_size,
+                                e.header().name, e.header().content_type, e.header().raw_size,
                                 e.record->sample.key()));
       });
   nb::class_<DamagedEntries>(module, "_DamagedEntries")
@@ -266,8 +266,8 @@ nb::list LoadedRecords(std::vector<Result<LoadedSample>> samples, bool keep_erro
         errors[i] = std::move(allowed).error();
         break;
       }
-      objects[i].push_back(NewBytes(sample.head(file).raw_size));
-      bytes += sample.head(file).raw_size;
+      objects[i].push_back(NewBytes(sample.header(file).raw_size));
+      bytes += sample.header(file).raw_size;
     }
   }
   FillOnThreads(samples.size(), bytes, jobs, [&](size_t begin, size_t end) {
@@ -317,7 +317,7 @@ void BindPackRecord(nb::module_& module) {
                    [](const PyRecord& r) {
                      uint64_t bytes = 0;
                      for (const auto file : r.sample.files()) {
-                       bytes += r.sample.head(file).raw_size;
+                       bytes += r.sample.header(file).raw_size;
                      }
                      return bytes;
                    })
@@ -326,7 +326,7 @@ void BindPackRecord(nb::module_& module) {
            [](const PyRecord& r) {
              nb::list names;
              for (const auto file : r.sample.files()) {
-               names.append(Text(r.sample.head(file).name));
+               names.append(Text(r.sample.header(file).name));
              }
              return names;
            })

@@ -37,9 +37,9 @@ using shardpack::Check;
 
 Check ParseCheck(std::string_view text) {
   if (text == "full") return Check::kFull;
-  if (text == "heads") return Check::kHeads;
+  if (text == "headers" || text == "heads") return Check::kHeaders;
   if (text == "none") return Check::kNone;
-  throw nb::value_error("check is \"full\", \"heads\" or \"none\"");
+  throw nb::value_error("check is \"full\", \"headers\" or \"none\"");
 }
 
 dataset::Nonmatch ParseNonmatch(std::string_view text) {
@@ -254,7 +254,7 @@ class PackStream {
     if (!*record) return std::nullopt;
     Streamed streamed{.sample = {}, .number = reader_.records() - 1};
     const auto decode = [&]() -> Result<void> {
-      DOLIUM_TRY(const auto part, shardpack::ParsePart((*record)->head()));
+      DOLIUM_TRY(const auto part, shardpack::ParsePart((*record)->header()));
       if (part) streamed.part = *part;
       DOLIUM_TRY(streamed.sample, (*record)->Decode(reader_.content_options()));
       return {};

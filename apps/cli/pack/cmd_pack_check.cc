@@ -172,7 +172,7 @@ ExitStatus RunPackRepair(Context& context) {
   if (!places) return context.FailLocation(places.error());
   shardpack::RepairOptions options;
   options.check =
-      context.arguments.Has("quick") ? shardpack::Check::kHeads : shardpack::Check::kFull;
+      context.arguments.Has("quick") ? shardpack::Check::kHeaders : shardpack::Check::kFull;
   options.force = context.arguments.Has("force");
   options.stop = context.stop;
   const auto report =

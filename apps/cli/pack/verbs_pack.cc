@@ -62,7 +62,7 @@ Options ShardRows() {
 
 Options TailRows() {
   return {
-      Flag("", "no-keyx", "no index of keys: finding one reads all heads"),
+      Flag("", "no-keyx", "no index of keys: finding one reads all headers"),
       Flag("", "keys", "a list of keys too: `ls` of a far shard needs no records"),
       Choice("entx", "<when>",
              "an index of entries: yes, no or auto [auto: if records are large]",
@@ -217,7 +217,7 @@ Verb Info() {
           std::string(kSetDetails),
       .options = {Flag("l", "long", "a table of the shards too"),
                   Flag("", "scan",
-                       "read the heads of all records: counts, sizes and codecs by file"),
+                       "read the headers of all records: counts, sizes and codecs by file"),
                   kJobs, kThreads, kJson, kProgress},
       .examples = {"shardpack info train-000000.shardpack",
                    "shardpack info --scan 'train-{000000..000099}.shardpack'",
@@ -316,7 +316,7 @@ Verb Verify() {
       .name = "pack verify",
       .usage = "[options] <set>...",
       .outline = "read everything and check it",
-      .description = "Read every record and check it: heads, contents, index, sections.",
+      .description = "Read every record and check it: headers, contents, index, sections.",
       .details =
           std::string(
               "Carries on past damage. Each finding is one line: shard, key, byte range, "
@@ -326,7 +326,7 @@ Verb Verify() {
               "`object`, `key`, `offset`, `length` and `message`; the last line of each "
               "shard has `type` \"summary\".\n") +
           std::string(kSetDetails),
-      .options = {Flag("", "quick", "check heads and index; read no contents"),
+      .options = {Flag("", "quick", "check headers and index; read no contents"),
                   Flag("", "strict", "warnings count as errors"),
                   Flag("q", "quiet", "leave out warnings"), kJobs, kThreads, kJson,
                   kNoSummary, kProgress},

@@ -8,9 +8,9 @@
 
 namespace dolium::cli {
 
-Result<volume::ExportOptions> ExportOptionsOf(const Context& context) {
+Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context) {
   const Arguments& arguments = context.arguments;
-  volume::ExportOptions options;
+  volume::DvidReadOptions options;
   if (arguments.Has("labels") && arguments.Has("supervoxels")) {
     return InvalidArgument("--labels and --supervoxels exclude each other");
   }
@@ -27,7 +27,7 @@ Result<volume::ExportOptions> ExportOptionsOf(const Context& context) {
 }
 
 Result<volume::ExportReport> CheckSource(const Context& context,
-                                         const volume::ExportOptions& options) {
+                                         const volume::DvidReadOptions& options) {
   DOLIUM_TRY(const Location location, ParseLocation(context.arguments[0]));
   DOLIUM_TRY(const auto volume,
              volume::Volume::Open(location, /*allow_unfinished=*/false, options));

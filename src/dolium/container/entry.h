@@ -25,10 +25,10 @@ struct Extent {
   ByteRange range;                      // absolute within the object
   CodecChain codecs;                    // applied left to right when reading
   std::optional<uint32_t> crc32c = {};  // of the bytes as stored, where the index knows
-  // What the first `known_steps` codecs give, where the container has it at hand, as of
+  // What the first `predecoded_steps` codecs give, where the container has it at hand, as of
   // entries that were encoded together: then their values are made of that, and the range
   // is not read. Work lists do not carry it.
-  size_t known_steps = 0;
+  size_t predecoded_steps = 0;
   Bytes known = {};
 };
 
@@ -51,9 +51,9 @@ struct Entry {
     return preceding_from ? preceding_from->range.length : preceding;
   }
   // Whether its value needs no reading.
-  bool is_known() const {
+  bool is_predecoded() const {
     bool known = !extents.empty() && preceding_size() == 0;
-    for (const Extent& extent : extents) known = known && extent.known_steps > 0;
+    for (const Extent& extent : extents) known = known && extent.predecoded_steps > 0;
     return known;
   }
 };

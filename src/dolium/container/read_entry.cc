@@ -169,7 +169,7 @@ class ManyReader {
 
  private:
   bool IsSkipped(const Entry& entry) const {
-    return known_ == Known::kSkip && entry.is_known();
+    return known_ == Known::kSkip && entry.is_predecoded();
   }
 
   // Reads pieces that are all of one object.
@@ -298,7 +298,7 @@ Result<void> CheckRawSize(const Store& store, const Entry& entry,
 }
 
 Result<Bytes> DecodeKnown(const Extent& extent, uint64_t limit) {
-  const auto done = std::min(extent.known_steps, extent.codecs.size());
+  const auto done = std::min(extent.predecoded_steps, extent.codecs.size());
   return Decode(
       {extent.codecs.begin() + static_cast<ptrdiff_t>(done), extent.codecs.end()},
       extent.known, limit);
@@ -336,14 +336,14 @@ Result<EntryData> ReadStored(const Store& store, const Entry& entry,
 
 Result<EntryData> DecodeStored(const Store& store, const Entry& entry, EntryData stored,
                                const ReadLimits& limits) {
-  const bool is_known = stored.value.empty() && entry.is_known();
-  if (!is_known && stored.value.size() != entry.stored_size()) {
+  const bool is_predecoded = stored.value.empty() && entry.is_predecoded();
+  if (!is_predecoded && stored.value.size() != entry.stored_size()) {
     return EntryError(
         ObjectOf(store, entry), entry.key,
         InvalidArgument(fmt::format("{} bytes to decode, the entry has {}",
                                     stored.value.size(), entry.stored_size())));
   }
-  auto value = DecodeExtents(entry, is_known ? nullptr : &stored.value, limits.decoded);
+  auto value = DecodeExtents(entry, is_predecoded ? nullptr : &stored.value, limits.decoded);
   if (!value)
     return EntryError(ObjectOf(store, entry), entry.key, std::move(value).error());
   if (entry.size && value->size() != *entry.size) {

@@ -67,10 +67,10 @@ TEST_F(ReadEntryTest, TakesWhatIsKnown) {
   EXPECT_EQ(AsText(Must(ReadEntry(store_, entry)).value), "two");
   EXPECT_EQ(store_.reads(), 1U);
   // Another word, to tell where it comes from.
-  entry.extents.front().known_steps = 2;
+  entry.extents.front().predecoded_steps = 2;
   entry.extents.front().known = Bytes::Copy(AsBytes("TWO"));
   EXPECT_EQ(AsText(Must(ReadEntry(store_, entry)).value), "TWO");
-  entry.extents.front().known_steps = 1;
+  entry.extents.front().predecoded_steps = 1;
   entry.extents.front().known = Bytes::Copy(AsBytes("ONE TWO THREE"));
   EXPECT_EQ(AsText(Must(ReadEntry(store_, entry)).value), "TWO");
   const auto many = ReadManyStored(store_, {&entry, 1});

@@ -80,7 +80,7 @@ class Catalog {
  private:
   Result<std::optional<FoundFile>> FindIn(std::shared_ptr<const MappedShard> shard,
                                           const xet::Hash& hash) const;
-  Result<void> Bring(Index& index);
+  Result<void> Sync(Index& index);
   void SetIndex(std::shared_ptr<Index> index);
 
   const Layout layout_;

@@ -34,7 +34,7 @@ struct XorbDamage {
 
 class Checker {
  public:
-  Checker(const Store& store, const CheckOptions& options, const FindingVisitor& visitor)
+  Checker(const CasStore& store, const CheckOptions& options, const FindingVisitor& visitor)
       : store_(store), options_(options), layout_(store.layout()), visitor_(visitor) {}
 
   Result<CheckReport> Run() {
@@ -332,7 +332,7 @@ class Checker {
     ++report_.damaged_files;
   }
 
-  const Store& store_;
+  const CasStore& store_;
   const CheckOptions& options_;
   const Layout& layout_;
   const FindingVisitor& visitor_;
@@ -346,7 +346,7 @@ class Checker {
 
 }  // namespace
 
-Result<CheckReport> CheckStore(const Store& store, const CheckOptions& options,
+Result<CheckReport> CheckStore(const CasStore& store, const CheckOptions& options,
                                const FindingVisitor& visitor) {
   return Checker(store, options, visitor).Run();
 }

@@ -39,7 +39,7 @@ struct CheckReport {
 // first thing that is wrong with it ("damaged_file", key: the path). A file whose xorb
 // was set aside counts as damaged. Versions that are removed meanwhile are no findings.
 // Goes on behind damage; the error is for what prevents checking.
-Result<CheckReport> CheckStore(const Store& store, const CheckOptions& options,
+Result<CheckReport> CheckStore(const CasStore& store, const CheckOptions& options,
                                const FindingVisitor& visitor);
 
 }  // namespace dolium::cas

@@ -38,7 +38,7 @@ struct ChunkInput {
 
 // Bytes that chunks lie in.
 struct ChunkBlock {
-  MemoryBudget::Lent buffer;
+  MemoryBudget::Reservation buffer;
 };
 
 struct HashedChunk {

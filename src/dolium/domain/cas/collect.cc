@@ -11,7 +11,7 @@
 
 #include "dolium/bytes/file_identity.h"
 #include "dolium/domain/cas/files.h"
-#include "dolium/domain/cas/seen_files.h"
+#include "dolium/domain/cas/stat_cache.h"
 #include "dolium/formats/xet/mdb_sets.h"
 #include "dolium/formats/xet/mdb_writer.h"
 
@@ -27,7 +27,7 @@ constexpr uint64_t kJoinedAtOnce = uint64_t{64} << 20;
 
 class Collection {
  public:
-  Collection(const Store& store, const CollectOptions& options)
+  Collection(const CasStore& store, const CollectOptions& options)
       : store_(store), options_(options), layout_(store.layout()) {}
 
   Result<CollectReport> Run() {
@@ -470,7 +470,7 @@ class Collection {
     return {};
   }
 
-  const Store& store_;
+  const CasStore& store_;
   const CollectOptions& options_;
   const Layout& layout_;
   std::unique_ptr<Lease> lease_;
@@ -494,7 +494,7 @@ class Collection {
 
 }  // namespace
 
-Result<CollectReport> CollectGarbage(const Store& store, const CollectOptions& options) {
+Result<CollectReport> CollectGarbage(const CasStore& store, const CollectOptions& options) {
   return Collection(store, options).Run();
 }
 

@@ -36,6 +36,6 @@ struct CollectReport {
 // it leaves a store that is whole, with garbage in it. A version, manifest or shard that
 // is damaged is an error, and so is a file of a version that cannot be read as far as the
 // footers of xorbs tell; then nothing is removed: what it needs is not known.
-Result<CollectReport> CollectGarbage(const Store& store, const CollectOptions& options);
+Result<CollectReport> CollectGarbage(const CasStore& store, const CollectOptions& options);
 
 }  // namespace dolium::cas

@@ -36,7 +36,7 @@ xet::XorbInfo InfoOf(const xet::XorbIndex& index) {
 }
 
 // A file as a shard tells of it, with verification made from the xorbs.
-Result<xet::FileInfo> InfoOf(const Store& store, const StoredFile& file) {
+Result<xet::FileInfo> InfoOf(const CasStore& store, const StoredFile& file) {
   DOLIUM_TRY_VOID(file.CheckHash());
   xet::FileInfo info;
   info.hash = file.hash();
@@ -50,8 +50,8 @@ Result<xet::FileInfo> InfoOf(const Store& store, const StoredFile& file) {
   return info;
 }
 
-Result<std::set<xet::Hash>> FilesToExport(const Store& store,
-                                          const ExportOptions& options, Lease& lease) {
+Result<std::set<xet::Hash>> FilesToExport(const CasStore& store,
+                                          const CasExportOptions& options, Lease& lease) {
   std::vector<Version> versions;
   for (const Reference& reference : options.references) {
     DOLIUM_TRY(auto version, store.Find(reference));
@@ -133,7 +133,7 @@ Result<bool> HasXorb(const Layout& layout, const xet::Hash& hash) {
 
 // Brings a xorb into the store, after a check of all of it, and notes it. One that is
 // there and is damaged is replaced.
-Result<bool> TakeXorb(const Store& store, Lease& lease, const xet::Hash& hash,
+Result<bool> TakeXorb(const CasStore& store, Lease& lease, const xet::Hash& hash,
                       const ImportOptions& options) {
   const Layout& layout = store.layout();
   {
@@ -175,8 +175,8 @@ Result<bool> TakeXorb(const Store& store, Lease& lease, const xet::Hash& hash,
 
 }  // namespace
 
-Result<ExchangeReport> ExportShard(const Store& store, const std::string& path,
-                                   const ExportOptions& options) {
+Result<ExchangeReport> ExportShard(const CasStore& store, const std::string& path,
+                                   const CasExportOptions& options) {
   DOLIUM_TRY(const auto lease, store.TakeLease());
   DOLIUM_TRY(const auto hashes, FilesToExport(store, options, *lease));
   DOLIUM_TRY(const auto target, FileStore::Open());
@@ -214,7 +214,7 @@ Result<ExchangeReport> ExportShard(const Store& store, const std::string& path,
   return report;
 }
 
-Result<Version> ImportShard(const Store& store, const std::string& path,
+Result<Version> ImportShard(const CasStore& store, const std::string& path,
                             const ImportOptions& options, ExchangeReport& report) {
   DOLIUM_TRY_VOID(CheckName(options.name));
   DOLIUM_TRY(const auto lease, store.TakeLease());

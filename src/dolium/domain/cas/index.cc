@@ -230,7 +230,7 @@ Result<void> Index::Change(const std::function<int(MDB_txn*)>& change) {
 }
 
 Result<std::map<xet::Hash, uint32_t>> Index::Shards() const {
-  DOLIUM_TRY(const View view, Look());
+  DOLIUM_TRY(const View view, Snapshot());
   std::map<xet::Hash, uint32_t> shards;
   MDB_cursor* cursor = nullptr;
   int status = mdb_cursor_open(view.transaction_, numbers_, &cursor);
@@ -307,7 +307,7 @@ Result<void> Index::Remove(const xet::Hash& name, const xet::ShardView* shard) {
   });
 }
 
-Result<Index::View> Index::Look() const {
+Result<Index::View> Index::Snapshot() const {
   MDB_txn* transaction = nullptr;
   const int status = mdb_txn_begin(environment_, nullptr, MDB_RDONLY, &transaction);
   if (status != MDB_SUCCESS) return Failure(status, "cannot begin to read");

@@ -77,7 +77,7 @@ class Index {
     const Index* index_;
     MDB_txn* transaction_;
   };
-  Result<View> Look() const;
+  Result<View> Snapshot() const;
 
   // Bytes on disk.
   uint64_t size() const;

@@ -7,7 +7,7 @@
 //   names/<name>/<sequence>.last        empty; the last number, its version removed
 //   index/                              a cache, made from the shards
 //   damaged/<hash>.xorb, <hash>.mdb     what a check set aside
-//   seen/<name>                         a cache: what the last put read (seen_files.h)
+//   seen/<name>                         a cache: what the last put read (stat_cache.h)
 //   tmp/<lease>.<n>                     objects that are being written
 //   leases/<id>                         what a living process needs; locked by it
 //   lock                                see lease.h

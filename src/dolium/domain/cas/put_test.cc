@@ -32,7 +32,7 @@ xet::Hash XetHash(std::string_view text) {
   return xet::FileHash(*xet::ChunkAndHash(AsBytes(text)));
 }
 
-void ExpectWhole(const Store& store) {
+void ExpectWhole(const CasStore& store) {
   const auto report = CheckStore(store, {.deep = true}, [](const Finding& finding) {
     ADD_FAILURE() << finding.object << ": " << finding.key << ": " << finding.message;
   });
@@ -111,7 +111,7 @@ TEST_F(PutTest, DoesNotShowThreadsOrMemory) {
        std::vector<std::pair<size_t, uint64_t>>{{1, 1}, {2, 10 << 20}, {5, 256 << 20}}) {
     const std::string place = path("store" + std::to_string(number++));
     ASSERT_TRUE(InitStore(place));
-    const auto store = *Store::Open(place);
+    const auto store = *CasStore::Open(place);
     PutOptions options;
     options.name = "set";
     options.jobs = jobs;
@@ -292,7 +292,7 @@ TEST_F(PutTest, MovesFilesByShards) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->files, 1u);
   ASSERT_TRUE(InitStore(path("other")));
-  const auto other = *Store::Open(path("other"));
+  const auto other = *CasStore::Open(path("other"));
   ExchangeReport imported;
   const auto without = ImportShard(*other, path("out.mdb"), {.name = "in"}, imported);
   ASSERT_FALSE(without);
@@ -387,7 +387,7 @@ TEST_F(PutTest, IsNotMadeOverOtherThings) {
   const auto made = InitStore(path("folder"));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::kExists);
-  const auto opened = Store::Open(path("folder"));
+  const auto opened = CasStore::Open(path("folder"));
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(opened.error().message, HasSubstr("dolium cas init"));

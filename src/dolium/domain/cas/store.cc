@@ -12,17 +12,17 @@ constexpr int kAttempts = 5;
 
 }  // namespace
 
-Store::Store(std::shared_ptr<Catalog> catalog)
+CasStore::CasStore(std::shared_ptr<Catalog> catalog)
     : catalog_(std::move(catalog)),
       xorbs_(std::make_shared<XorbCache>(catalog_->layout())) {}
 
-Result<std::shared_ptr<Store>> Store::Open(const std::string& path) {
+Result<std::shared_ptr<CasStore>> CasStore::Open(const std::string& path) {
   DOLIUM_TRY(const Layout layout, OpenLayout(path));
   DOLIUM_TRY(auto catalog, Catalog::Open(layout));
-  return std::shared_ptr<Store>(new Store(std::move(catalog)));
+  return std::shared_ptr<CasStore>(new CasStore(std::move(catalog)));
 }
 
-Result<std::shared_ptr<const StoredFile>> Store::OpenFile(const xet::Hash& hash,
+Result<std::shared_ptr<const StoredFile>> CasStore::OpenFile(const xet::Hash& hash,
                                                           Lease& lease, Pin pin) const {
   if (hash.is_zero()) return OpenCovered(hash);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -42,7 +42,7 @@ Result<std::shared_ptr<const StoredFile>> Store::OpenFile(const xet::Hash& hash,
   return NotFound(fmt::format("file {}: is not in the store", ToString(hash)));
 }
 
-Result<std::shared_ptr<const StoredFile>> Store::OpenCovered(
+Result<std::shared_ptr<const StoredFile>> CasStore::OpenCovered(
     const xet::Hash& hash) const {
   if (hash.is_zero()) return StoredFile::Open(hash, std::nullopt, xorbs_);
   DOLIUM_TRY(const auto found, catalog_->FindFile(hash));
@@ -51,7 +51,7 @@ Result<std::shared_ptr<const StoredFile>> Store::OpenCovered(
 }
 
 // Whether no xorb of it was set aside.
-bool Store::IsInPlace(const StoredFile& file) const {
+bool CasStore::IsInPlace(const StoredFile& file) const {
   const xet::Hash* last = nullptr;
   for (const xet::Term& term : file.terms()) {
     if (last != nullptr && *last == term.xorb) continue;
@@ -62,7 +62,7 @@ bool Store::IsInPlace(const StoredFile& file) const {
   return true;
 }
 
-Result<std::shared_ptr<const StoredFile>> Store::OpenBest(const xet::Hash& hash,
+Result<std::shared_ptr<const StoredFile>> CasStore::OpenBest(const xet::Hash& hash,
                                                           const FoundFile& first) const {
   auto file = StoredFile::Open(hash, first, xorbs_);
   bool is_whole = file && (*file)->CheckHash();
@@ -81,7 +81,7 @@ Result<std::shared_ptr<const StoredFile>> Store::OpenBest(const xet::Hash& hash,
   return file;
 }
 
-Result<Version> Store::Find(const Reference& reference) const {
+Result<Version> CasStore::Find(const Reference& reference) const {
   if (!reference.name.empty()) return FindVersion(layout(), reference);
   Version version;
   version.name = ToString(reference.hash);
@@ -102,7 +102,7 @@ Result<void> ReadManifest(const StoredFile& manifest, const std::stop_token& sto
   return reader.Finish();
 }
 
-Result<void> Store::VisitManifest(const Version& version, Lease& lease,
+Result<void> CasStore::VisitManifest(const Version& version, Lease& lease,
                                   const ManifestReader::Visitor& visit) const {
   DOLIUM_TRY(const auto manifest,
              OpenFile(version.hash, lease, Pin::kTree).Within(version.reference()));

@@ -40,7 +40,7 @@ uint64_t CountWithin(const std::vector<uint64_t>& numbers, uint64_t begin, uint6
 }
 
 // The shard and record that a sample begins with.
-std::string PlaceOf(const LoadedSample& sample) {
+std::string DescribeLocation(const LoadedSample& sample) {
   const SamplePiece& piece = sample.pieces().front();
   return fmt::format("{}: record {}", piece.shard->Describe(), piece.number);
 }
@@ -186,7 +186,7 @@ class ColumnSet final : public SampleSet {
     if (are_aligned_[column - 1]) return own;
     DOLIUM_TRY(const auto found, sets_[column]->Find(sample.key()));
     if (!found && options_.nonmatch != Nonmatch::kNone) {
-      return NotFound(fmt::format("{}: \"{}\": is not in column {}", PlaceOf(sample),
+      return NotFound(fmt::format("{}: \"{}\": is not in column {}", DescribeLocation(sample),
                                   sample.key(), column))
           .WithKind(shardpack::kind::kNoSample);
     }
@@ -198,7 +198,7 @@ class ColumnSet final : public SampleSet {
     if (column.key() != sample.key()) {
       return Corrupt(
           fmt::format("{}: the key of sample {} is \"{}\", in column {} \"{}\"",
-                      PlaceOf(sample), number, sample.key(), index, column.key()));
+                      DescribeLocation(sample), number, sample.key(), index, column.key()));
     }
     return AddPieces(sample, column, /*replaces=*/false);
   }
@@ -354,7 +354,7 @@ class OverlaySet final : public SampleSet {
   }
 
  private:
-  struct Place {
+  struct SampleLocation {
     size_t layer = 0;
     uint64_t number = 0;
   };
@@ -362,7 +362,7 @@ class OverlaySet final : public SampleSet {
   struct Change {
     std::optional<uint64_t> base;  // its number there
     bool is_cut = false;           // a tombstone hides what lies below
-    std::vector<Place> places;     // what comes on top, in order
+    std::vector<SampleLocation> places;     // what comes on top, in order
 
     bool is_removed() const { return is_cut && places.empty(); }
   };
@@ -408,7 +408,7 @@ class OverlaySet final : public SampleSet {
 
   Result<LoadedSample> ReadChange(const Change& change,
                                   std::optional<LoadedSample> sample) const {
-    for (const Place& place : change.places) {
+    for (const SampleLocation& place : change.places) {
       DOLIUM_TRY(LoadedSample layer, layers_[place.layer]->Read(place.number));
       if (!sample) {
         sample = std::move(layer);

@@ -7,7 +7,7 @@
 
 namespace dolium::dataset {
 
-using shardpack::EntryHead;
+using shardpack::EntryHeader;
 
 LoadedSample::LoadedSample(SamplePiece first) {
   pieces_.push_back(std::move(first));
@@ -23,7 +23,7 @@ void LoadedSample::AddFiles(uint32_t piece) {
 }
 
 Result<void> LoadedSample::Add(SamplePiece piece, bool replaces) {
-  for (const EntryHead& entry : piece.record.entries()) {
+  for (const EntryHeader& entry : piece.record.entries()) {
     if (entry.is_aux()) continue;
     const auto there = Find(entry.name);
     if (!there) continue;
@@ -32,7 +32,7 @@ Result<void> LoadedSample::Add(SamplePiece piece, bool replaces) {
           fmt::format("\"{}\": entry \"{}\" is in {} and in {}", key(), entry.name,
                       pieces_[there->piece].shard->Describe(), piece.shard->Describe()));
     }
-    std::erase_if(files_, [&](FileRef file) { return head(file).name == entry.name; });
+    std::erase_if(files_, [&](FileRef file) { return header(file).name == entry.name; });
   }
   pieces_.push_back(std::move(piece));
   AddFiles(static_cast<uint32_t>(pieces_.size() - 1));
@@ -49,7 +49,7 @@ shardpack::Metadata LoadedSample::metadata() const {
 
 std::optional<LoadedSample::FileRef> LoadedSample::Find(std::string_view name) const {
   for (const FileRef file : files_) {
-    if (head(file).name == name) return file;
+    if (header(file).name == name) return file;
   }
   return std::nullopt;
 }
@@ -63,12 +63,12 @@ const Error* LoadedSample::damage() const {
 
 Result<Bytes> LoadedSample::Content(FileRef file) const {
   const SamplePiece& piece = pieces_[file.piece];
-  return piece.shard->Content(piece.number, piece.record, head(file));
+  return piece.shard->Content(piece.number, piece.record, header(file));
 }
 
 Result<void> LoadedSample::ContentInto(FileRef file, MutableBytes into) const {
   const SamplePiece& piece = pieces_[file.piece];
-  return piece.shard->ContentInto(piece.number, piece.record, head(file), into);
+  return piece.shard->ContentInto(piece.number, piece.record, header(file), into);
 }
 
 Result<shardpack::Sample> LoadedSample::Decode() const {

@@ -44,7 +44,7 @@ class LoadedSample {
 
   // Without aux entries.
   const std::vector<FileRef>& files() const { return files_; }
-  const shardpack::EntryHead& head(FileRef file) const {
+  const shardpack::EntryHeader& header(FileRef file) const {
     return pieces_[file.piece].record.entries()[file.entry];
   }
   // nullopt if there is none of that name.
@@ -54,7 +54,7 @@ class LoadedSample {
 
   // Decoded and checked. Errors name shard, record, key and entry.
   Result<Bytes> Content(FileRef file) const;
-  // The same, into memory of head(file).raw_size bytes.
+  // The same, into memory of header(file).raw_size bytes.
   Result<void> ContentInto(FileRef file, MutableBytes into) const;
 
   // All of it as it was given.

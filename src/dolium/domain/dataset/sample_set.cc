@@ -180,7 +180,7 @@ class ShardSet final : public SampleSet {
     if (slot.reference.known) {
       DOLIUM_TRY_VOID(CheckCatalog(*slot.reference.known, *opened.shard));
     }
-    LearnParts(opened);
+    LoadParts(opened);
     if (slot.reference.known && !opened.firsts.empty()) {
       return Unsupported(fmt::format(
           "{}: has samples of several records, which a catalog cannot number; name the "
@@ -206,7 +206,7 @@ class ShardSet final : public SampleSet {
     return {};
   }
 
-  static void LearnParts(Opened& opened) {
+  static void LoadParts(Opened& opened) {
     const Shard& shard = *opened.shard;
     // Without STAT, only a look at each record tells; far ones are not looked at for
     // that.
@@ -214,7 +214,7 @@ class ShardSet final : public SampleSet {
     for (uint64_t i = 0; i < shard.size(); ++i) {
       // One that is damaged is told when it is asked for.
       const auto record = shard.Read(i);
-      const auto part = record ? shardpack::ParsePart(record->head()) : record.error();
+      const auto part = record ? shardpack::ParsePart(record->header()) : record.error();
       if (!part || !*part || (*part)->index == 0) opened.firsts.push_back(i);
     }
     if (opened.firsts.size() == shard.size()) opened.firsts.clear();

@@ -95,7 +95,7 @@ class CatalogSetTest : public SampleSetTest {
  protected:
   // A catalog of these shards as they are now.
   std::string WriteCatalog(const std::vector<std::string>& shards) const {
-    Catalog catalog;
+    SetCatalog catalog;
     for (const std::string& name : shards) {
       const auto shard = Must(shardpack::Shard::Open(Must(ParseLocation(Path(name)))));
       catalog.shards.push_back(

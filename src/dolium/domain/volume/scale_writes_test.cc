@@ -380,7 +380,7 @@ TEST_F(ScaleFiles, KeepTheFormThatAChunkHas) {
   }
 }
 
-TEST_F(ScaleFiles, LoseTheTwinOfAChunkThatIsChanged) {
+TEST_F(ScaleFiles, LoseTheDuplicateOfAChunkThatIsChanged) {
   const VolumeInfo info = InfoOf(DataType::kUint8, 1, {8, 8, 8}, {8, 8, 8}, false);
   const std::string name = "-3-5_0-8_10-18";
   for (const bool part : {true, false}) {

@@ -29,7 +29,7 @@ void WriteEntries(const Location& location, const TestSet& set, size_t rows_per_
   }
   for (const auto& [corner, blocks] : shards) {
     const auto writer =
-        Must(ShardWriter::Begin(location.Child("s0").Child(ToString(corner) + ".arrow"),
+        Must(DvidShardWriter::Begin(location.Child("s0").Child(ToString(corner) + ".arrow"),
                                 {.rows_per_batch = rows_per_batch}));
     for (const auto& [key, value] : blocks) {
       const ByteVector stored = ZstdEncodeChecked(*value);

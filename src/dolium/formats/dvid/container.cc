@@ -142,8 +142,8 @@ Result<Entry> DvidContainer::MakeEntry(const Scale& scale, const Shard& shard,
   extent.range = row.range;
   extent.codecs = row.codecs();
   // The rows of a batch with compressed buffers were decompressed together.
-  extent.known_steps = row.buffer.size();
-  if (extent.known_steps > 0) extent.known = row.stored;
+  extent.predecoded_steps = row.buffer.size();
+  if (extent.predecoded_steps > 0) extent.known = row.stored;
   if (row.wrapper.empty()) {
     entry.size = row.stored.size();
   } else if (row.wrapper.back().codec != CodecId::kGzip) {

@@ -126,7 +126,7 @@ TEST_F(DvidContainerTest, DecompressesTheBuffersOfABatchOnce) {
       Must(container->CheckValue(entries[i], value));
       // Those who lost what was at hand read it.
       Entry bare = entries[i];
-      bare.extents.front().known_steps = 0;
+      bare.extents.front().predecoded_steps = 0;
       EXPECT_TRUE(Equal(Must(ReadEntry(*store, bare)).value, value));
       EXPECT_EQ(Must(ReadStored(*store, entries[i])).value.size(),
                 entries[i].stored_size());

@@ -69,11 +69,11 @@ Result<std::shared_ptr<const ExportScale>> ExportScale::Open(
           fmt::format("{}: no file *{} in it", location.Describe(), kExtension));
     }
   }
-  scale->LearnNames();
+  scale->LoadNames();
   return std::shared_ptr<const ExportScale>(std::move(scale));
 }
 
-void ExportScale::LearnNames() {
+void ExportScale::LoadNames() {
   int64_t side = 0;
   for (size_t i = 0; i < objects_.size(); ++i) {
     const auto corner =
@@ -137,17 +137,17 @@ std::string ExportScale::Misplaced::Explain() const {
       count, of, ToString(first));
 }
 
-Result<std::map<Key, size_t>> ExportScale::FindStrays() const {
-  std::map<Key, size_t> strays;
+Result<std::map<Key, size_t>> ExportScale::FindOrphans() const {
+  std::map<Key, size_t> orphans;
   for (size_t object = 0; object < objects_.size(); ++object) {
     DOLIUM_TRY(const auto shard, OpenShard(objects_[object]));
     const auto own = CornerOf(objects_[object]);
     for (size_t i = 0; i < shard->size(); ++i) {
       const Key block = shard->BlockOf(i);
-      if (CornerFor(block) != own && IsInVolume(block)) strays[block] = object;
+      if (CornerFor(block) != own && IsInVolume(block)) orphans[block] = object;
     }
   }
-  return strays;
+  return orphans;
 }
 
 Result<std::shared_ptr<const Shard>> ExportScale::OpenShard(
@@ -195,10 +195,10 @@ Result<std::optional<ExportScale::Found>> ExportScale::FindBlock(const Key& bloc
       if (found) return found;
     }
     if (!options_.salvage) return std::nullopt;
-    DOLIUM_TRY(const auto* strays, strays_.Get([&] { return FindStrays(); }));
-    const auto stray = strays->find(block);
-    if (stray == strays->end()) return std::nullopt;
-    return look(objects_[stray->second]);
+    DOLIUM_TRY(const auto* orphans, orphans_.Get([&] { return FindOrphans(); }));
+    const auto orphan = orphans->find(block);
+    if (orphan == orphans->end()) return std::nullopt;
+    return look(objects_[orphan->second]);
   }
   for (const std::string& object : objects_) {
     DOLIUM_TRY(auto found, look(object));

@@ -78,7 +78,7 @@ class ExportScale {
         index_bytes_(index_bytes),
         volume_end_(volume_end) {}
 
-  void LearnNames();
+  void LoadNames();
   bool IsInVolume(const Key& block) const;
   // The corner of the shard that a block belongs into; nullopt if there can be none.
   // Precondition of this and the next: names tell.
@@ -86,7 +86,7 @@ class ExportScale {
   // The object that can have a block; nullptr if none can.
   const std::string* ObjectOf(const Key& block) const;
   // The objects of blocks that are in none where they belong.
-  Result<std::map<Key, size_t>> FindStrays() const;
+  Result<std::map<Key, size_t>> FindOrphans() const;
 
   const Location location_;
   const ShardOptions options_;
@@ -96,7 +96,7 @@ class ExportScale {
   std::map<Key, size_t> corners_;  // in voxels; numbers of objects
   std::optional<int64_t> side_;
   const std::shared_ptr<BatchCache> batches_ = std::make_shared<BatchCache>();
-  Once<std::map<Key, size_t>> strays_;  // numbers of objects, by block
+  Once<std::map<Key, size_t>> orphans_;  // numbers of objects, by block
 
   struct Kept {
     std::string object;

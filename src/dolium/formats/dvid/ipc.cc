@@ -349,21 +349,21 @@ Result<MessagePrefix> ParsePrefix(BytesView bytes) {
   return prefix;
 }
 
-Result<MessageHead> ParseMessage(BytesView metadata) {
+Result<MessageHeader> ParseMessage(BytesView metadata) {
   DOLIUM_TRY(const auto message, VerifyMessage(metadata));
-  MessageHead head;
-  head.body = static_cast<uint64_t>(message->body());
+  MessageHeader header;
+  header.body = static_cast<uint64_t>(message->body());
   if (message->schema() != nullptr) {
-    head.kind = MessageKind::kSchema;
+    header.kind = MessageKind::kSchema;
   } else if (message->record_batch() != nullptr) {
-    head.kind = MessageKind::kRecordBatch;
+    header.kind = MessageKind::kRecordBatch;
     const int64_t rows = message->record_batch()->length();
     if (rows < 0) return Corrupt(fmt::format("a batch of {} rows", rows));
-    head.rows = static_cast<uint64_t>(rows);
+    header.rows = static_cast<uint64_t>(rows);
   } else if (message->kind() == tables::HeaderKind::kDictionaryBatch) {
-    head.kind = MessageKind::kDictionary;
+    header.kind = MessageKind::kDictionary;
   }
-  return head;
+  return header;
 }
 
 Result<Schema> ParseSchema(BytesView metadata) {
@@ -539,7 +539,7 @@ std::optional<uint32_t> Batch::uncompressed_size(uint64_t row) const {
   return LoadLE<uint32_t>(sizes_->data() + row * sizeof(uint32_t));
 }
 
-Batch::Place Batch::block_place(uint64_t row) const {
+Batch::BlockLocation Batch::block_location(uint64_t row) const {
   const ByteRange part = Part(blocks_, row);
   if (!undoes_) return {{blocks_at_.offset + part.offset, part.length}, {}};
   CodecStep slice{CodecId::kSlice, part.length};

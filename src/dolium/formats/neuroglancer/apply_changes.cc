@@ -99,7 +99,7 @@ Result<void> ApplyChanges(const ShardReader& reader, Store& store, Kind kind,
     } else if (kind == Kind::kMesh) {
       DOLIUM_TRY_VOID(CheckFragments(change).Within(fmt::format("chunk {}", id)));
     }
-    OfShard& shard = by_shard[reader.spec().PlaceOf(id).shard];
+    OfShard& shard = by_shard[reader.spec().LocationOf(id).shard];
     shard.updates.push_back(ToUpdate(reader, id, change));
     shard.bytes += change.preceding.size() + (change.value ? change.value->size() : 0);
   }

@@ -100,7 +100,7 @@ class ShardChecker {
     CheckOrder(minishard, loaded->chunks);
     std::vector<ChunkLocation> within;
     for (const ChunkLocation& chunk : loaded->chunks) {
-      if (CheckPlace(minishard, chunk)) within.push_back(chunk);
+      if (CheckLocation(minishard, chunk)) within.push_back(chunk);
     }
     return CheckFragments(*loaded, within);
   }
@@ -124,9 +124,9 @@ class ShardChecker {
 
   // Whether the chunk lies within the object; tells if not, or if it is in the wrong
   // place.
-  bool CheckPlace(uint64_t minishard, const ChunkLocation& chunk) {
+  bool CheckLocation(uint64_t minishard, const ChunkLocation& chunk) {
     const std::string key = std::to_string(chunk.id);
-    const Place place = reader_.spec().PlaceOf(chunk.id);
+    const MinishardLocation place = reader_.spec().LocationOf(chunk.id);
     if (place.minishard != minishard || (shard_ && place.shard != *shard_)) {
       Tell(Severity::kError, "misplaced", key,
            ByteRange::Make(chunk.offset, chunk.length),

@@ -35,7 +35,7 @@ bool ByMinishardAndId(const Piece& a, const Piece& b) {
 
 void SortPieces(const ShardingSpec& spec, std::vector<Piece>& pieces) {
   for (Piece& piece : pieces) {
-    piece.minishard = static_cast<uint32_t>(spec.PlaceOf(piece.id).minishard);
+    piece.minishard = static_cast<uint32_t>(spec.LocationOf(piece.id).minishard);
   }
   if (!std::ranges::is_sorted(pieces, ByMinishardAndId)) {
     std::ranges::sort(pieces, ByMinishardAndId);

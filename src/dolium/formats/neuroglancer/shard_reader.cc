@@ -213,14 +213,14 @@ void ShardReader::ForgetBlocks(const ShardObjects& objects, uint64_t minishard) 
 }
 
 void ShardReader::Forget(uint64_t id) const {
-  const Place place = spec_.PlaceOf(id);
+  const MinishardLocation place = spec_.LocationOf(id);
   for (const bool pair : {false, true}) {
     ForgetBlocks(ObjectsOf(place.shard, pair), place.minishard);
   }
 }
 
 Result<std::optional<ChunkRef>> ShardReader::Locate(uint64_t id) const {
-  const Place place = spec_.PlaceOf(id);
+  const MinishardLocation place = spec_.LocationOf(id);
   for (const bool pair : {false, true}) {
     if (pair && !MayHavePairs()) break;
     const ShardObjects objects = ObjectsOf(place.shard, pair);
@@ -246,7 +246,7 @@ bool ShardReader::MayHavePairs() const {
 
 Result<std::optional<ChunkRef>> ShardReader::LocateIn(const ShardObjects& objects,
                                                       uint64_t id) const {
-  const uint64_t number = spec_.PlaceOf(id).minishard;
+  const uint64_t number = spec_.LocationOf(id).minishard;
   for (int attempt = 0;; ++attempt) {
     DOLIUM_TRY(const auto minishard, CachedMinishard(objects, number));
     if (const ChunkLocation* chunk = minishard->Find(id)) {

@@ -121,7 +121,7 @@ class ShardUpdater {
     for (const ChunkUpdate& update : updates) {
       Pending& pending = updates_.emplace_back();
       pending.update = &update;
-      pending.minishard = reader_.spec().PlaceOf(update.id).minishard;
+      pending.minishard = reader_.spec().LocationOf(update.id).minishard;
     }
     std::ranges::sort(updates_, {}, &Pending::place);
   }

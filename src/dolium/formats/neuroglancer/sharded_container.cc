@@ -238,7 +238,7 @@ Result<void> ShardedContainer::Apply(std::span<const Change> changes,
     }
     for (const Change& change : changes) {
       DOLIUM_TRY(const uint64_t id, ParseKey(change.key));
-      const uint64_t shard = info_.spec.PlaceOf(id).shard;
+      const uint64_t shard = info_.spec.LocationOf(id).shard;
       if (shard == *only.number) continue;
       return InvalidArgument(fmt::format("{}: chunk {} belongs into {}.shard",
                                          store().Describe(*only_shard_), id,

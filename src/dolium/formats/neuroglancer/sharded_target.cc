@@ -50,7 +50,7 @@ std::string ShardedTarget::Describe() const {
 
 Result<uint64_t> ShardedTarget::PartOf(std::string_view key) const {
   DOLIUM_TRY(const uint64_t id, ParseKey(key));
-  return spec_.PlaceOf(id).shard;
+  return spec_.LocationOf(id).shard;
 }
 
 std::string ShardedTarget::PartObject(uint64_t part) const {

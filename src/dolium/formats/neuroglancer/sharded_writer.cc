@@ -95,7 +95,7 @@ Result<void> ShardedWriter::Add(const NewEntry& entry) {
 
 Result<void> ShardedWriter::AddChunk(uint64_t id, BytesView value, BytesView preceding,
                                      bool encoded) {
-  const uint64_t shard = spec_.PlaceOf(id).shard;
+  const uint64_t shard = spec_.LocationOf(id).shard;
   ShardState* state = nullptr;
   if (!turns_.empty() && turns_.back() == shard) {
     state = &shards_.find(shard)->second;

@@ -134,7 +134,7 @@ Result<void> SpillSource::Load(uint64_t minishard, std::vector<Piece>& pieces) {
       DOLIUM_TRY_VOID(Refill());
       if (window_.empty()) return {};
     }
-    const uint64_t at = spec_.PlaceOf(window_[next_].id).minishard;
+    const uint64_t at = spec_.LocationOf(window_[next_].id).minishard;
     if (at > minishard) return {};
     if (at == minishard) pieces.push_back(window_[next_]);
     ++next_;

@@ -13,7 +13,7 @@
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
 #include "dolium/codec/zstd.h"
-#include "dolium/formats/shardpack/heads.h"
+#include "dolium/formats/shardpack/headers.h"
 #include "dolium/formats/shardpack/layout.h"
 #include "dolium/formats/shardpack/sample.h"
 
@@ -43,7 +43,7 @@ Result<void> CheckOptions(const EncodeOptions& options);
 struct EntrySummary {
   std::string name = {};
   std::string content_type = {};
-  uint64_t head_at = 0;  // in the block
+  uint64_t header_at = 0;  // in the block
   uint64_t end = 0;      // of its content, in the block
   uint64_t raw_size = 0;
   uint64_t stored_size = 0;

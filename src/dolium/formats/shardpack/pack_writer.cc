@@ -287,21 +287,21 @@ Result<void> PackWriter::AddBlock(const Bytes& block, Check check) {
   }
   DOLIUM_TRY(const EncodedRecord record, SummarizeBlock(block, check));
   DOLIUM_TRY(const Record parsed, Record::Parse(block, Check::kNone));
-  const RecordHead& head = parsed.head();
-  for (const EntryHead& entry : parsed.entries()) {
+  const RecordHeader& header = parsed.header();
+  for (const EntryHeader& entry : parsed.entries()) {
     DOLIUM_TRY(const auto needed, DictionariesNeeded(entry, parsed.Stored(entry)));
     if (needed.empty()) continue;
     return InvalidArgument(fmt::format("{}: needs dictionary {} of its shard",
                                        EntryContext(record.key, entry.name),
                                        *needed.begin()));
   }
-  if (head.align_log2 != options_.shard.encode.align_log2) {
+  if (header.align_log2 != options_.shard.encode.align_log2) {
     return InvalidArgument(
         fmt::format("\"{}\": a block of alignment 2^{} for a shard of 2^{}", record.key,
-                    head.align_log2, options_.shard.encode.align_log2));
+                    header.align_log2, options_.shard.encode.align_log2));
   }
   // The parts of a sample stay together.
-  DOLIUM_TRY(const auto part, ParsePart(head));
+  DOLIUM_TRY(const auto part, ParsePart(header));
   bytes_taken_ += block.size();
   return Keep(AppendBlock(record, /*may_roll=*/!part || part->index == 0));
 }

@@ -8,13 +8,13 @@
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
 #include "dolium/container/container.h"
-#include "dolium/formats/shardpack/heads.h"
+#include "dolium/formats/shardpack/headers.h"
 #include "dolium/formats/shardpack/shard_writer.h"
 
 namespace dolium::shardpack {
 
 struct RepairOptions {
-  Check check = Check::kFull;  // kHeads: contents are taken as they are
+  Check check = Check::kFull;  // kHeaders: contents are taken as they are
   bool force = false;          // replace the target, which may be the source
   std::stop_token stop = {};
 };

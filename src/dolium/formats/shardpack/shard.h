@@ -68,7 +68,7 @@ class Shard {
   // result.
   std::vector<Result<Record>> ReadMany(std::span<const uint64_t> numbers) const;
   // The same for files of these names alone: of a far record with an entry index, no more
-  // is read than they and its head take, where that spares much. Such a Record has no
+  // is read than they and its header take, where that spares much. Such a Record has no
   // other entries, and its block() is not the whole.
   std::vector<Result<Record>> ReadManyOf(std::span<const uint64_t> numbers,
                                          std::span<const std::string> names) const;
@@ -90,7 +90,7 @@ class Shard {
   // All of them: parts of one sample, or keys that are not unique.
   Result<std::vector<uint64_t>> FindAll(std::string_view key) const;
 
-  // The keys of all records in order: from KEYS, or from their heads. Without KEYX, Find
+  // The keys of all records in order: from KEYS, or from their headers. Without KEYX, Find
   // goes through them once.
   Result<void> VisitKeys(
       const std::function<bool(uint64_t, std::string_view)>& visit) const;
@@ -111,12 +111,12 @@ class Shard {
   // record. Returns its key. Errors name shard, number and key.
   Result<std::string_view> Pick(uint64_t number, BytesView block,
                                 std::span<const std::string> names,
-                                std::span<EntryHead> found) const;
+                                std::span<EntryHeader> found) const;
 
   // Contents, whichever way they are compressed. Errors name shard, number, key, entry.
   Result<Bytes> Content(uint64_t number, const Record& record,
-                        const EntryHead& entry) const;
-  Result<void> ContentInto(uint64_t number, const Record& record, const EntryHead& entry,
+                        const EntryHeader& entry) const;
+  Result<void> ContentInto(uint64_t number, const Record& record, const EntryHeader& entry,
                            MutableBytes into) const;
 
  private:
@@ -125,9 +125,9 @@ class Shard {
 
   Result<void> OpenMapped();
   Result<void> OpenByRanges();
-  Result<void> LearnTail(const Bytes& tail);  // the last bytes of the object
-  Result<void> LearnIndex();
-  Result<void> LearnSections();
+  Result<void> ParseTail(const Bytes& tail);  // the last bytes of the object
+  Result<void> LoadIndex();
+  Result<void> LoadSections();
   Result<const KeyIndex*> Keys() const;
   Result<KeyIndex> LoadKeys() const;
   // nullptr if there is none, or it is damaged.
@@ -138,7 +138,7 @@ class Shard {
   Result<void> VisitKeysOfRecords(
       const std::function<bool(uint64_t, std::string_view)>& visit) const;
   Result<Record> Parse(uint64_t number, Bytes block) const;
-  Result<void> CheckAlignment(const RecordHead& head) const;
+  Result<void> CheckAlignment(const RecordHeader& header) const;
   Error InRecord(Error error, uint64_t number) const;
   // Whether it is in the end of the object that was read first.
   bool IsKept(ByteRange range) const {

@@ -81,7 +81,7 @@ TEST(Shard, ReadsManyAtOnceEachWithItsOwnResult) {
   ASSERT_EQ(records.size(), 4U);
   EXPECT_EQ(Must(records[0]).key(), "key7");
   EXPECT_THAT(records[1].error().message,
-              HasSubstr("memory://test/a.shardpack: record 5: head has CRC-32C"));
+              HasSubstr("memory://test/a.shardpack: record 5: header has CRC-32C"));
   EXPECT_EQ(Must(records[2]).key(), "key7");
   EXPECT_EQ(Must(records[3]).key(), "key0");
   EXPECT_FALSE(shard->ReadMany(std::vector<uint64_t>{99})[0]);
@@ -264,7 +264,7 @@ std::vector<Sample> LargeSamples(uint64_t count) {
 
 std::string FileOf(const Shard& shard, uint64_t number, const Record& record,
                    std::string_view name) {
-  const EntryHead* const entry = record.Find(name);
+  const EntryHeader* const entry = record.Find(name);
   if (entry == nullptr) return "-";
   return std::string(AsText(Must(shard.Content(number, record, *entry))));
 }
@@ -292,7 +292,7 @@ TEST_F(FarShardTest, ReadsSomeFilesWithoutTheOthersByTheEntryIndex) {
       EXPECT_EQ(record.entries().size(), 2U);
       EXPECT_FALSE(record.damage());
     }
-    // No names: the head alone.
+    // No names: the header alone.
     sent = store_->stats().bytes;
     EXPECT_EQ(Must(shard->ReadManyOf(numbers, {})[2]).key(), "key3");
     EXPECT_LT(store_->stats().bytes - sent, 3U * 100);
@@ -348,7 +348,7 @@ TEST_F(FarShardTest, NamesDamageOfWhatItReadsByTheEntryIndex) {
   const Record record = Must(shard->Read(1));
   const uint64_t label = shard->offset(1) + record.entries()[2].content_at;
   bytes[label] ^= 1;
-  bytes[shard->offset(2) + record.entries()[1].content_end() + 8] ^= 1;  // its head
+  bytes[shard->offset(2) + record.entries()[1].content_end() + 8] ^= 1;  // its header
   const auto far = Open(bytes, {.tail_bytes = 2000});
   const auto records = far->ReadManyOf(std::vector<uint64_t>{1, 2},
                                        std::vector<std::string>{"label", "a.txt"});
@@ -359,7 +359,7 @@ TEST_F(FarShardTest, NamesDamageOfWhatItReadsByTheEntryIndex) {
   EXPECT_EQ(FileOf(*far, 1, first, "a.txt"), "content 1");
   const Record& second = Must(records[1]);
   ASSERT_TRUE(second.damage());
-  EXPECT_THAT(second.damage()->message, HasSubstr("\"key2\": entry 2: head has CRC-32C"));
+  EXPECT_THAT(second.damage()->message, HasSubstr("\"key2\": entry 2: header has CRC-32C"));
   EXPECT_EQ(FileOf(*far, 2, second, "a.txt"), "content 2");
 }
 
@@ -394,7 +394,7 @@ TEST_F(FarShardTest, FindsKeysInWindowsOfALargeFarIndex) {
   bytes += AsText(tail.Build(3, "{}"));
   const auto shard = Open(bytes);
   EXPECT_EQ(Asked().size(), 2U);
-  Must(shard->Find("key5"));  // also reads the head of the section
+  Must(shard->Find("key5"));  // also reads the header of the section
   Asked();
   const uint64_t sent = store_->stats().bytes;
   uint64_t requests = 0;

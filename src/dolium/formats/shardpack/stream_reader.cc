@@ -21,7 +21,7 @@ namespace dolium::shardpack {
 namespace {
 
 constexpr size_t kPeek = 16;
-// Memory taken on the word of a record's head: more only as its bytes come.
+// Memory taken on the word of a record's header: more only as its bytes come.
 constexpr uint64_t kTrustedSize = uint64_t{64} << 20;
 constexpr size_t kPiece = size_t{4} << 20;
 constexpr size_t kTailPiece = size_t{64} << 10;
@@ -35,21 +35,21 @@ bool MayBeginRecord(BytesView bytes) {
   return kRecordMagic.starts_with(magic.substr(0, kRecordMagic.size()));
 }
 
-// The size of a record's head with all that belongs to it, by its first 32 bytes.
-uint64_t ClaimedHeadSize(BytesView head) {
-  return uint64_t{kRecordHeadBytes} + LoadLE<uint32_t>(head.data() + 16) +
-         LoadLE<uint16_t>(head.data() + 20) + LoadLE<uint16_t>(head.data() + 22);
+// The size of a record's header with all that belongs to it, by its first 32 bytes.
+uint64_t ClaimedHeaderSize(BytesView header) {
+  return uint64_t{kRecordHeaderBytes} + LoadLE<uint32_t>(header.data() + 16) +
+         LoadLE<uint16_t>(header.data() + 20) + LoadLE<uint16_t>(header.data() + 22);
 }
 
-// Whether the head of a record that came in part is damaged, as far as it can be told.
-Result<void> CheckHead(BytesView begin) {
-  if (begin.size() < kRecordHeadBytes) return {};
+// Whether the header of a record that came in part is damaged, as far as it can be told.
+Result<void> CheckHeader(BytesView begin) {
+  if (begin.size() < kRecordHeaderBytes) return {};
   const auto size = ClaimedRecordSize(begin.first(kPeek));
-  const uint64_t head_end = ClaimedHeadSize(begin);
-  if (begin.size() < head_end && size && *size && head_end <= **size) return {};
-  const auto head = ParseRecordHead(begin, Check::kHeads);
-  if (head || head.error().code == ErrorCode::kUnsupported) return {};
-  return head.error();
+  const uint64_t header_end = ClaimedHeaderSize(begin);
+  if (begin.size() < header_end && size && *size && header_end <= **size) return {};
+  const auto header = ParseRecordHeader(begin, Check::kHeaders);
+  if (header || header.error().code == ErrorCode::kUnsupported) return {};
+  return header.error();
 }
 
 class FileDescriptorInput final : public ByteInput {
@@ -166,7 +166,7 @@ Result<std::optional<Record>> StreamReader::ReadNext() {
   }
   DOLIUM_TRY(Bytes block, ReadRecord(first, *size));
   auto record = Record::Parse(std::move(block), options_.check);
-  if (record && align_log2_ && *align_log2_ != record->head().align_log2) {
+  if (record && align_log2_ && *align_log2_ != record->header().align_log2) {
     record = Corrupt("alignment differs from that of the first record")
                  .WithKind(kind::kRecord);
   }
@@ -180,7 +180,7 @@ Result<std::optional<Record>> StreamReader::ReadNext() {
     return error;
   }
   is_done_ = false;
-  align_log2_ = record->head().align_log2;
+  align_log2_ = record->header().align_log2;
   if (offsets_.empty()) dictionaries_ = DictionariesIn(*record, content_options());
   offsets_.push_back(position_);
   position_ += *size;
@@ -194,21 +194,21 @@ Result<Bytes> StreamReader::ReadRecord(BytesView first16, uint64_t size) {
     block.resize(static_cast<size_t>(end));
     DOLIUM_TRY(const size_t got, Fill(MutableBytes(block).subspan(begin)));
     if (got == block.size() - begin) return {};
-    // Is the input too short, or does the head lie?
-    DOLIUM_TRY_VOID(CheckHead(BytesView(block).first(begin + got)).Within(Here()));
+    // Is the input too short, or does the header lie?
+    DOLIUM_TRY_VOID(CheckHeader(BytesView(block).first(begin + got)).Within(Here()));
     return Corrupt(
                fmt::format("{}: ends after {} of {} bytes", Here(), begin + got, size))
         .WithKind(kind::kIncomplete);
   };
   if (size > std::min(kTrustedSize, options_.record_limit)) {
-    // So large a size is believed only if the checksum of the head says so.
-    DOLIUM_TRY_VOID(fill_to(kRecordHeadBytes));
-    const uint64_t head_end = std::min(ClaimedHeadSize(block), size);
-    while (block.size() < head_end) {
+    // So large a size is believed only if the checksum of the header says so.
+    DOLIUM_TRY_VOID(fill_to(kRecordHeaderBytes));
+    const uint64_t header_end = std::min(ClaimedHeaderSize(block), size);
+    while (block.size() < header_end) {
       const uint64_t step = std::max<uint64_t>(kTrustedSize, block.size());
-      DOLIUM_TRY_VOID(fill_to(std::min(head_end, block.size() + step)));
+      DOLIUM_TRY_VOID(fill_to(std::min(header_end, block.size() + step)));
     }
-    DOLIUM_TRY_VOID(CheckHead(block).Within(Here()));
+    DOLIUM_TRY_VOID(CheckHeader(block).Within(Here()));
   }
   if (size > options_.record_limit) {
     return Corrupt(fmt::format("{}: {} bytes, the limit is {}", Here(), size,

@@ -63,14 +63,14 @@ class Verifier {
     }
     std::set<std::string_view> names;
     bool has_dirt = false;
-    uint64_t end = kRecordHeadBytes + record.key().size() +
-                   record.head().extensions.size() + record.head().metadata.size();
-    uint64_t next = record.head().first_entry_at;
-    for (const EntryHead& entry : record.entries()) {
+    uint64_t end = kRecordHeaderBytes + record.key().size() +
+                   record.header().extensions.size() + record.header().metadata.size();
+    uint64_t next = record.header().first_entry_at;
+    for (const EntryHeader& entry : record.entries()) {
       has_dirt |= !IsZero(Part(record, end, next));
-      const uint64_t head_end = next + kEntryHeadBytes + entry.name.size() +
+      const uint64_t header_end = next + kEntryHeaderBytes + entry.name.size() +
                                 entry.content_type.size() + entry.extensions.size();
-      has_dirt |= !IsZero(Part(record, head_end, entry.content_at));
+      has_dirt |= !IsZero(Part(record, header_end, entry.content_at));
       end = entry.content_end();
       next = RoundUp(end, kEntryAlignment);
       CheckEntry(record, entry, number, range, contents);
@@ -104,7 +104,7 @@ class Verifier {
                                          static_cast<size_t>(end - begin));
   }
 
-  void CheckEntry(const Record& record, const EntryHead& entry, uint64_t number,
+  void CheckEntry(const Record& record, const EntryHeader& entry, uint64_t number,
                   ByteRange range, const ContentOptions& contents) {
     const auto tell = [&](const Error& error) {
       Tell(Severity::kError, error.kind.empty() ? kind::kEntry : error.kind, record.key(),
@@ -271,8 +271,8 @@ class TailCheck {
       for (const EntrySummary& want : (*records)[i].entries) {
         if (want.is_aux) continue;
         is_good = is_good && next < places.size() &&
-                  places[next].offset == shard_.offset(i) + want.head_at &&
-                  places[next].length == want.end - want.head_at &&
+                  places[next].offset == shard_.offset(i) + want.header_at &&
+                  places[next].length == want.end - want.header_at &&
                   index.columns()[places[next].column] ==
                       EntryColumn{want.name, want.content_type};
         ++next;
@@ -285,15 +285,15 @@ class TailCheck {
 
   Result<void> CheckDictionaries(const Bytes& body,
                                  const std::vector<EncodedRecord>* records) const {
-    DOLIUM_TRY(const auto places, ParseDictionaryPlaces(body));
+    DOLIUM_TRY(const auto places, ParseDictionaryLocations(body));
     if ((shard_.footer().features_optional & kFeatureDictionaries) == 0) {
       return Corrupt("ZDIC in a shard that is said to have no dictionaries");
     }
     if (records == nullptr || records->empty()) return {};
-    for (const DictionaryPlace& place : places) {
+    for (const DictionaryLocation& place : places) {
       const auto is_there = [&](const EntrySummary& entry) {
         return entry.is_aux && entry.dictionary_id == place.id && place.id != 0 &&
-               place.range == ByteRange{entry.head_at, entry.end - entry.head_at};
+               place.range == ByteRange{entry.header_at, entry.end - entry.header_at};
       };
       if (std::ranges::none_of(records->front().entries, is_there)) {
         return Corrupt(
@@ -318,8 +318,8 @@ Result<bool> CheckRecords(const Shard& shard, uint64_t begin, uint64_t end,
   uint64_t entries = 0;
   const auto visit = [&](uint64_t number, const Bytes& block) -> Result<void> {
     const ByteRange range = shard.range(number);
-    auto record = Record::Parse(block, Check::kHeads);
-    if (record && record->head().align_log2 != shard.footer().align_log2) {
+    auto record = Record::Parse(block, Check::kHeaders);
+    if (record && record->header().align_log2 != shard.footer().align_log2) {
       record = Corrupt("alignment differs from the shard's").WithKind(kind::kRecord);
     }
     if (!record) {
@@ -330,7 +330,7 @@ Result<bool> CheckRecords(const Shard& shard, uint64_t begin, uint64_t end,
     }
     verifier.CheckRecord(*record, number, range, contents);
     entries += record->entries().size();
-    auto summary = SummarizeBlock(block, Check::kHeads);
+    auto summary = SummarizeBlock(block, Check::kHeaders);
     if (summary) {
       summary->pieces.clear();
       summaries[static_cast<size_t>(number)] = *std::move(summary);
@@ -373,7 +373,7 @@ Result<void> VerifyOpen(const Shard& shard, const VerifyOptions& options,
 Result<void> Walk(const Location& location, const VerifyOptions& options,
                   std::string_view told, Verifier& verifier) {
   DOLIUM_TRY(auto input, ObjectInput(location));
-  StreamReader reader(std::move(input), {.check = Check::kHeads,
+  StreamReader reader(std::move(input), {.check = Check::kHeaders,
                                          .raw_limit = options.raw_limit,
                                          .ratio_limit = options.ratio_limit});
   while (true) {
@@ -404,7 +404,7 @@ Result<void> Walk(const Location& location, const VerifyOptions& options,
 Result<VerifySummary> VerifyShard(const Location& location, const VerifyOptions& options,
                                   const FindingVisitor& visitor) {
   Verifier verifier(location, options, visitor);
-  auto shard = Shard::Open(location, {.check = Check::kHeads,
+  auto shard = Shard::Open(location, {.check = Check::kHeaders,
                                       .raw_limit = options.raw_limit,
                                       .ratio_limit = options.ratio_limit});
   if (shard) {

@@ -14,7 +14,7 @@
 namespace dolium::shardpack {
 
 struct VerifyOptions {
-  bool contents = true;  // false: heads only
+  bool contents = true;  // false: headers only
   uint64_t raw_limit = kDefaultRawLimit;
   uint64_t ratio_limit = kDefaultRatioLimit;
   size_t jobs = 0;

@@ -195,7 +195,7 @@ class Copy {
         if (!loaded[end]) return loaded[end].error();
         if (!IsCopied(*loaded[end])) {
           for (const auto file : loaded[end]->files()) {
-            bytes += loaded[end]->head(file).raw_size;
+            bytes += loaded[end]->header(file).raw_size;
           }
         }
         if (bytes > memory_ && end > begin) break;
@@ -234,7 +234,7 @@ class Copy {
     // Several records are the parts of one sample, as they were cut, or an overlay's.
     for (size_t i = 1; i < pieces.size(); ++i) {
       if (pieces[i].shard != pieces.front().shard ||
-          (pieces[i].record.head().flags & shardpack::kRecordPart) == 0) {
+          (pieces[i].record.header().flags & shardpack::kRecordPart) == 0) {
         return false;
       }
     }

@@ -25,7 +25,7 @@ std::optional<uint64_t> ParseHashNumber(std::string_view text) {
 std::string NamesOf(const LoadedSample& sample) {
   std::string names;
   for (const LoadedSample::FileRef file : sample.files()) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", sample.head(file).name);
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", sample.header(file).name);
   }
   return names;
 }

@@ -41,7 +41,7 @@ SampleFacts FactsOf(uint64_t number, const LoadedSample& sample) {
       .files = {}};
   facts.files.reserve(sample.files().size());
   for (const LoadedSample::FileRef ref : sample.files()) {
-    const shardpack::EntryHead& head = sample.head(ref);
+    const shardpack::EntryHeader& head = sample.header(ref);
     facts.files.push_back({.name = std::string(head.name),
                            .content_type = std::string(head.content_type),
                            .size = head.raw_size,

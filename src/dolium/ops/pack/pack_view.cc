@@ -13,7 +13,7 @@ namespace dolium::dataset {
 namespace {
 
 using nlohmann::ordered_json;
-using shardpack::EntryHead;
+using shardpack::EntryHeader;
 using shardpack::MetadataFormat;
 
 // Larger files are decoded for a preview only if a part of them can be.
@@ -43,7 +43,7 @@ std::string BeginningOf(BytesView bytes, size_t length) {
 
 Result<std::string> PreviewOf(const LoadedSample& sample, LoadedSample::FileRef file,
                               size_t length) {
-  const EntryHead& head = sample.head(file);
+  const EntryHeader& head = sample.header(file);
   if (!IsText(head.content_type)) return std::string();
   const bool is_cheap =
       head.raw_size <= kWholePreview || head.is_chunked() || head.codec == 0;

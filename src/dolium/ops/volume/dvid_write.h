@@ -21,7 +21,7 @@ namespace dolium::volume {
 
 struct DvidWriteRequest {
   std::string source;           // location of a volume
-  ExportOptions exported = {};  // how to read it, if it is an export
+  DvidReadOptions exported = {};  // how to read it, if it is an export
   std::string target;           // location
   std::vector<size_t> scales;   // of the source; empty: all
   dvid::ShardLayout layout = dvid::ShardLayout::kStream;

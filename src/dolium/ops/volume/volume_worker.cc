@@ -102,7 +102,7 @@ Result<std::shared_ptr<Scale>> VolumeWorker::SourceOf(const VolumeInput& input) 
   if (slot != nullptr) return slot;
   DOLIUM_TRY(const Location location, ParseLocation(input.location));
   DOLIUM_TRY(const Volume volume, Volume::Open(location, /*allow_unfinished=*/false,
-                                               input.exported.value_or(ExportOptions{})));
+                                               input.exported.value_or(DvidReadOptions{})));
   if (ToJson(volume.info()) != input.info) {
     return Conflict(
         fmt::format("{}: its info has changed since the plan was made; begin anew",

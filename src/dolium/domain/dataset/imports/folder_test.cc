@@ -199,7 +199,7 @@ TEST_F(FolderSourceTest, RefusesManifestsThatLeadOut) {
 class FolderSinkTest : public FolderSourceTest {
  protected:
   void Write(const std::vector<shardpack::Sample>& samples,
-             const ExportOptions& options = {}) const {
+             const SampleExportOptions& options = {}) const {
     WriteAll(*Must(CreateFolderSink(path_, options)), samples);
   }
   std::vector<std::string> Files() const {

@@ -179,7 +179,7 @@ Result<Bytes> InputStream::Read(uint64_t length, std::string_view what) {
   return Bytes(out, {out.get(), wanted});
 }
 
-Result<BytesView> InputStream::Look(size_t length, std::string_view what) {
+Result<BytesView> InputStream::Peek(size_t length, std::string_view what) {
   DOLIUM_TRY_VOID(Fill(length));
   if (available() < length) return Ended(length, what, available());
   const BytesView out(window_.get() + begin_, length);

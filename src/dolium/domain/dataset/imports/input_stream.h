@@ -37,7 +37,7 @@ class InputStream {
   Result<Bytes> Read(uint64_t length, std::string_view what);
   Result<void> Skip(uint64_t length, std::string_view what);
   // As Read, but a view that is valid until the next call. `length` is at most 64 KiB.
-  Result<BytesView> Look(size_t length, std::string_view what);
+  Result<BytesView> Peek(size_t length, std::string_view what);
 
   // Up to the next newline, which is passed and not handed out; nullopt at the end.
   // kCorrupt for a line of more than `limit` bytes.

@@ -121,7 +121,7 @@ class TfRecordTest : public ::testing::Test {
 
   // The bytes of a file with these samples.
   std::string Write(const std::vector<shardpack::Sample>& samples,
-                    ExportOptions options = {}) {
+                    SampleExportOptions options = {}) {
     options.force = true;
     WriteAll(*Must(CreateTfRecords(path_, options)), samples);
     return ReadFile(path_);

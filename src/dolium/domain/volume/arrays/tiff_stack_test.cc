@@ -175,8 +175,8 @@ struct TiffTag {
   uint32_t count = 1;
 };
 
-// The head of a TIFF: one directory with these tags, `next` for the offset of another.
-std::string TiffHead(const std::vector<TiffTag>& tags, uint32_t next = 0,
+// The header of a TIFF: one directory with these tags, `next` for the offset of another.
+std::string TiffHeader(const std::vector<TiffTag>& tags, uint32_t next = 0,
                      bool big_endian = false) {
   std::string out = big_endian ? "MM" : "II";
   out += Stored(uint16_t{42}, big_endian) + Stored(uint32_t{8}, big_endian);
@@ -193,7 +193,7 @@ TEST_F(TiffStackTest, ReadsImageJStacksOfOneDirectory) {
   const uint32_t length = static_cast<uint32_t>(description.size()) + 1;
   const uint32_t head = 8 + 2 + 8 * 12 + 4;
   for (const bool big_endian : {false, true}) {
-    std::string file = TiffHead({{TIFFTAG_IMAGEWIDTH, 4},
+    std::string file = TiffHeader({{TIFFTAG_IMAGEWIDTH, 4},
                                  {TIFFTAG_IMAGELENGTH, 3},
                                  {TIFFTAG_BITSPERSAMPLE, 16},
                                  {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK},
@@ -245,7 +245,7 @@ TEST_F(TiffStackTest, ReadsImageJChannelsOfOneDirectory) {
   const std::string description = "ImageJ=1.53t\nimages=6\nchannels=2\nslices=3\n";
   const uint32_t length = static_cast<uint32_t>(description.size()) + 1;
   const uint32_t head = 8 + 2 + 8 * 12 + 4;
-  std::string file = TiffHead({{TIFFTAG_IMAGEWIDTH, 2},
+  std::string file = TiffHeader({{TIFFTAG_IMAGEWIDTH, 2},
                                {TIFFTAG_IMAGELENGTH, 1},
                                {TIFFTAG_BITSPERSAMPLE, 8},
                                {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK},
@@ -319,7 +319,7 @@ TEST_F(TiffStackTest, RefusesAbsurdSizesWithoutAllocatingThem) {
       {{258, 8}, {273, 8}},
   };
   for (const auto& tags : cases) {
-    WriteFile(path_, TiffHead(tags) + std::string(100, 'x'));
+    WriteFile(path_, TiffHeader(tags) + std::string(100, 'x'));
     const auto source = OpenArraySource({.path = path_});
     if (!source) {
       EXPECT_EQ(source.error().code, ErrorCode::kCorrupt) << source.error().message;
@@ -335,7 +335,7 @@ TEST_F(TiffStackTest, RefusesAbsurdSizesWithoutAllocatingThem) {
 }
 
 TEST_F(TiffStackTest, RefusesDirectoriesInACircle) {
-  WriteFile(path_, TiffHead({{256, 1}, {257, 1}, {258, 8}, {273, 8}, {279, 1}}, 8));
+  WriteFile(path_, TiffHeader({{256, 1}, {257, 1}, {258, 8}, {273, 8}, {279, 1}}, 8));
   EXPECT_EQ(ErrorOf({.path = path_}).code, ErrorCode::kCorrupt);
 }
 

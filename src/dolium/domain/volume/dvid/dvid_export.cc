@@ -123,7 +123,7 @@ class DvidChunks : public ChunkStorage {
 };
 
 Result<std::optional<std::string>> FindSpec(const Location& location,
-                                            const ExportOptions& options) {
+                                            const DvidReadOptions& options) {
   if (options.spec) return *options.spec;
   DOLIUM_TRY(const auto shard, location.store->Stat(location.path));
   if (shard) return std::nullopt;  // There is nothing within it.
@@ -181,7 +181,7 @@ ScaleInfo MakeScale(size_t number, const Vec3& size, const Resolution& finest) {
 }  // namespace
 
 Result<std::optional<DvidExport>> DvidExport::Open(const Location& location,
-                                                   const ExportOptions& options) {
+                                                   const DvidReadOptions& options) {
   auto listed = dvid::ListScales(location);
   if (!listed) {
     const ErrorCode code = listed.error().code;
