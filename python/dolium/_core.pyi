@@ -600,7 +600,7 @@ class PackSet:
         """Copies a shard to an open file. Returns its size."""
 
     @property
-    def is_near(self) -> bool:
+    def is_local(self) -> bool:
         """Whether reading is a look into memory."""
 
     def extents(self) -> list[tuple[int, int]]:

@@ -246,7 +246,7 @@ class _Pass:
         self._count = progress.split.worker_batches
         epoch = progress.epoch
         reads_ahead = loader._prefetch > 0
-        threads = loader._threads or (2 if epoch.is_near else 8)
+        threads = loader._threads or (2 if epoch.is_local else 8)
         jobs = max(1, (os.cpu_count() or 1) // threads) if reads_ahead else loader._threads
         reader = epoch.reader(share, progress.split, progress.start, jobs, reads_ahead)
         self._reader = reader

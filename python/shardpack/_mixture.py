@@ -145,8 +145,8 @@ class MixedEpoch:
         self._check: int | None = None
 
     @property
-    def is_near(self) -> bool:
-        return all(source._own().is_near for source in self._sources)
+    def is_local(self) -> bool:
+        return all(source._own().is_local for source in self._sources)
 
     @property
     def sample_bytes(self) -> int:

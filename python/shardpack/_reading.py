@@ -37,7 +37,7 @@ class Epoch(Protocol):
     """One epoch of a set or mixture."""
 
     total: int
-    is_near: bool  # reading it is no waiting
+    is_local: bool  # reading it is no waiting
     sample_bytes: int  # as a rule
 
     @property
@@ -120,8 +120,8 @@ class SetEpoch:
         self.total = len(order)
 
     @property
-    def is_near(self) -> bool:
-        return self._dataset._own().is_near
+    def is_local(self) -> bool:
+        return self._dataset._own().is_local
 
     @property
     def sample_bytes(self) -> int:

@@ -1,4 +1,4 @@
-// The Python classes CasStore and CasFile: a store that keeps each piece once.
+// The Python classes CasStore and CasFile: a store that keeps each chunk once.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -393,7 +393,7 @@ class CasStore {
       one["kind"] = finding.kind;
       one["object"] = NameText(finding.object);
       one["key"] = NameText(finding.key);
-      one["message"] = MessageText(finding.message);
+      one["message"] = MessageText(finding.message, finding.hint);
       out.append(one);
     }
     return out;

@@ -41,32 +41,32 @@ struct DamagedEntries {
   Error error;
 };
 
-Error InPiece(Error error, const dataset::SamplePiece& piece) {
+Error InPart(Error error, const dataset::SamplePart& part) {
   return std::move(error).Within(
-      fmt::format("{}: record {}", piece.shard->Describe(), piece.number));
+      fmt::format("{}: record {}", part.shard->Describe(), part.number));
 }
 
 // The first damage that keeps files from being reached, with its shard and record.
 std::optional<Error> DamageOf(const LoadedSample& sample) {
-  for (const dataset::SamplePiece& piece : sample.pieces()) {
-    if (piece.record.damage()) return InPiece(*piece.record.damage(), piece);
+  for (const dataset::SamplePart& part : sample.parts()) {
+    if (part.record.damage()) return InPart(*part.record.damage(), part);
   }
   return std::nullopt;
 }
 
-Error InEntry(Error error, const dataset::SamplePiece& piece, const EntryHeader& header) {
-  return InPiece(std::move(error).Within(
-                     fmt::format("\"{}\": entry \"{}\"", piece.record.key(), header.name)),
-                 piece);
+Error InEntry(Error error, const dataset::SamplePart& part, const EntryHeader& header) {
+  return InPart(std::move(error).Within(
+                    fmt::format("\"{}\": entry \"{}\"", part.record.key(), header.name)),
+                part);
 }
 
 // Whether a file may be decoded at all: to be asked before memory is taken.
 Result<void> CheckAllowed(const LoadedSample& sample, LoadedSample::FileRef file) {
-  const dataset::SamplePiece& piece = sample.pieces()[file.piece];
-  DOLIUM_TRY(const auto options, piece.shard->content_options());
+  const dataset::SamplePart& part = sample.parts()[file.part];
+  DOLIUM_TRY(const auto options, part.shard->content_options());
   auto allowed = shardpack::CheckLimits(sample.header(file), options);
   if (allowed) return {};
-  return InEntry(std::move(allowed).error(), piece, sample.header(file));
+  return InEntry(std::move(allowed).error(), part, sample.header(file));
 }
 
 // Decodes one file into a new bytes object.
@@ -101,25 +101,25 @@ std::optional<size_t> IndexOf(const LoadedSample& sample, std::string_view name)
 
 // --- contents
 
-// The content without a copy if it is stored as it is, unchecked as the headers are enough
-// to find it; else decoded and checked.
+// The content without a copy if it is stored as it is, unchecked as the headers are
+// enough to find it; else decoded and checked.
 nb::object View(const PyEntry& entry, bool check) {
   const LoadedSample& sample = entry.record->sample;
   const EntryHeader& header = entry.header();
   if (check || header.codec != 0 || header.is_chunked()) {
     return MemoryView(Must(WithoutGil([&] { return sample.Content(entry.file()); })));
   }
-  return MemoryView(sample.pieces()[entry.file().piece].record.Stored(header));
+  return MemoryView(sample.parts()[entry.file().part].record.Stored(header));
 }
 
 nb::object Part(const PyEntry& entry, uint64_t offset, uint64_t length) {
-  const auto& piece = entry.record->sample.pieces()[entry.file().piece];
-  const auto options = Must(piece.shard->content_options());
+  const auto& part = entry.record->sample.parts()[entry.file().part];
+  const auto options = Must(part.shard->content_options());
   auto bytes = WithoutGil([&] {
-    return shardpack::DecodeContentRange(entry.header(), piece.record.Stored(entry.header()),
-                                         {offset, length}, options);
+    return shardpack::DecodeContentRange(
+        entry.header(), part.record.Stored(entry.header()), {offset, length}, options);
   });
-  if (!bytes) Raise(InEntry(std::move(bytes).error(), piece, entry.header()));
+  if (!bytes) Raise(InEntry(std::move(bytes).error(), part, entry.header()));
   return CopyToPython(*bytes);
 }
 
@@ -142,8 +142,8 @@ nb::object CodecText(const EntryHeader& header) {
 auto ExtrasOf(const PyEntry& entry) {
   auto extras = shardpack::ParseExtras(entry.header());
   if (extras) return *std::move(extras);
-  const dataset::SamplePiece& piece = entry.record->sample.pieces()[entry.file().piece];
-  Raise(InEntry(std::move(extras).error(), piece, entry.header()));
+  const dataset::SamplePart& part = entry.record->sample.parts()[entry.file().part];
+  Raise(InEntry(std::move(extras).error(), part, entry.header()));
 }
 
 nb::object ShapeObject(const PyEntry& entry) {
@@ -178,8 +178,8 @@ nb::object GetEntry(nb::handle self, std::string_view name, bool must) {
   CheckDamage(record.sample);
   if (must) {
     Raise(NotFound(fmt::format("{}: record {}: \"{}\": no entry \"{}\"",
-                               record.sample.pieces().front().shard->Describe(),
-                               record.sample.pieces().front().number, record.sample.key(),
+                               record.sample.parts().front().shard->Describe(),
+                               record.sample.parts().front().number, record.sample.key(),
                                name)),
           Absent::kEntry);
   }
@@ -227,8 +227,8 @@ void BindEntry(nb::module_& module) {
            })
       .def("__repr__", [](const PyEntry& e) {
         return Text(fmt::format("<shardpack.Entry \"{}\" ({}, {} bytes) of \"{}\">",
-                                e.header().name, e.header().content_type, e.header().raw_size,
-                                e.record->sample.key()));
+                                e.header().name, e.header().content_type,
+                                e.header().raw_size, e.record->sample.key()));
       });
   nb::class_<DamagedEntries>(module, "_DamagedEntries")
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
@@ -300,18 +300,18 @@ void BindPackRecord(nb::module_& module) {
                    [](const PyRecord& r) { return MetadataObject(r.sample.metadata()); })
       .def_prop_ro("shard",
                    [](const PyRecord& r) {
-                     return NameText(r.sample.pieces().front().shard->Describe());
+                     return NameText(r.sample.parts().front().shard->Describe());
                    })
       .def_prop_ro("number",
-                   [](const PyRecord& r) { return r.sample.pieces().front().number; })
+                   [](const PyRecord& r) { return r.sample.parts().front().number; })
       .def_prop_ro("offset",
                    [](const PyRecord& r) {
-                     const auto& piece = r.sample.pieces().front();
-                     return piece.shard->offset(piece.number);
+                     const auto& part = r.sample.parts().front();
+                     return part.shard->offset(part.number);
                    })
       .def_prop_ro("is_tombstone",
                    [](const PyRecord& r) {
-                     return r.sample.pieces().front().record.is_tombstone();
+                     return r.sample.parts().front().record.is_tombstone();
                    })
       .def_prop_ro("nbytes",
                    [](const PyRecord& r) {

@@ -66,8 +66,8 @@ class PackTuples {
     const std::span<PickedFile> files =
         many.empty() ? std::span(few).first(file_count_) : std::span(many);
     const PickedSample sample =
-        set_.is_near() ? Must(picker_.Pick(number, files))
-                       : Must(WithoutGil([&] { return picker_.Pick(number, files); }));
+        set_.is_local() ? Must(picker_.Pick(number, files))
+                        : Must(WithoutGil([&] { return picker_.Pick(number, files); }));
     if (!follows && !views_) {
       for (const PickedFile& file : files) file.Prefetch();
     }
@@ -135,7 +135,7 @@ class PackTuples {
   }
 
   void Prefetch(uint64_t number) const {
-    if (set_.is_near() && number < size()) picker_.Prefetch(number);
+    if (set_.is_local() && number < size()) picker_.Prefetch(number);
   }
 
  private:

@@ -204,7 +204,7 @@ nb::dict FindingDict(const Finding& finding) {
   } else {
     dict["range"] = nb::none();
   }
-  dict["message"] = MessageText(finding.message);
+  dict["message"] = MessageText(finding.message, finding.hint);
   return dict;
 }
 

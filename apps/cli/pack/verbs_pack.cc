@@ -63,7 +63,7 @@ Options ShardRows() {
 Options TailRows() {
   return {
       Flag("", "no-keyx", "no index of keys: finding one reads all headers"),
-      Flag("", "keys", "a list of keys too: `ls` of a far shard needs no records"),
+      Flag("", "keys", "a list of keys too: `ls` of a remote shard needs no records"),
       Choice("entx", "<when>",
              "an index of entries: yes, no or auto [auto: if records are large]",
              "auto yes no"),
@@ -215,10 +215,11 @@ Verb Info() {
                       "shards differ in something, it reads `different`; --json "
                       "tells of each.\n") +
           std::string(kSetDetails),
-      .options = {Flag("l", "long", "a table of the shards too"),
-                  Flag("", "scan",
-                       "read the headers of all records: counts, sizes and codecs by file"),
-                  kJobs, kThreads, kJson, kProgress},
+      .options =
+          {Flag("l", "long", "a table of the shards too"),
+           Flag("", "scan",
+                "read the headers of all records: counts, sizes and codecs by file"),
+           kJobs, kThreads, kJson, kProgress},
       .examples = {"shardpack info train-000000.shardpack",
                    "shardpack info --scan 'train-{000000..000099}.shardpack'",
                    "shardpack info --json data | jq .records"},
@@ -316,7 +317,8 @@ Verb Verify() {
       .name = "pack verify",
       .usage = "[options] <set>...",
       .outline = "read everything and check it",
-      .description = "Read every record and check it: headers, contents, index, sections.",
+      .description =
+          "Read every record and check it: headers, contents, index, sections.",
       .details =
           std::string(
               "Carries on past damage. Each finding is one line: shard, key, byte range, "
@@ -373,7 +375,7 @@ Verb Catalog() {
       .outline = "write the catalog of a set",
       .description =
           "Write a catalog: one file that tells what is in which shard of a set.",
-      .details = std::string("Optional: with it, a set that is far away is opened by one "
+      .details = std::string("Optional: with it, a remote set is opened by one "
                              "request instead of one for each shard. It names shards "
                              "relative to itself.\n") +
                  std::string(kSetDetails),

@@ -34,7 +34,8 @@ struct XorbDamage {
 
 class Checker {
  public:
-  Checker(const CasStore& store, const CheckOptions& options, const FindingVisitor& visitor)
+  Checker(const CasStore& store, const CheckOptions& options,
+          const FindingVisitor& visitor)
       : store_(store), options_(options), layout_(store.layout()), visitor_(visitor) {}
 
   Result<CheckReport> Run() {
@@ -112,29 +113,29 @@ class Checker {
       const std::lock_guard hold(mutex_);
       damage_[hash].is_whole = true;
     }
-    if (is_damaged) return SetAside(path, before);
+    if (is_damaged) return Quarantine(path, before);
     return {};
   }
 
   // Moves what was found damaged, unless it is another file by now.
-  Result<void> SetAside(const std::string& path,
-                        const std::optional<struct stat>& before) {
-    if (!options_.set_aside || !before) return {};
-    DOLIUM_TRY_VOID(MakeFolderAt(layout_.damaged()));
+  Result<void> Quarantine(const std::string& path,
+                          const std::optional<struct stat>& before) {
+    if (!options_.quarantine || !before) return {};
+    DOLIUM_TRY_VOID(MakeFolderAt(layout_.quarantine()));
     DOLIUM_TRY(const StoreLock lock, StoreLock::Exclusive(layout_));
     DOLIUM_TRY(const auto now, StatusOf(path));
     if (!now || now->st_ino != before->st_ino || now->st_dev != before->st_dev) return {};
     const std::string target =
-        fmt::format("{}{}", layout_.damaged(), path.substr(path.rfind('/')));
+        fmt::format("{}{}", layout_.quarantine(), path.substr(path.rfind('/')));
     // For gc, which removes it some time after nothing needs it any more.
     if (utimensat(AT_FDCWD, path.c_str(), nullptr, 0) != 0 ||
         rename(path.c_str(), target.c_str()) != 0) {
       return SystemError(errno, fmt::format("cannot rename to {}", target)).Within(path);
     }
-    DOLIUM_TRY_VOID(SyncFolderAt(layout_.damaged()));
+    DOLIUM_TRY_VOID(SyncFolderAt(layout_.quarantine()));
     DOLIUM_TRY_VOID(SyncFolderAt(ParentPath(path)));
     const std::lock_guard hold(mutex_);
-    ++report_.set_aside;
+    ++report_.quarantined;
     return {};
   }
 
@@ -187,7 +188,7 @@ class Checker {
       ++report_.shards;
       if (const xet::Hash found = xet::ChunkHash(*bytes); found != *hash) {
         Tell("shard", path, "", fmt::format("its bytes give {}", ToString(found)));
-        DOLIUM_TRY_VOID(SetAside(path, before));
+        DOLIUM_TRY_VOID(Quarantine(path, before));
         store_.catalog()->Forget(*hash);
         continue;
       }
@@ -195,7 +196,7 @@ class Checker {
       const auto checked = view ? CheckShard(*view) : Result<void>(view.error());
       if (checked) continue;
       Tell("shard", path, "", checked.error().message);
-      DOLIUM_TRY_VOID(SetAside(path, before));
+      DOLIUM_TRY_VOID(Quarantine(path, before));
       store_.catalog()->Forget(*hash);
     }
     return {};
@@ -237,19 +238,23 @@ class Checker {
           return fmt::format("{}: chunk {}: {}", context(), chunk->first, chunk->second);
         }
       }
-      if (WasSetAside(term.xorb)) {
-        return fmt::format("{}: was set aside as damaged", context());
+      if (WasQuarantined(term.xorb)) {
+        return fmt::format("{}: was quarantined as damaged", context());
       }
     }
     return "";
   }
 
-  bool WasSetAside(const xet::Hash& xorb) {
-    const auto [known, is_new] = set_aside_.try_emplace(xorb, false);
+  bool WasQuarantined(const xet::Hash& xorb) {
+    const auto [known, is_new] = quarantined_.try_emplace(xorb, false);
     if (is_new) {
       const auto status = StatusOf(layout_.xorb(xorb));
-      const auto aside = StatusOf(layout_.damaged_xorb(xorb));
-      known->second = status && !*status && aside && *aside;
+      const auto is_there = [](const std::string& path) {
+        const auto found = StatusOf(path);
+        return found && *found;
+      };
+      known->second = status && !*status &&
+                      std::ranges::any_of(layout_.quarantined_xorb(xorb), is_there);
     }
     return known->second;
   }
@@ -339,7 +344,7 @@ class Checker {
   std::unique_ptr<Lease> lease_;
   std::mutex mutex_;
   std::map<xet::Hash, XorbDamage> damage_;
-  std::map<xet::Hash, bool> set_aside_;  // what WasSetAside() said
+  std::map<xet::Hash, bool> quarantined_;  // what WasQuarantined() said
   std::unordered_map<xet::Hash, uint64_t, xet::HashOfHash> good_;  // files, and sizes
   CheckReport report_;
 };

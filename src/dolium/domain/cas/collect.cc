@@ -53,7 +53,7 @@ class Collection {
     // Shards first: a shard never tells of xorbs that are gone.
     DOLIUM_TRY_VOID(SweepShards());
     DOLIUM_TRY_VOID(SweepXorbs());
-    DOLIUM_TRY_VOID(SweepDamaged());
+    DOLIUM_TRY_VOID(SweepQuarantine());
     DOLIUM_TRY_VOID(SweepNames());
     return report_;
   }
@@ -118,10 +118,9 @@ class Collection {
   static Error Refuse(const Error& error) {
     if (error.code == ErrorCode::kCancelled) return error;
     return {error.code,
-            fmt::format("{}; nothing is removed while it is not known what that needs: "
-                        "`dolium cas verify` tells what is damaged, `dolium cas rm` "
-                        "gives it up",
-                        error.message)};
+            fmt::format("{}; nothing is removed while it is not known what that needs",
+                        error.message),
+            error.kind, Hint::kFindDamage};
   }
 
   Result<void> MarkPins() {
@@ -294,15 +293,17 @@ class Collection {
     return {};
   }
 
-  // What was set aside: nobody needs it, since all files can be read without.
-  Result<void> SweepDamaged() const {
+  // What was quarantined: nobody needs it, since all files can be read without.
+  Result<void> SweepQuarantine() const {
     if (options_.dry_run) return {};
-    DOLIUM_TRY(const auto files, SortedFolder(layout_.damaged()));
-    for (const std::string& file : files) {
-      const std::string path = fmt::format("{}/{}", layout_.damaged(), file);
-      DOLIUM_TRY(const bool is_young, IsYoung(path));
-      if (is_young) continue;
-      DOLIUM_TRY([[maybe_unused]] const bool was_there, RemoveFile(path));
+    for (const std::string& folder : layout_.quarantines()) {
+      DOLIUM_TRY(const auto files, SortedFolder(folder));
+      for (const std::string& file : files) {
+        const std::string path = fmt::format("{}/{}", folder, file);
+        DOLIUM_TRY(const bool is_young, IsYoung(path));
+        if (is_young) continue;
+        DOLIUM_TRY([[maybe_unused]] const bool was_there, RemoveFile(path));
+      }
     }
     return {};
   }
@@ -494,7 +495,8 @@ class Collection {
 
 }  // namespace
 
-Result<CollectReport> CollectGarbage(const CasStore& store, const CollectOptions& options) {
+Result<CollectReport> CollectGarbage(const CasStore& store,
+                                     const CollectOptions& options) {
   return Collection(store, options).Run();
 }
 

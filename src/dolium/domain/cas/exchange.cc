@@ -22,7 +22,7 @@
 namespace dolium::cas {
 namespace {
 
-constexpr size_t kCopyPiece = size_t{1} << 20;
+constexpr size_t kCopyBytes = size_t{1} << 20;
 
 xet::XorbInfo InfoOf(const xet::XorbIndex& index) {
   xet::XorbInfo info;
@@ -84,22 +84,21 @@ Result<bool> CopyXorb(const OpenedXorb& xorb, FileStore& target, const std::stri
     const auto same = VerifyXorb(object, &name);
     if (same) return false;
     if (!force) {
-      return Exists(
-          fmt::format("{}: is there, and is not the xorb: {}; --force "
-                      "replaces it",
-                      path, same.error().message));
+      return Exists(fmt::format("{}: is there, and is not the xorb: {}", path,
+                                same.error().message))
+          .WithHint(Hint::kReplace);
     }
   }
   DOLIUM_TRY(const auto writer, target.Begin(path));
   const uint64_t size =
       xorb.index.record_ends.back() + xet::XorbFooterBytes(xorb.index.size());
   xet::XorbStream stream;
-  ByteVector piece;
-  for (uint64_t offset = 0; offset < size; offset += piece.size()) {
-    piece.resize(std::min<uint64_t>(kCopyPiece, size - offset));
-    DOLIUM_TRY_VOID(ReadAt(xorb.fd.get(), offset, piece).Within(xorb.path));
-    DOLIUM_TRY_VOID(stream.Write(piece).Within(xorb.path));
-    DOLIUM_TRY_VOID(writer->Append(piece));
+  ByteVector segment;
+  for (uint64_t offset = 0; offset < size; offset += segment.size()) {
+    segment.resize(std::min<uint64_t>(kCopyBytes, size - offset));
+    DOLIUM_TRY_VOID(ReadAt(xorb.fd.get(), offset, segment).Within(xorb.path));
+    DOLIUM_TRY_VOID(stream.Write(segment).Within(xorb.path));
+    DOLIUM_TRY_VOID(writer->Append(segment));
   }
   DOLIUM_TRY(const xet::XorbIndex index, stream.Finish().Within(xorb.path));
   if (index.hash != name) {
@@ -148,10 +147,11 @@ Result<bool> TakeXorb(const CasStore& store, Lease& lease, const xet::Hash& hash
     DOLIUM_TRY(path, FindXorb(options.xorbs, hash));
   }
   if (path.empty()) {
-    return NotFound(
-        fmt::format("xorb {}: is not in the store, or damaged{}", ToString(hash),
-                    options.xorbs.empty() ? "; --xorbs names a folder that has it"
-                                          : fmt::format(", nor in {}", options.xorbs)));
+    const std::string nor =
+        options.xorbs.empty() ? "" : fmt::format(", nor in {}", options.xorbs);
+    return NotFound(fmt::format("xorb {}: is not in the store, or damaged{}",
+                                ToString(hash), nor))
+        .WithHint(options.xorbs.empty() ? Hint::kGiveXorbs : Hint::kNone);
   }
   DOLIUM_TRY(const Bytes object, MapFile(path));
   DOLIUM_TRY(const xet::XorbIndex index, VerifyXorb(object, &hash).Within(path));

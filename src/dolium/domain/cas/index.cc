@@ -138,9 +138,8 @@ int RemoveRows(MDB_txn* transaction, unsigned table, const std::vector<KeyedRow>
 }  // namespace
 
 Error Index::Failure(int status, const char* action) const {
-  std::string message =
-      fmt::format("{}: {}: {}; the index is a cache, to make it anew: dolium cas reindex",
-                  folder_, action, mdb_strerror(status));
+  std::string message = fmt::format("{}: {}: {}; the index is a cache", folder_, action,
+                                    mdb_strerror(status));
   switch (status) {
     case MDB_CORRUPTED:
     case MDB_INVALID:
@@ -152,9 +151,11 @@ Error Index::Failure(int status, const char* action) const {
     case MDB_BAD_VALSIZE:
     case MDB_CURSOR_FULL:
     case MDB_PAGE_FULL:
-      return Corrupt(std::move(message)).WithKind(kDamagedIndex);
+      return Corrupt(std::move(message))
+          .WithKind(kDamagedIndex)
+          .WithHint(Hint::kRebuildIndex);
     default:
-      return IoError(std::move(message));
+      return IoError(std::move(message)).WithHint(Hint::kRebuildIndex);
   }
 }
 

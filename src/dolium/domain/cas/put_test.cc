@@ -70,7 +70,7 @@ TEST_F(PutTest, TakesStreams) {
   EXPECT_EQ(GetText(*version), text);
 }
 
-TEST_F(PutTest, StoresEachPieceOnce) {
+TEST_F(PutTest, StoresEachChunkOnce) {
   const std::string text = RandomText(6'000'000, 1);
   EXPECT_EQ(PutText("a", text).totals.new_bytes, text.size());
   EXPECT_EQ(PutText("a", text).totals.new_bytes, 0u);
@@ -390,7 +390,8 @@ TEST_F(PutTest, IsNotMadeOverOtherThings) {
   const auto opened = CasStore::Open(path("folder"));
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(opened.error().message, HasSubstr("dolium cas init"));
+  EXPECT_THAT(opened.error().message, HasSubstr("no store is there"));
+  EXPECT_EQ(opened.error().hint, Hint::kInitStore);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ Error InTheWay(int folder, const std::string& name) {
       S_ISDIR(status.st_mode)) {
     return Exists("is a folder, which a file or link does not replace");
   }
-  return Exists("is there already; --force replaces it");
+  return Exists("is there already").WithHint(Hint::kReplace);
 }
 
 // A file that is being restored: a temporary beside its place.
@@ -267,7 +267,7 @@ Result<GetReport> RestoreFolder(const CasStore& store, const Version& version,
     bool is_empty = true;
     DOLIUM_TRY_VOID(ListFolder(out, [&](std::string_view) { is_empty = false; }));
     if (!is_empty) {
-      return Exists(fmt::format("{}: is not empty; --force replaces what is there", out));
+      return Exists(fmt::format("{}: is not empty", out)).WithHint(Hint::kReplace);
     }
   }
   Restorer restorer(store, options, version.totals.bytes);
@@ -333,8 +333,9 @@ Result<GetReport> WriteTo(const CasStore& store, const xet::Hash& hash, int fd,
   DOLIUM_TRY(const auto lease, store.TakeLease(options.stop));
   DOLIUM_TRY(const auto file, store.OpenFile(hash, *lease));
   DOLIUM_TRY_VOID(file->CheckHash());
-  DOLIUM_TRY_VOID(file->ReadAll(options.jobs, options.stop,
-                                [&](BytesView piece) { return WriteAll(fd, piece); }));
+  DOLIUM_TRY_VOID(file->ReadAll(options.jobs, options.stop, [&](BytesView segment) {
+    return WriteAll(fd, segment);
+  }));
   return GetReport{1, file->size()};
 }
 

@@ -122,9 +122,9 @@ Result<void> VisitPlainChunks(const StoredFile& file, const std::stop_token& sto
     cuts.clear();
     open.erase(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(at));
   };
-  DOLIUM_TRY_VOID(file.ReadAll(0, stop, [&](BytesView piece) -> Result<void> {
-    chunker.Write(piece, cuts);
-    Append(open, piece);
+  DOLIUM_TRY_VOID(file.ReadAll(0, stop, [&](BytesView segment) -> Result<void> {
+    chunker.Write(segment, cuts);
+    Append(open, segment);
     take_cuts();
     return {};
   }));

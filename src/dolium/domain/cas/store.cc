@@ -23,7 +23,8 @@ Result<std::shared_ptr<CasStore>> CasStore::Open(const std::string& path) {
 }
 
 Result<std::shared_ptr<const StoredFile>> CasStore::OpenFile(const xet::Hash& hash,
-                                                          Lease& lease, Pin pin) const {
+                                                             Lease& lease,
+                                                             Pin pin) const {
   if (hash.is_zero()) return OpenCovered(hash);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     DOLIUM_TRY(const auto found, catalog_->FindFile(hash));
@@ -50,20 +51,20 @@ Result<std::shared_ptr<const StoredFile>> CasStore::OpenCovered(
   return OpenBest(hash, *found);
 }
 
-// Whether no xorb of it was set aside.
+// Whether no xorb of it was quarantined.
 bool CasStore::IsInPlace(const StoredFile& file) const {
   const xet::Hash* last = nullptr;
   for (const xet::Term& term : file.terms()) {
     if (last != nullptr && *last == term.xorb) continue;
     last = &term.xorb;
     const auto xorb = xorbs_->Get(term.xorb);
-    if (!xorb || (*xorb)->is_set_aside) return false;
+    if (!xorb || (*xorb)->is_quarantined) return false;
   }
   return true;
 }
 
-Result<std::shared_ptr<const StoredFile>> CasStore::OpenBest(const xet::Hash& hash,
-                                                          const FoundFile& first) const {
+Result<std::shared_ptr<const StoredFile>> CasStore::OpenBest(
+    const xet::Hash& hash, const FoundFile& first) const {
   auto file = StoredFile::Open(hash, first, xorbs_);
   bool is_whole = file && (*file)->CheckHash();
   if (is_whole && IsInPlace(**file)) return file;
@@ -97,13 +98,13 @@ Result<void> ReadManifest(const StoredFile& manifest, const std::stop_token& sto
                           const ManifestReader::Visitor& visit) {
   ManifestReader reader(visit);
   DOLIUM_TRY_VOID(manifest.CheckHash());
-  DOLIUM_TRY_VOID(
-      manifest.ReadAll(1, stop, [&](BytesView piece) { return reader.Write(piece); }));
+  DOLIUM_TRY_VOID(manifest.ReadAll(
+      1, stop, [&](BytesView segment) { return reader.Write(segment); }));
   return reader.Finish();
 }
 
 Result<void> CasStore::VisitManifest(const Version& version, Lease& lease,
-                                  const ManifestReader::Visitor& visit) const {
+                                     const ManifestReader::Visitor& visit) const {
   DOLIUM_TRY(const auto manifest,
              OpenFile(version.hash, lease, Pin::kTree).Within(version.reference()));
   return ReadManifest(*manifest, {}, visit).Within(version.reference());

@@ -1,4 +1,4 @@
-// CasStore: a folder that keeps each piece of the files put into it once.
+// CasStore: a folder that keeps each chunk of the files put into it once.
 //
 // Several processes may use one at the same time. See layout.h for what is on disk, and
 // put.h, restore.h, collect.h, check.h and statistics.h for what can be done with it.

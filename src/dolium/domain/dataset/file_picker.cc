@@ -88,24 +88,24 @@ Result<PickedSample> FilePicker::PickLoaded(Result<LoadedSample> sample,
   if (!sample) return std::move(sample).error();
   auto owner = std::make_shared<const LoadedSample>(*std::move(sample));
   for (size_t i = 0; i < names_.size(); ++i) {
-    const SamplePiece& front = owner->pieces().front();
+    const SamplePart& front = owner->parts().front();
     found[i] = {{}, front.shard.get(), front.number, owner->key(), {}};
     const auto file = owner->Find(names_[i]);
     if (!file) {
       // It may be among those that damage has hidden.
-      for (const SamplePiece& piece : owner->pieces()) {
-        if (!piece.record.damage()) continue;
-        return Error(*piece.record.damage())
-            .Within(fmt::format("{}: record {}", piece.shard->Describe(), piece.number));
+      for (const SamplePart& part : owner->parts()) {
+        if (!part.record.damage()) continue;
+        return Error(*part.record.damage())
+            .Within(fmt::format("{}: record {}", part.shard->Describe(), part.number));
       }
       continue;
     }
-    const SamplePiece& piece = owner->pieces()[file->piece];
+    const SamplePart& part = owner->parts()[file->part];
     const EntryHeader& header = owner->header(*file);
     found[i] = {
-        header, piece.shard.get(), piece.number, piece.record.key(),
-        piece.record.block().view().subspan(static_cast<size_t>(header.content_at),
-                                            static_cast<size_t>(header.stored_size))};
+        header, part.shard.get(), part.number, part.record.key(),
+        part.record.block().view().subspan(static_cast<size_t>(header.content_at),
+                                           static_cast<size_t>(header.stored_size))};
   }
   const std::string_view key = owner->key();
   return PickedSample{key, std::move(owner)};

@@ -1,7 +1,7 @@
 // FilePicker: files of given names, of one sample after another.
 //
 // What training loops read. Of a mapped shard it looks at no more than these files need,
-// and makes no list of the others; of a far one with an entry index, it reads no more,
+// and makes no list of the others; of a remote one with an entry index, it reads no more,
 // where the others are large.
 #pragma once
 

@@ -208,7 +208,7 @@ class ShardSet final : public SampleSet {
 
   static void LoadParts(Opened& opened) {
     const Shard& shard = *opened.shard;
-    // Without STAT, only a look at each record tells; far ones are not looked at for
+    // Without STAT, only a look at each record tells; remote ones are not looked at for
     // that.
     if (shard.stat() ? !shard.stat()->has_parts : shard.mapped().empty()) return;
     for (uint64_t i = 0; i < shard.size(); ++i) {

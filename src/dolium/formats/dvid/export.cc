@@ -162,9 +162,10 @@ Result<std::shared_ptr<const Shard>> ExportScale::OpenShard(
   DOLIUM_TRY(auto shard, Shard::Open({location_.store, object}, options_, batches_));
   if (volume_end_ && !options_.salvage) {
     if (const Misplaced misplaced = MisplacedIn(*shard); misplaced.count > 0) {
-      return Corrupt(fmt::format("{}: {}; --salvage takes them from where they are",
+      return Corrupt(fmt::format("{}: {}; salvaging takes them from where they are",
                                  shard->Describe(), misplaced.Explain()))
-          .WithKind("misplaced");
+          .WithKind("misplaced")
+          .WithHint(Hint::kSalvage);
     }
   }
   std::vector<std::shared_ptr<const Shard>> dropped;  // Closed after the lock is gone.
@@ -224,8 +225,8 @@ Result<std::optional<ExportScale::Found>> ExportScale::FindKey(const Key& key) c
 }
 
 Result<Key> ExportScale::BlockEnd() const {
-  // Shards at the far end along an axis.
-  std::vector<size_t> far;
+  // Shards at the end along an axis.
+  std::vector<size_t> outer;
   if (side_ && !options_.salvage) {
     Key last = {0, 0, 0};
     for (const auto& [corner, object] : corners_) {
@@ -234,14 +235,14 @@ Result<Key> ExportScale::BlockEnd() const {
     for (const auto& [corner, object] : corners_) {
       const bool at_end =
           corner[0] == last[0] || corner[1] == last[1] || corner[2] == last[2];
-      if (at_end) far.push_back(object);
+      if (at_end) outer.push_back(object);
     }
   } else {
-    far.resize(objects_.size());
-    std::iota(far.begin(), far.end(), size_t{0});
+    outer.resize(objects_.size());
+    std::iota(outer.begin(), outer.end(), size_t{0});
   }
   Key end = {0, 0, 0};
-  for (const size_t object : far) {
+  for (const size_t object : outer) {
     DOLIUM_TRY(const auto shard, OpenShard(objects_[object]));
     for (size_t i = 0; i < shard->size(); ++i) {
       const Key block = shard->BlockOf(i);

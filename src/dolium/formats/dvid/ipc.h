@@ -133,7 +133,7 @@ class Batch {
   struct List {
     Bytes offsets;
     Bytes values;
-    std::optional<ByteRange> far;  // in the object, if the values were not read
+    std::optional<ByteRange> remote;  // in the object, if the values were not read
     uint64_t width = 1;
   };
   // In bytes of the values.

@@ -129,7 +129,7 @@ TEST(Batch, ReadsPlainAndCompressedBuffers) {
   }
 }
 
-TEST(Batch, ReadsOfAFarBodyWhatItNeeds) {
+TEST(Batch, ReadsOfARemoteBodyWhatItNeeds) {
   TestBatch made;
   made.Build();
   size_t calls = 0;

@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 30;
 // What is read of an object that is not local, to salvage it.
 constexpr uint64_t kMaxSalvageBytes = uint64_t{4} << 30;
-// Read of a far message at first; more than the metadata of a batch take.
+// Read of a remote message at first; more than the metadata of a batch take.
 constexpr uint64_t kHeaderBytes = 1024;
 // Larger bodies of several rows are read in parts, unless they are mapped.
 constexpr uint64_t kWholeBodyBytes = uint64_t{1} << 20;
@@ -311,10 +311,11 @@ Result<void> Shard::LoadRows() {
 // the columns count, the columns decide.
 Result<void> Shard::NameRows(const ShardIndex& index) {
   if (index.rows.size() != places_.size()) {
-    return Corrupt(
-        fmt::format("its index has {} rows, the Arrow data {}; --salvage goes "
-                    "by the data, `dolium reindex --force` writes an index",
-                    index.rows.size(), places_.size()));
+    return Corrupt(fmt::format(
+                       "its index has {} rows, the Arrow data {}; salvaging goes by the "
+                       "data",
+                       index.rows.size(), places_.size()))
+        .WithHint(Hint::kSalvageOrReindex);
   }
   // Where ranges are not those of the messages, the columns tell all.
   if (index.has_ranges) return {};
@@ -351,8 +352,9 @@ Result<void> Shard::SortRows() {
   if (twice == sorted_.end()) return {};
   if (!options_.salvage) {
     return Corrupt(
-        fmt::format("block {} is there twice; --salvage takes the last of them",
-                    ToString(places_[*twice].key)));
+               fmt::format("block {} is there twice; salvaging takes the last of them",
+                           ToString(places_[*twice].key)))
+        .WithHint(Hint::kSalvage);
   }
   DropRepeated();
   return SortRows();
@@ -465,10 +467,9 @@ Result<Row> Shard::Read(size_t number) const {
       const uint64_t last = number + (batch->rows() - 1 - place.row);
       if (last >= places_.size() ||
           places_[static_cast<size_t>(last)].range != place.range) {
-        return Corrupt(
-            fmt::format("its batch has {} rows, the index not as many; "
-                        "`dolium reindex --force` writes an index",
-                        batch->rows()));
+        return Corrupt(fmt::format("its batch has {} rows, the index not as many",
+                                   batch->rows()))
+            .WithHint(Hint::kRewriteIndex);
       }
     }
     DOLIUM_TRY(Row row, MakeRow(*batch, place.row));

@@ -18,7 +18,8 @@ constexpr std::string_view kMessageMark("\xff\xff\xff\xff", 4);
 
 }  // namespace
 
-Result<void> Shard::AddRows(const Message& message, std::vector<BlockLocation>& places) const {
+Result<void> Shard::AddRows(const Message& message,
+                            std::vector<BlockLocation>& places) const {
   DOLIUM_TRY(const auto batch, ParseBatch(message));
   for (uint64_t row = 0; row < batch->rows(); ++row) {
     places.push_back({batch->key(row), static_cast<uint32_t>(row), message.range});
@@ -118,20 +119,22 @@ Error Shard::ExplainRest(uint64_t end) const {
   return Corrupt(fmt::format(
                      "bytes {} are behind the end of the stream: it was exported into "
                      "a folder that had an export already, and DVID appends; the CSV "
-                     "is of the last one. --salvage takes the last of each block; "
+                     "is of the last one. Salvaging takes the last of each block; "
                      "better export again into an empty folder",
                      ToString(rest)))
-      .WithKind("rerun");
+      .WithKind("rerun")
+      .WithHint(Hint::kSalvage);
 }
 
 Error Shard::ExplainSecondSchema(uint64_t at) const {
   return Corrupt(fmt::format(
                      "a second schema at {} within the stream: several shards were "
                      "written into this file at once, as DVID does where shards are "
-                     "not cubes. --salvage takes the blocks that are whole; better "
+                     "not cubes. Salvaging takes the blocks that are whole; better "
                      "export again with preshift_bits + minishard_bits divisible by 3",
                      at))
-      .WithKind("noncubic");
+      .WithKind("noncubic")
+      .WithHint(Hint::kSalvage);
 }
 
 Shard::Salvage Shard::SalvageRows() const {
@@ -145,7 +148,8 @@ Shard::Salvage Shard::SalvageRows() const {
       at = static_cast<size_t>(message->range.end());
       continue;
     }
-    if (!message || message->is_end || message->header.kind != MessageKind::kRecordBatch) {
+    if (!message || message->is_end ||
+        message->header.kind != MessageKind::kRecordBatch) {
       if (!message && message.error().kind == "cut") ++salvage.cut;
       ++at;
       continue;
@@ -188,14 +192,15 @@ Result<void> Shard::Check(const std::function<void(const Finding&)>& visit,
   }
   if (index_form_ == "none") {
     report("index", {}, std::nullopt,
-           Corrupt("there is no index beside it: readers go through all messages; "
-                   "`dolium reindex` writes one"),
+           Corrupt("there is no index beside it: readers go through all messages")
+               .WithHint(Hint::kReindex),
            Severity::kWarning);
   }
   if (index_unfit_) {
     report("index", {}, std::nullopt,
            Corrupt("the ranges of its index are not those of the messages: readers go "
-                   "through all of them; `dolium reindex --force` writes an index"),
+                   "through all of them")
+               .WithHint(Hint::kRewriteIndex),
            Severity::kWarning);
   }
   // The index against the columns.

@@ -60,8 +60,9 @@ ChunkUpdate ToUpdate(const ShardReader& reader, uint64_t id, const Change& chang
           return NotFound(fmt::format("{}: no chunk {}", reader.folder().Describe(), id));
         }
         if (change.only_if_absent && old.is_there) {
-          return Exists(fmt::format("{}: {}: is there already; --force replaces it",
-                                    reader.folder().Describe(), id));
+          return Exists(fmt::format("{}: {}: is there already",
+                                    reader.folder().Describe(), id))
+              .WithHint(Hint::kReplace);
         }
         return NewChunk{ToVector(*change.value), ToVector(change.preceding)};
       },

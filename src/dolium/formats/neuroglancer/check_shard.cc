@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "dolium/container/entry_error.h"
-#include "dolium/formats/neuroglancer/piece_sources.h"
+#include "dolium/formats/neuroglancer/chunk_sources.h"
 #include "dolium/formats/neuroglancer/sharded_container.h"
 
 namespace dolium::neuroglancer {

@@ -6,7 +6,7 @@
 
 #include "dolium/base/parallel.h"
 #include "dolium/container/entry_error.h"
-#include "dolium/formats/neuroglancer/piece_sources.h"
+#include "dolium/formats/neuroglancer/chunk_sources.h"
 #include "dolium/formats/neuroglancer/sharded_writer.h"
 
 namespace dolium::neuroglancer {

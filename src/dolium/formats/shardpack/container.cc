@@ -19,10 +19,10 @@ namespace {
 
 // Shards that are kept open.
 constexpr size_t kMaxOpen = 256;
-// Far records that are larger are not read whole for their headers.
+// Remote records that are larger are not read whole for their headers.
 constexpr uint64_t kLargeRecord = uint64_t{64} << 10;
 // What is read of them at a time, and what the header of an entry can take.
-constexpr uint64_t kHeaderPiece = 4096;
+constexpr uint64_t kHeaderRead = 4096;
 constexpr uint64_t kMaxEntryHeader = kEntryHeaderBytes + 3 * uint64_t{UINT16_MAX};
 
 Result<CodecChain> ChainOf(const EntryHeader& entry, BytesView stored, uint64_t raw_size,
@@ -77,18 +77,18 @@ class EntryWalker {
     for (uint32_t i = 0; i < header.entry_count; ++i) {
       auto entry = ReadEntryHeader(at, header);
       if (!entry) {
-        fail(
-            std::move(entry).error().Within(fmt::format("\"{}\": entry {}", header.key, i)),
-            {header.key, {}});
+        fail(std::move(entry).error().Within(
+                 fmt::format("\"{}\": entry {}", header.key, i)),
+             {header.key, {}});
         return {};
       }
       at = RoundUp(entry->content_end(), kEntryAlignment);
       if (entry->is_aux()) continue;
       auto made = MakeEntry(header, *entry);
-      const bool goes_on =
-          made ? visit(*std::move(made), entry->name)
-               : fail(std::move(made).error().Within(EntryContext(header.key, entry->name)),
-                      {header.key, entry->name});
+      const bool goes_on = made ? visit(*std::move(made), entry->name)
+                                : fail(std::move(made).error().Within(
+                                           EntryContext(header.key, entry->name)),
+                                       {header.key, entry->name});
       if (!goes_on) return {};
     }
     return {};
@@ -102,7 +102,7 @@ class EntryWalker {
   }
 
   Result<RecordHeader> ReadHeader() {
-    DOLIUM_TRY(record_, ReadSome(0, block_ ? place_.length : kHeaderPiece));
+    DOLIUM_TRY(record_, ReadSome(0, block_ ? place_.length : kHeaderRead));
     auto header = ParseRecordHeader(record_, shard_.options().check);
     if (!header && record_.size() < place_.length) {
       DOLIUM_TRY(record_, ReadSome(0, place_.length));
@@ -130,19 +130,19 @@ class EntryWalker {
                                  place_.length))
           .WithKind(kind::kEntry);
     }
-    DOLIUM_TRY(entry_, ReadSome(at, kHeaderPiece));
+    DOLIUM_TRY(entry_, ReadSome(at, kHeaderRead));
     const auto parse = [&] {
       return ParseEntryHeader(entry_, 0, record.align_log2, shard_.options().check,
-                            /*whole=*/false);
+                              /*whole=*/false);
     };
     auto entry = parse();
-    if (!entry && entry_.size() == kHeaderPiece) {
+    if (!entry && entry_.size() == kHeaderRead) {
       DOLIUM_TRY(entry_, ReadSome(at, kMaxEntryHeader));
       entry = parse();
     }
     if (!entry) return entry;
     const uint64_t header_end = at + kEntryHeaderBytes + entry->name.size() +
-                              entry->content_type.size() + entry->extensions.size();
+                                entry->content_type.size() + entry->extensions.size();
     entry->content_at = RoundUp(header_end, uint64_t{1} << record.align_log2);
     if (entry->content_at > place_.length ||
         entry->stored_size > place_.length - entry->content_at) {
@@ -163,8 +163,8 @@ class EntryWalker {
       const bool is_zstd = header.codec == static_cast<uint8_t>(Compression::kZstd);
       Bytes stored;
       if (is_zstd && header.stored_size > 0) {
-        DOLIUM_TRY(stored,
-                   ReadSome(header.content_at, std::min(header.stored_size, kFrameHeader)));
+        DOLIUM_TRY(stored, ReadSome(header.content_at,
+                                    std::min(header.stored_size, kFrameHeader)));
       }
       DOLIUM_TRY(CodecChain chain, ChainOf(header, stored, header.raw_size, contents_));
       entry.extents.push_back(
@@ -390,7 +390,7 @@ Result<void> PackContainer::ScanObject(std::string_view object,
       ++number;
       continue;
     }
-    // Small ones of a far shard come together.
+    // Small ones of a remote shard come together.
     uint64_t end = number;
     while (end < shard.size() && shard.range(end).length <= kLargeRecord) ++end;
     const auto visited = shard.VisitBlocks(

@@ -33,7 +33,7 @@ class PackContainer final : public Container {
 
   // The shards.
   Result<std::vector<std::string>> Objects() const override;
-  // Of a far shard with large records, reads their headers alone.
+  // Of a remote shard with large records, reads their headers alone.
   Result<void> ScanObject(std::string_view object,
                           const ScanVisitor& visitor) const override;
   // All that VerifyShard checks but contents.

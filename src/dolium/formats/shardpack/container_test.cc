@@ -161,7 +161,7 @@ TEST(PackContainer, GivesOneExtentPerChunk) {
   EXPECT_EQ(ReadAll(*container)["k/a"], text);
 }
 
-TEST(PackContainer, ReadsLargeFarRecordsByTheirHeaders) {
+TEST(PackContainer, ReadsLargeRemoteRecordsByTheirHeaders) {
   std::vector<Sample> samples;
   for (int i = 0; i < 3; ++i) {
     samples.push_back(

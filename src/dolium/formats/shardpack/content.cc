@@ -53,7 +53,7 @@ Result<void> CheckRatio(uint64_t stored, uint64_t raw, const ContentOptions& opt
       .WithKind(kind::kLimit);
 }
 
-// Undoes the codec of one piece.
+// Undoes the codec of one content or chunk.
 Result<void> Decompress(uint8_t codec, BytesView stored, MutableBytes into,
                         const ContentOptions& options) {
   switch (static_cast<Compression>(codec)) {
@@ -77,15 +77,16 @@ Result<void> Decompress(uint8_t codec, BytesView stored, MutableBytes into,
       .WithKind(kind::kUnsupportedCodec);
 }
 
-Result<void> DecodePiece(uint8_t codec, BytesView stored, MutableBytes into,
-                         const ContentOptions& options) {
+Result<void> DecodeStored(uint8_t codec, BytesView stored, MutableBytes into,
+                          const ContentOptions& options) {
   auto done = Decompress(codec, stored, into, options);
   if (done || !done.error().kind.empty()) return done;
   return std::move(done).error().WithKind(kind::kEntry);
 }
 
-Result<void> DecodeChunk(const EntryHeader& header, BytesView stored, const ChunkTable& table,
-                         size_t index, MutableBytes into, const ContentOptions& options) {
+Result<void> DecodeChunk(const EntryHeader& header, BytesView stored,
+                         const ChunkTable& table, size_t index, MutableBytes into,
+                         const ContentOptions& options) {
   const ContentChunk chunk = table[index];
   const BytesView bytes = stored.subspan(static_cast<size_t>(chunk.stored.offset),
                                          static_cast<size_t>(chunk.stored.length));
@@ -93,7 +94,7 @@ Result<void> DecodeChunk(const EntryHeader& header, BytesView stored, const Chun
     DOLIUM_TRY_VOID(CheckCrc(bytes, chunk.crc32c, fmt::format("chunk {}", index)));
   }
   const uint8_t codec = chunk.is_compressed ? header.codec : uint8_t{0};
-  return DecodePiece(codec, bytes, into, options).Within(fmt::format("chunk {}", index));
+  return DecodeStored(codec, bytes, into, options).Within(fmt::format("chunk {}", index));
 }
 
 }  // namespace
@@ -156,8 +157,8 @@ Result<ChunkTable> ChunkTable::Parse(const EntryHeader& header, BytesView stored
     begin = end;
   }
   if (begin != header.stored_size) {
-    return Bad(
-        fmt::format("the chunks end at {}, the content at {}", begin, header.stored_size));
+    return Bad(fmt::format("the chunks end at {}, the content at {}", begin,
+                           header.stored_size));
   }
   return table;
 }
@@ -204,7 +205,8 @@ Result<void> CheckStored(const EntryHeader& header, BytesView stored) {
   return {};
 }
 
-Result<std::set<uint32_t>> DictionariesNeeded(const EntryHeader& header, BytesView stored) {
+Result<std::set<uint32_t>> DictionariesNeeded(const EntryHeader& header,
+                                              BytesView stored) {
   std::set<uint32_t> ids;
   if (header.codec != static_cast<uint8_t>(Compression::kZstd)) return ids;
   if (!header.is_chunked()) {
@@ -223,8 +225,8 @@ Result<std::set<uint32_t>> DictionariesNeeded(const EntryHeader& header, BytesVi
   return ids;
 }
 
-Result<void> DecodeContentInto(const EntryHeader& header, BytesView stored, MutableBytes into,
-                               const ContentOptions& options) {
+Result<void> DecodeContentInto(const EntryHeader& header, BytesView stored,
+                               MutableBytes into, const ContentOptions& options) {
   DOLIUM_TRY_VOID(CheckLimits(header, options));
   if (!header.is_chunked()) {
     if (options.check == Check::kFull && header.codec == 0 &&
@@ -236,13 +238,14 @@ Result<void> DecodeContentInto(const EntryHeader& header, BytesView stored, Muta
     if (options.check == Check::kFull) {
       DOLIUM_TRY_VOID(CheckCrc(stored, header.crc32c, "content"));
     }
-    return DecodePiece(header.codec, stored, into, options);
+    return DecodeStored(header.codec, stored, into, options);
   }
   DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(header, stored, options.check));
   size_t at = 0;
   for (size_t i = 0; i < table.size(); ++i) {
     const auto size = static_cast<size_t>(table[i].raw_size);
-    DOLIUM_TRY_VOID(DecodeChunk(header, stored, table, i, into.subspan(at, size), options));
+    DOLIUM_TRY_VOID(
+        DecodeChunk(header, stored, table, i, into.subspan(at, size), options));
     at += size;
   }
   return {};

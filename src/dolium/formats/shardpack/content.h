@@ -25,7 +25,7 @@ struct ContentOptions {
   const Dictionaries* dictionaries = nullptr;
 };
 
-// One piece of a chunked content.
+// One chunk of a chunked content.
 struct ContentChunk {
   ByteRange stored;  // in the content area
   uint64_t raw_size = 0;
@@ -37,7 +37,8 @@ struct ContentChunk {
 class ChunkTable {
  public:
   // `stored`: the content area, or at least its table.
-  static Result<ChunkTable> Parse(const EntryHeader& header, BytesView stored, Check check);
+  static Result<ChunkTable> Parse(const EntryHeader& header, BytesView stored,
+                                  Check check);
 
   // How many bytes the table takes: what must be read of a content to parse it.
   static Result<uint64_t> TableSize(const EntryHeader& header, BytesView first16);
@@ -67,11 +68,12 @@ Result<void> CheckLimits(const EntryHeader& header, const ContentOptions& option
 Result<void> CheckStored(const EntryHeader& header, BytesView stored);
 
 // The dictionaries that a content cannot be decoded without.
-Result<std::set<uint32_t>> DictionariesNeeded(const EntryHeader& header, BytesView stored);
+Result<std::set<uint32_t>> DictionariesNeeded(const EntryHeader& header,
+                                              BytesView stored);
 
 // Fills `into`, which has header.raw_size bytes.
-Result<void> DecodeContentInto(const EntryHeader& header, BytesView stored, MutableBytes into,
-                               const ContentOptions& options);
+Result<void> DecodeContentInto(const EntryHeader& header, BytesView stored,
+                               MutableBytes into, const ContentOptions& options);
 
 // The whole content. Shares `stored` where it is stored as it is.
 Result<Bytes> DecodeContent(const EntryHeader& header, const Bytes& stored,

@@ -20,7 +20,7 @@ namespace dolium::shardpack {
 namespace {
 
 constexpr size_t kMaxShort = UINT16_MAX;
-// Smaller contents are copied beside their headers: one piece is cheaper than three.
+// Smaller contents are copied beside their headers: one segment is cheaper than three.
 constexpr size_t kCopiedContent = 4096;
 
 template <std::unsigned_integral T>
@@ -70,16 +70,16 @@ uint32_t DictionaryIdIn(std::string_view content_type, BytesView data) {
 
 // A content as it will be stored.
 struct StoredContent {
-  std::vector<Bytes> pieces;
+  std::vector<Bytes> segments;
   uint64_t size = 0;
   uint32_t crc32c = 0;
   Compression codec = Compression::kNone;
   bool is_chunked = false;
   bool is_too_dense = false;  // readers would take it for a bomb
 
-  void Add(Bytes piece) {
-    size += piece.size();
-    pieces.push_back(std::move(piece));
+  void Add(Bytes segment) {
+    size += segment.size();
+    segments.push_back(std::move(segment));
   }
 };
 
@@ -237,13 +237,13 @@ ByteVector EntryExtensions(const File& file) {
   return out;
 }
 
-// The pieces of a block, one after another.
+// The segments of a block, one after another.
 class BlockBuilder {
  public:
   explicit BlockBuilder(uint64_t alignment) : alignment_(alignment) {}
 
   uint64_t size() const { return done_ + open_.size(); }
-  // The piece that small things are added to.
+  // The segment that small things are added to.
   ByteVector& open() { return open_; }
 
   void Pad(uint64_t alignment) {
@@ -258,7 +258,7 @@ class BlockBuilder {
     }
     Close();
     done_ += bytes.size();
-    pieces_.push_back(bytes);
+    segments_.push_back(bytes);
   }
 
   void Close() {
@@ -267,23 +267,24 @@ class BlockBuilder {
     if (first_.empty()) {
       first_ = std::move(open_);
     } else {
-      pieces_.push_back(Bytes::FromVector(std::move(open_)));
+      segments_.push_back(Bytes::FromVector(std::move(open_)));
     }
     open_ = {};
   }
 
-  // The piece that begins with the record's header, which is filled in last. After Close().
+  // The segment that begins with the record's header, which is filled in last. After
+  // Close().
   MutableBytes first() { return first_; }
 
   std::vector<Bytes> Take() && {
-    pieces_.insert(pieces_.begin(), Bytes::FromVector(std::move(first_)));
-    return std::move(pieces_);
+    segments_.insert(segments_.begin(), Bytes::FromVector(std::move(first_)));
+    return std::move(segments_);
   }
 
  private:
   uint64_t alignment_;
   ByteVector first_;
-  std::vector<Bytes> pieces_;
+  std::vector<Bytes> segments_;
   ByteVector open_;
   uint64_t done_ = 0;
 };
@@ -308,7 +309,7 @@ void WriteEntry(PreparedEntry& entry, BlockBuilder& block, EncodedRecord& record
       .dictionary_id = DictionaryIdIn(file.content_type, file.data)};
   ByteVector header;
   header.reserve(kEntryHeaderBytes + file.name.size() + file.content_type.size() +
-               entry.extensions.size());
+                 entry.extensions.size());
   Put(header, content.size);
   Put(header, uint64_t{file.data.size()});
   Put(header, content.crc32c);
@@ -317,7 +318,7 @@ void WriteEntry(PreparedEntry& entry, BlockBuilder& block, EncodedRecord& record
   Put(header, static_cast<uint16_t>(entry.extensions.size()));
   Put(header, static_cast<uint8_t>(content.codec));
   Put(header, static_cast<uint8_t>((content.is_chunked ? kEntryChunked : 0) |
-                                 (file.is_aux ? kEntryAux : 0)));
+                                   (file.is_aux ? kEntryAux : 0)));
   const uint32_t fixed = Crc32c(header);
   Put(header, uint32_t{0});
   PutText(header, file.name);
@@ -327,7 +328,7 @@ void WriteEntry(PreparedEntry& entry, BlockBuilder& block, EncodedRecord& record
           Crc32c(BytesView(header).subspan(kEntryHeaderBytes), fixed));
   Append(block.open(), header);
   block.PadToData();
-  for (const Bytes& piece : content.pieces) block.Add(piece);
+  for (const Bytes& segment : content.segments) block.Add(segment);
   summary.end = block.size();
   record.entries.push_back(std::move(summary));
 }
@@ -380,11 +381,11 @@ Result<EncodedRecord> Encode(const Sample& sample, std::optional<PartNumber> par
   }
   BlockBuilder block(uint64_t{1} << options.align_log2);
   ByteVector& header = block.open();
-  // Small contents join the headers in one piece.
+  // Small contents join the headers in one segment.
   header.reserve(kRecordHeaderBytes + sample.key.size() + sample.metadata.bytes.size() +
-               static_cast<size_t>(std::min<uint64_t>(bytes, kCopiedContent)) +
-               entries.size() *
-                   (2 * kEntryHeaderBytes + (size_t{1} << options.align_log2)));
+                 static_cast<size_t>(std::min<uint64_t>(bytes, kCopiedContent)) +
+                 entries.size() *
+                     (2 * kEntryHeaderBytes + (size_t{1} << options.align_log2)));
   ByteVector extensions;
   if (part) {
     ByteVector body;
@@ -424,7 +425,7 @@ Result<EncodedRecord> Encode(const Sample& sample, std::optional<PartNumber> par
   StoreLE(first + 28, static_cast<uint32_t>(sample.files.size()));
   const BytesView whole(first, header_end);
   StoreLE(first + 24, Crc32c(whole.subspan(28), Crc32c(whole.first(24))));
-  record.pieces = std::move(block).Take();
+  record.segments = std::move(block).Take();
   return record;
 }
 
@@ -537,7 +538,7 @@ Result<EncodedRecord> SummarizeBlock(Bytes block, Check check) {
                            .dictionary_id = DictionaryIdOf(record, entry)});
     at = RoundUp(entry.content_end(), kEntryAlignment);
   }
-  out.pieces.push_back(std::move(block));
+  out.segments.push_back(std::move(block));
   return out;
 }
 

@@ -44,7 +44,7 @@ struct EntrySummary {
   std::string name = {};
   std::string content_type = {};
   uint64_t header_at = 0;  // in the block
-  uint64_t end = 0;      // of its content, in the block
+  uint64_t end = 0;        // of its content, in the block
   uint64_t raw_size = 0;
   uint64_t stored_size = 0;
   bool is_plain = true;  // neither compressed nor chunked
@@ -52,11 +52,11 @@ struct EntrySummary {
   uint32_t dictionary_id = 0;  // of the dictionary that it is; 0: none
 };
 
-// A block in pieces, so that contents which are stored as they are need not be copied.
+// A block in segments, so that contents which are stored as they are need not be copied.
 struct EncodedRecord {
   std::string key;
-  std::vector<Bytes> pieces = {};
-  uint64_t size = 0;  // of all pieces
+  std::vector<Bytes> segments = {};
+  uint64_t size = 0;  // of all segments
   bool is_part = false;
   std::vector<EntrySummary> entries = {};
 };

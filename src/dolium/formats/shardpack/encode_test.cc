@@ -21,7 +21,7 @@ constexpr Compression kAll[] = {Compression::kNone, Compression::kGzip, Compress
 
 std::string Joined(const EncodedRecord& record) {
   std::string joined;
-  for (const Bytes& piece : record.pieces) joined += AsText(piece);
+  for (const Bytes& segment : record.segments) joined += AsText(segment);
   EXPECT_EQ(joined.size(), record.size);
   return joined;
 }
@@ -80,8 +80,8 @@ TEST(EncodeRecord, DoesNotCopyLargeContents) {
   const Bytes large = Text(std::string(100'000, 'x'));
   const EncodedRecord record = Must(EncodeRecord(
       {.key = "k", .files = {{.name = "a", .data = large}}}, EncodeOptions{}));
-  ASSERT_EQ(record.pieces.size(), 2U);
-  EXPECT_EQ(record.pieces[1].data(), large.data());
+  ASSERT_EQ(record.segments.size(), 2U);
+  EXPECT_EQ(record.segments[1].data(), large.data());
 }
 
 TEST(EncodeRecord, StoresAsItIsWhatDoesNotShrink) {
@@ -221,8 +221,9 @@ TEST(Record, MustFillItsBlock) {
   const std::string block = Blocks({{.key = "k", .files = {{.name = "a"}}}});
   EXPECT_EQ(KindOf(Record::Parse(Text(block + std::string(8, '\0')), Check::kHeaders)),
             kind::kIndex);
-  EXPECT_EQ(KindOf(Record::Parse(Text(block.substr(0, block.size() - 8)), Check::kHeaders)),
-            kind::kIndex);
+  EXPECT_EQ(
+      KindOf(Record::Parse(Text(block.substr(0, block.size() - 8)), Check::kHeaders)),
+      kind::kIndex);
 }
 
 }  // namespace

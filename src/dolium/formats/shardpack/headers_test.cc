@@ -132,7 +132,8 @@ TEST(ClaimedRecordSize, IsNothingWithoutTheMagic) {
 TEST(ParsePart, GivesIndexAndCount) {
   const EncodedRecord record = Must(
       EncodePart({.key = "k", .files = {{.name = "a", .data = Text("x")}}}, {2, 3}, {}));
-  const RecordHeader header = Must(ParseRecordHeader(record.pieces.front(), Check::kHeaders));
+  const RecordHeader header =
+      Must(ParseRecordHeader(record.segments.front(), Check::kHeaders));
   const auto part = Must(ParsePart(header));
   ASSERT_TRUE(part);
   EXPECT_EQ(part->index, 2U);
@@ -149,9 +150,11 @@ TEST(ParseEntryHeader, StaysWithinTheBlock) {
   EXPECT_EQ(header.content_end(), 84U);
   EXPECT_FALSE(ParseEntryHeader(bytes.first(83), 40, 3, Check::kHeaders));
   EXPECT_TRUE(ParseEntryHeader(bytes.first(83), 40, 3, Check::kHeaders, /*whole=*/false));
-  EXPECT_FALSE(ParseEntryHeader(bytes.first(75), 40, 3, Check::kHeaders, /*whole=*/false));
+  EXPECT_FALSE(
+      ParseEntryHeader(bytes.first(75), 40, 3, Check::kHeaders, /*whole=*/false));
   EXPECT_FALSE(ParseEntryHeader(bytes, bytes.size() - 31, 3, Check::kHeaders));
-  EXPECT_EQ(KindOf(ParseEntryHeader(bytes, UINT64_MAX, 3, Check::kHeaders)), kind::kEntry);
+  EXPECT_EQ(KindOf(ParseEntryHeader(bytes, UINT64_MAX, 3, Check::kHeaders)),
+            kind::kEntry);
 }
 
 TEST(ParseExtras, SkipsWhatItDoesNotKnow) {

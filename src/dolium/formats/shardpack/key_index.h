@@ -27,7 +27,7 @@ uint64_t HashKey(std::string_view key);
 ByteVector WriteKeyIndex(std::span<const KeyHash> keys);
 
 // Looks into a body, wherever it is. Hashes are spread evenly, so that a small window
-// around the place where one should be nearly always holds it: a body that is far away
+// around the place where one should be nearly always holds it: a body that is remote
 // costs one request, and one more if it is there.
 class KeyIndex {
  public:

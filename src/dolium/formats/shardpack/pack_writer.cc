@@ -14,7 +14,7 @@ namespace dolium::shardpack {
 
 namespace {
 
-// What is encoded as one piece of work.
+// What is encoded as one task.
 constexpr uint64_t kBatchBytes = uint64_t{512} << 10;
 constexpr size_t kBatchSamples = 256;
 // What a dictionary is trained from: small files of the first samples.

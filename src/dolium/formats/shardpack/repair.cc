@@ -20,7 +20,7 @@ namespace dolium::shardpack {
 namespace {
 
 // What is not a local file is read into memory; larger ones have to be copied first.
-constexpr uint64_t kFarLimit = uint64_t{16} << 30;
+constexpr uint64_t kRemoteLimit = uint64_t{16} << 30;
 // How many times the bytes there are, headers of records may be looked at in searches.
 constexpr uint64_t kSearchCost = 64;
 
@@ -28,7 +28,7 @@ Result<Bytes> WholeObject(const Location& location) {
   if (IsLocal(location)) {
     return static_cast<const FileStore&>(*location.store).Map(location.path);
   }
-  DOLIUM_TRY(auto whole, location.store->ReadWhole(location.path, kFarLimit));
+  DOLIUM_TRY(auto whole, location.store->ReadWhole(location.path, kRemoteLimit));
   return std::move(whole.bytes);
 }
 
@@ -38,8 +38,8 @@ uint64_t HeaderSizeClaim(BytesView header) {
          LoadLE<uint16_t>(header.data() + 20) + LoadLE<uint16_t>(header.data() + 22);
 }
 
-// The record that `bytes` begin with, if they do with one whose header is sound. It may end
-// past them.
+// The record that `bytes` begin with, if they do with one whose header is sound. It may
+// end past them.
 std::optional<RecordHeader> SoundHeader(BytesView bytes) {
   if (bytes.size() < kRecordHeaderBytes) return std::nullopt;
   const auto header = ParseRecordHeader(bytes, Check::kHeaders);
@@ -92,8 +92,8 @@ class Walker {
     return {at, header.record_size};
   }
 
-  // Bytes made to look like headers everywhere must not make it slow: when more were looked
-  // at than make sense, nothing is a header any more.
+  // Bytes made to look like headers everywhere must not make it slow: when more were
+  // looked at than make sense, nothing is a header any more.
   std::optional<RecordHeader> AffordableHeader(uint64_t at) {
     const BytesView rest = From(at);
     if (rest.size() < kRecordHeaderBytes) return std::nullopt;

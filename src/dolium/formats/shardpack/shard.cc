@@ -22,7 +22,7 @@ constexpr uint64_t kSectionLimit = uint64_t{4} << 30;
 constexpr uint64_t kWholeKeyIndex = uint64_t{8} << 20;
 // How many headers of records one request for keys takes in.
 constexpr size_t kHeadersAtOnce = 1024;
-// What is read of a far record for its header.
+// What is read of a remote record for its header.
 constexpr uint64_t kHeaderBytes = 4096;
 // What one read takes in where blocks are visited, unless a single one is larger.
 constexpr uint64_t kBytesAtOnce = uint64_t{8} << 20;
@@ -272,10 +272,10 @@ std::vector<Result<Record>> Shard::ReadMany(std::span<const uint64_t> numbers) c
 Result<KeyIndex> Shard::LoadKeys() const {
   const Section* section = sections_ ? FindSection(*sections_, "KEYX") : nullptr;
   if (section != nullptr) {
-    const bool is_far =
+    const bool is_remote =
         map_.empty() && section->range.offset < footer_.file_size - kept_tail_.size();
     auto keys = [&]() -> Result<KeyIndex> {
-      if (is_far && section->codec == 0 && section->range.length > kWholeKeyIndex) {
+      if (is_remote && section->codec == 0 && section->range.length > kWholeKeyIndex) {
         return KeyIndex::Open(section->range.length, size(),
                               [this, begin = section->range.offset](ByteRange range) {
                                 return ReadBytes({begin + range.offset, range.length});

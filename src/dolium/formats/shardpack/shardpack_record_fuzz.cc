@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto again = shardpack::EncodeRecord(*sample, {});
   if (!again) return 0;
   ByteVector block;
-  for (const Bytes& piece : again->pieces) Append(block, piece);
+  for (const Bytes& segment : again->segments) Append(block, segment);
   const auto read =
       shardpack::Record::Parse(Bytes::FromVector(block), shardpack::Check::kFull);
   if (!read || read->damage() || read->key() != record->key()) __builtin_trap();

@@ -23,8 +23,8 @@ namespace {
 constexpr size_t kPeek = 16;
 // Memory taken on the word of a record's header: more only as its bytes come.
 constexpr uint64_t kTrustedSize = uint64_t{64} << 20;
-constexpr size_t kPiece = size_t{4} << 20;
-constexpr size_t kTailPiece = size_t{64} << 10;
+constexpr size_t kSegment = size_t{4} << 20;
+constexpr size_t kTailSegment = size_t{64} << 10;
 // What a file is read ahead by; larger reads go past it.
 constexpr size_t kReadAhead = size_t{256} << 10;
 
@@ -91,16 +91,17 @@ class StoreInput final : public ByteInput {
       : location_(std::move(location)), info_(std::move(info)) {}
 
   Result<size_t> Read(MutableBytes into) override {
-    if (at_ == piece_.size()) {
-      const uint64_t size = std::min<uint64_t>(kPiece, info_.size - position_);
+    if (at_ == segment_.size()) {
+      const uint64_t size = std::min<uint64_t>(kSegment, info_.size - position_);
       if (size == 0) return size_t{0};
-      DOLIUM_TRY(piece_, location_.store->ReadRange(location_.path, {position_, size},
-                                                    {.if_generation = info_.generation}));
+      DOLIUM_TRY(segment_,
+                 location_.store->ReadRange(location_.path, {position_, size},
+                                            {.if_generation = info_.generation}));
       position_ += size;
       at_ = 0;
     }
-    const size_t size = std::min(into.size(), piece_.size() - at_);
-    std::memcpy(into.data(), piece_.data() + at_, size);
+    const size_t size = std::min(into.size(), segment_.size() - at_);
+    std::memcpy(into.data(), segment_.data() + at_, size);
     at_ += size;
     return size;
   }
@@ -109,7 +110,7 @@ class StoreInput final : public ByteInput {
   Location location_;
   ObjectInfo info_;
   uint64_t position_ = 0;
-  Bytes piece_;
+  Bytes segment_;
   size_t at_ = 0;
 };
 
@@ -278,7 +279,7 @@ Result<void> StreamReader::ReadIndex(ByteVector& rest) {
 Result<ByteVector> StreamReader::ReadRest(ByteVector rest) {
   while (true) {
     const size_t begin = rest.size();
-    rest.resize(begin + kTailPiece);
+    rest.resize(begin + kTailSegment);
     DOLIUM_TRY(const size_t got, Fill(MutableBytes(rest).subspan(begin)));
     rest.resize(begin + got);
     tail_size_ += got;

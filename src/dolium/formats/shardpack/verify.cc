@@ -69,7 +69,7 @@ class Verifier {
     for (const EntryHeader& entry : record.entries()) {
       has_dirt |= !IsZero(Part(record, end, next));
       const uint64_t header_end = next + kEntryHeaderBytes + entry.name.size() +
-                                entry.content_type.size() + entry.extensions.size();
+                                  entry.content_type.size() + entry.extensions.size();
       has_dirt |= !IsZero(Part(record, header_end, entry.content_at));
       end = entry.content_end();
       next = RoundUp(end, kEntryAlignment);
@@ -135,7 +135,7 @@ class Verifier {
   uint64_t done_bytes_ = 0;
 };
 
-// What the tail says against what the records are. `records` have no pieces.
+// What the tail says against what the records are. `records` have no segments.
 class TailCheck {
  public:
   TailCheck(const Shard& shard, Verifier& verifier)
@@ -332,7 +332,7 @@ Result<bool> CheckRecords(const Shard& shard, uint64_t begin, uint64_t end,
     entries += record->entries().size();
     auto summary = SummarizeBlock(block, Check::kHeaders);
     if (summary) {
-      summary->pieces.clear();
+      summary->segments.clear();
       summaries[static_cast<size_t>(number)] = *std::move(summary);
     } else {
       are_good = false;

@@ -176,11 +176,11 @@ TEST_F(XetContainerTest, ReadsFilesThroughTheirXorbs) {
       const auto entry = Must(container->Find(key));
       ASSERT_TRUE(entry);
       std::string joined;
-      Must(ReadInPieces(container->store(), *entry,
-                        [&](const Bytes& piece) -> Result<void> {
-                          joined += AsText(piece);
-                          return {};
-                        }));
+      Must(ReadInSegments(container->store(), *entry,
+                          [&](const Bytes& segment) -> Result<void> {
+                            joined += AsText(segment);
+                            return {};
+                          }));
       EXPECT_EQ(joined, value);
     }
     EXPECT_FALSE(Must(container->Find(ToString(kDataKey))));

@@ -90,8 +90,9 @@ Result<std::unique_ptr<XorbFolder>> FindXorbs(const Location& folder,
 }
 
 Error CannotWrite(const Location& location) {
-  return Unsupported(fmt::format(
-      "{}: files are kept as chunks by a store; use: dolium cas", location.Describe()));
+  return Unsupported(
+             fmt::format("{}: files are kept as chunks by a store", location.Describe()))
+      .WithHint(Hint::kUseCas);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 namespace dolium::xet {
 
-// Takes the bytes of an object, one piece after another.
+// Takes the bytes of an object, one segment after another.
 using ByteSink = std::function<Result<void>(BytesView)>;
 
 struct ShardWriteOptions {

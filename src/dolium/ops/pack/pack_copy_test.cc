@@ -149,7 +149,7 @@ TEST_F(CopySamplesTest, MaterializesAnOverlay) {
   const auto copy = CopyTo("c.shardpack", *overlaid, All(*overlaid));
   EXPECT_THAT(KeysOf(*copy), ElementsAre("s000", "s001", "s003", "new"));
   const LoadedSample changed = Must(copy->Read(1));
-  EXPECT_EQ(changed.pieces().size(), 1U);
+  EXPECT_EQ(changed.parts().size(), 1U);
   EXPECT_EQ(AsText(Must(changed.Content(*changed.Find("text")))), "changed");
   EXPECT_EQ(AsText(Must(changed.Content(*changed.Find("number")))), "1");
 }

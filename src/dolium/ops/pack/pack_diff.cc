@@ -59,8 +59,8 @@ Result<Differences> CompareSamples(const LoadedSample& a, const LoadedSample& b)
     found.push_back({Difference::Kind::kChanged, std::string(a.key()), std::string(entry),
                      std::move(reason)});
   };
-  const bool a_removes = a.pieces().front().record.is_tombstone();
-  const bool b_removes = b.pieces().front().record.is_tombstone();
+  const bool a_removes = a.parts().front().record.is_tombstone();
+  const bool b_removes = b.parts().front().record.is_tombstone();
   if (a_removes != b_removes) {
     changed({}, a_removes ? "a tombstone, then a sample" : "a sample, then a tombstone");
     return found;

@@ -30,14 +30,14 @@ std::string CodecName(uint8_t codec) {
 }
 
 SampleFacts FactsOf(uint64_t number, const LoadedSample& sample) {
-  const SamplePiece& first = sample.pieces().front();
+  const SamplePart& first = sample.parts().front();
   SampleFacts facts{
       .number = number,
       .key = std::string(sample.key()),
       .shard = first.shard->Describe(),
       .record = first.number,
       .offset = first.shard->offset(first.number),
-      .is_tombstone = sample.pieces().size() == 1 && first.record.is_tombstone(),
+      .is_tombstone = sample.parts().size() == 1 && first.record.is_tombstone(),
       .files = {}};
   facts.files.reserve(sample.files().size());
   for (const LoadedSample::FileRef ref : sample.files()) {

@@ -48,7 +48,7 @@ Result<std::string> PreviewOf(const LoadedSample& sample, LoadedSample::FileRef 
   const bool is_cheap =
       head.raw_size <= kWholePreview || head.is_chunked() || head.codec == 0;
   if (!is_cheap) return std::string();
-  const SamplePiece& piece = sample.pieces()[file.piece];
+  const SamplePart& piece = sample.parts()[file.part];
   DOLIUM_TRY(const auto options, piece.shard->content_options());
   // A few more bytes, to see where the last character ends.
   const ByteRange range{0, std::min<uint64_t>(head.raw_size, length + 4)};

@@ -1,7 +1,7 @@
 // InputStream: an object read front to back, uncompressed on the way.
 //
 // Reads a window of a MiB at a time, all from one generation of the object. What is
-// handed out shares the window; large pieces have memory of their own. One thread at a
+// handed out shares the window; large segments have memory of their own. One thread at a
 // time.
 #pragma once
 

@@ -332,7 +332,7 @@ class Hdf5Array final : public NumberArray {
     return {};
   }
 
-  // Sizes of the pieces in which a box is read: whole in the fastest dimensions, and at
+  // Sizes of the parts in which a box is read: whole in the fastest dimensions, and at
   // least a chunk in the others, as memory allows.
   Part ChooseStep(const Part& whole) const {
     Part step = whole;
@@ -348,7 +348,7 @@ class Hdf5Array final : public NumberArray {
     return step;
   }
 
-  // Reads the pieces of `part` from dimension `i` on.
+  // Reads the parts of `part` from dimension `i` on.
   Result<void> ReadSteps(size_t i, const Part& whole, const Part& step, Part& part,
                          const Box& box, MutableBytes buffer, MutableBytes into) const {
     if (i == part.count.size()) return ReadAndTurn(part, box, buffer, into);
