@@ -61,7 +61,7 @@ Result<std::unique_ptr<Container>> OpenContainer(Formats formats,
   for (const Format& format : formats) {
     const auto score = format.probe(location);
     if (!score) {
-      // Absence is told below, in the same words whichever format met it.
+      // Absence is reported below, in the same words whichever format met it.
       if (score.error().code == ErrorCode::kNotFound) continue;
       if (!first_error) first_error = score.error();
     } else if (*score > highest) {

@@ -103,7 +103,7 @@ TEST_F(OpenContainerTest, SaysWhichFormatsThereAreIfNoneFits) {
   }
 }
 
-TEST_F(OpenContainerTest, TellsAbsenceFromStrangeness) {
+TEST_F(OpenContainerTest, DistinguishesAbsenceFromStrangeness) {
   const Format formats[] = {kNone};
   const auto opened = OpenContainer(formats, location_.Child("absent"), "", {});
   ASSERT_FALSE(opened);

@@ -66,7 +66,7 @@ TEST_F(ReadEntryTest, TakesWhatIsKnown) {
       At("k", Put("o", stored), {0, stored.size()}, 0, {{CodecId::kGzip}, slice});
   EXPECT_EQ(AsText(Must(ReadEntry(store_, entry)).value), "two");
   EXPECT_EQ(store_.reads(), 1U);
-  // Another word, to tell where it comes from.
+  // Another word, to show where it comes from.
   entry.extents.front().predecoded_steps = 2;
   entry.extents.front().known = Bytes::Copy(AsBytes("TWO"));
   EXPECT_EQ(AsText(Must(ReadEntry(store_, entry)).value), "TWO");

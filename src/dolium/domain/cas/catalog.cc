@@ -164,7 +164,7 @@ Result<std::optional<FoundFile>> Catalog::FindFile(const xet::Hash& hash,
     if (status && shard && *shard) {
       auto found = FindIn(*shard, hash);
       if (found && *found && (!accept || accept(**found))) return found;
-      if (!found) likely.reset();  // To be told of if no other shard has the file.
+      if (!found) likely.reset();  // To be reported if no other shard has the file.
     } else {
       likely.reset();
     }

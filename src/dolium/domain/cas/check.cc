@@ -48,7 +48,8 @@ class Checker {
   }
 
  private:
-  void Tell(std::string kind, std::string object, std::string key, std::string message) {
+  void Report(std::string kind, std::string object, std::string key,
+              std::string message) {
     const std::lock_guard hold(mutex_);
     ++report_.errors;
     visitor_({.severity = Severity::kError,
@@ -62,7 +63,7 @@ class Checker {
   void CheckMarker() {
     const auto marker = ReadWholeFile(layout_.marker(), kMarkerReadLimit);
     if (!marker || AsText(*marker) != MarkerText()) {
-      Tell("marker", layout_.marker(), "", "not the marker of a store of version 1");
+      Report("marker", layout_.marker(), "", "not the marker of a store of version 1");
     }
   }
 
@@ -76,7 +77,7 @@ class Checker {
         const std::string full = fmt::format("{}/{}", path, file);
         const auto hash = HashOfFileName(file, ".xorb");
         if (!hash || layout_.xorb(*hash) != full) {
-          Tell("stray", full, "", "not the name of a xorb");
+          Report("orphan", full, "", "not the name of a xorb");
         } else {
           paths.push_back(full);
         }
@@ -109,7 +110,7 @@ class Checker {
       if (xorb.error().code == ErrorCode::kNotFound) return {};  // Collected meanwhile.
       is_damaged = xorb.error().code == ErrorCode::kCorrupt ||
                    xorb.error().code == ErrorCode::kUnsupported;
-      Tell("xorb", path, "", xorb.error().message);
+      Report("xorb", path, "", xorb.error().message);
       const std::lock_guard hold(mutex_);
       damage_[hash].is_whole = true;
     }
@@ -156,15 +157,15 @@ class Checker {
       if (read) read = ReadRecord(stored, decompressor, &index.chunks[i], raw);
       if (!read) {
         is_damaged = true;
-        Tell("chunk", xorb.path, fmt::format("chunk {}", i), read.error().message);
+        Report("chunk", xorb.path, fmt::format("chunk {}", i), read.error().message);
         const std::lock_guard hold(mutex_);
         damage_[index.hash].chunks.emplace(i, read.error().message);
       }
     }
-    // What is wrong with chunks tells more.
+    // What is wrong with chunks says more.
     if (const auto sealed = CheckSeal(xorb, checksum); !sealed && !is_damaged) {
       is_damaged = true;
-      Tell("checksum", xorb.path, "", sealed.error().message);
+      Report("checksum", xorb.path, "", sealed.error().message);
     }
     const std::lock_guard hold(mutex_);
     report_.bytes += index.record_ends.back();
@@ -178,7 +179,7 @@ class Checker {
       const std::string path = fmt::format("{}/{}", layout_.shards(), file);
       const auto hash = HashOfFileName(file, ".mdb");
       if (!hash) {
-        Tell("stray", path, "", "not the name of a shard");
+        Report("orphan", path, "", "not the name of a shard");
         continue;
       }
       DOLIUM_TRY(const auto before, StatusOf(path));
@@ -187,7 +188,7 @@ class Checker {
       if (!bytes) return bytes.error();
       ++report_.shards;
       if (const xet::Hash found = xet::ChunkHash(*bytes); found != *hash) {
-        Tell("shard", path, "", fmt::format("its bytes give {}", ToString(found)));
+        Report("shard", path, "", fmt::format("its bytes give {}", ToString(found)));
         DOLIUM_TRY_VOID(Quarantine(path, before));
         store_.catalog()->Forget(*hash);
         continue;
@@ -195,7 +196,7 @@ class Checker {
       const auto view = xet::ShardView::Open(*bytes);
       const auto checked = view ? CheckShard(*view) : Result<void>(view.error());
       if (checked) continue;
-      Tell("shard", path, "", checked.error().message);
+      Report("shard", path, "", checked.error().message);
       DOLIUM_TRY_VOID(Quarantine(path, before));
       store_.catalog()->Forget(*hash);
     }
@@ -279,7 +280,7 @@ class Checker {
     }
     if (IsGone(of.path)) return;
     ++report_.damaged_files;
-    Tell("damaged_file", object, key, damage);
+    Report("damaged_file", object, key, damage);
   }
 
   Result<void> CheckVersions() {
@@ -288,7 +289,7 @@ class Checker {
       const std::string path = fmt::format("{}/{}", layout_.names(), folder);
       const auto name = UnescapeName(folder);
       if (!name) {
-        Tell("stray", path, "", "not the folder of a name");
+        Report("orphan", path, "", "not the folder of a name");
         continue;
       }
       DOLIUM_TRY(const auto files, ListVersionFiles(layout_, *name));
@@ -302,7 +303,7 @@ class Checker {
           if (message.starts_with(file.path + ": ")) {
             message.erase(0, file.path.size() + 2);
           }
-          Tell("version", file.path, "", std::move(message));
+          Report("version", file.path, "", std::move(message));
           continue;
         }
         CheckVersion(file, *version);
@@ -320,7 +321,7 @@ class Checker {
     // Noted in the lease: what it lists stays while it is checked.
     const auto manifest = store_.OpenFile(version.hash, *lease_, Pin::kTree);
     std::string damage = DamageOf(version.hash, std::nullopt, manifest);
-    if (manifest) {  // Damaged or not, it may tell of files.
+    if (manifest) {  // Damaged or not, it may list files.
       const auto read = ReadManifest(
           **manifest, options_.stop, [&](const ManifestEntry& entry) -> Result<void> {
             if (entry.type == EntryType::kFile) {
@@ -333,7 +334,7 @@ class Checker {
       if (!read && damage.empty()) damage = read.error().message;
     }
     if (damage.empty() || IsGone(of.path)) return;
-    Tell("manifest", version.reference(), "", damage);
+    Report("manifest", version.reference(), "", damage);
     ++report_.damaged_files;
   }
 

@@ -96,7 +96,7 @@ void ChunkPipeline::Submit(const std::shared_ptr<Segment>& segment,
                            std::function<Result<void>(Segment&)> work) {
   segment->is_done.store(false);
   running_->fetch_add(1);
-  // Told even if the pool drops the work. The pipeline may be gone at the end of this.
+  // Called even if the pool drops the work. The pipeline may be gone at the end of this.
   std::shared_ptr<void> end(nullptr,
                             [segment, running = running_, budget = &budget_](void*) {
                               segment->is_done.store(true);

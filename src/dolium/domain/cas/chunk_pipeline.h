@@ -99,7 +99,7 @@ class ChunkPipeline {
   std::shared_ptr<File> open_;  // has blocks that are not begun
   bool has_more_ = true;
   std::shared_ptr<Segment> before_;  // the block whose end is not cut yet
-  // Work that was submitted and has not ended; told by the work itself, maybe late.
+  // Work that was submitted and has not ended; counted by the work itself, maybe late.
   std::shared_ptr<std::atomic<size_t>> running_ =
       std::make_shared<std::atomic<size_t>>(0);
 };

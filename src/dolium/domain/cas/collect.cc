@@ -50,7 +50,7 @@ class Collection {
         NowNanoseconds() -
         std::chrono::duration_cast<std::chrono::nanoseconds>(options_.grace).count();
     DOLIUM_TRY_VOID(ChooseXorbs());
-    // Shards first: a shard never tells of xorbs that are gone.
+    // Shards first: a shard never lists xorbs that are gone.
     DOLIUM_TRY_VOID(SweepShards());
     DOLIUM_TRY_VOID(SweepXorbs());
     DOLIUM_TRY_VOID(SweepQuarantine());
@@ -158,7 +158,7 @@ class Collection {
     return opened.has_value();
   }
 
-  // Marks the xorbs of all that shards tell of files that are needed: two writers may
+  // Marks the xorbs of all that shards say of files that are needed: two writers may
   // have stored one file in two ways. A shard is read again only if more files are needed
   // than when it was read last.
   Result<void> MarkXorbs() {
@@ -232,7 +232,7 @@ class Collection {
     const auto file = FirstIncomplete();
     if (!file) return {};
     return Refuse(Corrupt(fmt::format(
-        "file {}: a version has it, and no shard tells of xorbs for it that are there",
+        "file {}: a version has it, and no shard lists xorbs for it that are there",
         ToString(*file))));
   }
 

@@ -1,4 +1,4 @@
-// What damage does to a store: it is told of, it is never made worse, and it can be
+// What damage does to a store: it is reported, it is never made worse, and it can be
 // healed.
 #include <sys/stat.h>
 #include <unistd.h>
@@ -81,7 +81,7 @@ class DamageTest : public StoreTest {
   }
 };
 
-TEST_F(DamageTest, AFlippedShardKeepsGcFromRemovingWhatItTellsOf) {
+TEST_F(DamageTest, AFlippedShardKeepsGcFromRemovingWhatItLists) {
   const std::string text = RandomText(100'000, 1);
   PutText("file", text);
   store_.reset();
@@ -219,7 +219,7 @@ TEST_F(DamageTest, DoesWithoutAnIndexThatIsTooShort) {
     store_ = Reopen();
     EXPECT_EQ(GetText(Latest("file")), text) << size;
     EXPECT_TRUE(CountStore(*store_)) << size;
-    // A put makes it anew, and finds all chunks by it.
+    // A put rebuilds it, and finds all chunks by it.
     EXPECT_EQ(PutText("again", text).totals.new_bytes, 0u) << size;
     store_ = Reopen();
     EXPECT_TRUE(store_->catalog()->index()) << size;
@@ -264,7 +264,7 @@ TEST_F(DamageTest, ReadsAFileByAnyShardWhoseXorbsAreWhole) {
   store_ = Reopen();
   EXPECT_EQ(PutText("again", text).totals.new_bytes, text.size());
   EXPECT_EQ(GetText(Latest("again")), text);
-  // Whichever of the two shards the index tells of.
+  // Whichever of the two shards the index names.
   Reindex();
   store_ = Reopen();
   EXPECT_EQ(GetText(Latest("again")), text);

@@ -35,7 +35,7 @@ xet::XorbInfo InfoOf(const xet::XorbIndex& index) {
   return info;
 }
 
-// A file as a shard tells of it, with verification made from the xorbs.
+// A file as a shard describes it, with verification made from the xorbs.
 Result<xet::FileInfo> InfoOf(const CasStore& store, const StoredFile& file) {
   DOLIUM_TRY_VOID(file.CheckHash());
   xet::FileInfo info;

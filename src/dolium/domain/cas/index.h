@@ -34,7 +34,7 @@ struct FileRow {
   uint32_t file = 0;
 };
 
-// The kind of error that says: the index is damaged, and must be made anew.
+// The kind of error that says: the index is damaged, and must be rebuilt.
 constexpr std::string_view kDamagedIndex = "damaged_index";
 
 // An LMDB environment. Any number of threads and processes; writers take turns.

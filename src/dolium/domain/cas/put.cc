@@ -48,7 +48,7 @@ class Work {
         pool_(threads_),
         session_(store.catalog(), store.xorbs(), lease, pool_, budget_),
         pipeline_(pool_, threads_, budget_, options.stop) {
-    session_.set_advanced([this] { Tell(); });
+    session_.set_advanced([this] { ReportProgress(); });
   }
 
   using Next = ChunkPipeline::Next;
@@ -61,7 +61,7 @@ class Work {
   Result<Next> NextFile(TreeWalk& walk, StatCache& seen, bool is_covered,
                         ChunkInput& input);
   Result<void> WriteManifest(bool all);
-  void Tell();
+  void ReportProgress();
 
   const CasStore& store_;
   const PutOptions& options_;
@@ -86,7 +86,7 @@ class Work {
   std::string lines_;
 };
 
-void Work::Tell() {
+void Work::ReportProgress() {
   if (!options_.progress) return;
   progress_.entries = session_.totals().files;
   progress_.bytes = session_.totals().bytes;
@@ -168,7 +168,7 @@ Result<bool> Work::TakeSeen(Waiting& waiting, StatCache& seen, bool is_covered) 
   waiting.entry.hash = *hash;
   waiting.is_complete = true;
   seen.Add(waiting.source, waiting.status, *hash);
-  Tell();
+  ReportProgress();
   return true;
 }
 

@@ -23,7 +23,7 @@ struct PutOptions {
   // Where chunks of a file end besides. Files cut so have other hashes than Xet gives
   // them. May be empty.
   std::function<Result<std::vector<uint64_t>>(const std::string& path)> forced_cuts = {};
-  // Told of what is passed over, and why.
+  // Called for what is passed over, and why.
   std::function<void(const std::string& path, std::string_view reason)> skipped = {};
   ProgressFunction progress = {};
   std::stop_token stop = {};

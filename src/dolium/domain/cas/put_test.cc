@@ -185,7 +185,7 @@ TEST_F(PutTest, ReadsAgainOnlyWhatChanged) {
   EXPECT_EQ(std::exchange(read, 0), 2u);
   struct stat before{};
   ASSERT_EQ(stat((source + "/changed").c_str(), &before), 0);
-  // The same size and time of modification: only the time of change tells.
+  // The same size and time of modification: only the time of change shows it.
   WriteText(source + "/changed", RandomText(100'000, 22));
   const timespec times[2] = {before.st_atim, before.st_mtim};
   ASSERT_EQ(utimensat(AT_FDCWD, (source + "/changed").c_str(), times, 0), 0);
@@ -264,7 +264,7 @@ TEST_F(PutTest, CutsWhereItIsTold) {
   EXPECT_TRUE(version.is_aligned);
   EXPECT_NE(version.hash, XetHash(text));
   EXPECT_EQ(GetText(version), text);
-  // What lies between two borders is found again wherever it is.
+  // What lies between two boundaries is found again wherever it is.
   options.forced_cuts = [](const std::string&) { return std::vector<uint64_t>{900}; };
   EXPECT_EQ(PutText("part", text.substr(100, 900), options).totals.new_bytes, 0u);
 }
@@ -307,7 +307,7 @@ TEST_F(PutTest, MovesFilesByShards) {
   ExpectWhole(*other);
 }
 
-TEST_F(PutTest, TellsWhatItHolds) {
+TEST_F(PutTest, SaysWhatItHolds) {
   const std::string text = RandomText(1'000'000, 11);
   PutText("file", text);
   PutText("file", text);

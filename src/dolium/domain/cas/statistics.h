@@ -19,7 +19,7 @@ struct StoreStatistics {
   uint64_t versions = 0;
   uint64_t files = 0;         // of all versions
   uint64_t bytes = 0;         // of them: what would be there without a store
-  uint64_t xorbs = 0;         // that shards tell of
+  uint64_t xorbs = 0;         // that shards list
   uint64_t chunks = 0;        // of them
   uint64_t raw_bytes = 0;     // of them
   uint64_t stored_bytes = 0;  // of the files that hold xorbs

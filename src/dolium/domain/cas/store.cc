@@ -68,7 +68,7 @@ Result<std::shared_ptr<const StoredFile>> CasStore::OpenBest(
   auto file = StoredFile::Open(hash, first, xorbs_);
   bool is_whole = file && (*file)->CheckHash();
   if (is_whole && IsInPlace(**file)) return file;
-  // Of what is left, the best; the first if all are bad, so that it is told what is.
+  // Of what is left, the best; the first if all are bad, so that the error says what is.
   [[maybe_unused]] const auto other =
       catalog_->FindFile(hash, [&](const FoundFile& found) {
         if (found.shard->name == first.shard->name) return false;

@@ -36,7 +36,7 @@ class CasStore {
 
   // Opens a file and notes in the lease that it is needed: with kFile it alone, with
   // kTree also what it lists as a manifest. kNotFound if there is no such file. If
-  // several shards tell of it, by one whose xorbs are whole as far as footers tell.
+  // several shards list it, by one whose xorbs are whole as far as footers say.
   Result<std::shared_ptr<const StoredFile>> OpenFile(const xet::Hash& hash, Lease& lease,
                                                      Pin pin = Pin::kFile) const;
   // The same for a file that a lease covers already.

@@ -29,7 +29,7 @@ Result<std::shared_ptr<const StoredFile>> StoredFile::Open(
     const xet::FileBlock& block = found->block;
     if (block.size() == 0 && !hash.is_zero()) {
       return Corrupt(
-          fmt::format("file {}: the shard tells of no terms of it", ToString(hash)));
+          fmt::format("file {}: the shard has no terms of it", ToString(hash)));
     }
     for (size_t i = 0; i < block.size(); ++i) {
       const xet::Term term = block.term(i);

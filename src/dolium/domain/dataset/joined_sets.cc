@@ -329,7 +329,7 @@ class OverlaySet final : public SampleSet {
       return end - begin - CountWithin(removed_, begin, end);
     });
     if (added_.empty()) return extents;
-    // How large they are, what the layers have of each sample tells well enough.
+    // How large they are, what the layers have of each sample shows well enough.
     ShardExtent layers;
     for (const SetPointer& layer : layers_) {
       for (const ShardExtent& extent : layer->extents()) {

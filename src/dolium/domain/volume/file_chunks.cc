@@ -25,7 +25,7 @@ constexpr size_t kRemoteFileJobs = 32;
 constexpr int kMaxFileRounds = 1000;
 constexpr int kMaxPauseMilliseconds = 5;
 
-// What tells gzip.
+// What marks gzip.
 constexpr size_t kHeadBytes = 3;
 
 // Keeps threads from making one chunk under two names, in stores that have no locks.

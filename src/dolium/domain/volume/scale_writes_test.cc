@@ -28,7 +28,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
-// A memory store that tells of what is asked of it.
+// A memory store that reports what is asked of it.
 class WatchedStore final : public Store {
  public:
   std::function<void()> on_read = [] {};

@@ -317,7 +317,7 @@ Result<void> Shard::NameRows(const ShardIndex& index) {
                        index.rows.size(), places_.size()))
         .WithHint(Hint::kSalvageOrReindex);
   }
-  // Where ranges are not those of the messages, the columns tell all.
+  // Where ranges are not those of the messages, the columns say all.
   if (index.has_ranges) return {};
   std::vector<Key> keys(places_.size());
   std::vector<bool> named(places_.size());
@@ -462,7 +462,7 @@ Result<Row> Shard::Read(size_t number) const {
     if (place.row >= batch->rows()) {
       return Corrupt(fmt::format("row {} of a batch of {}", place.row, batch->rows()));
     }
-    // The ranges of a CSV do not tell how many rows a batch has.
+    // The ranges of a CSV do not say how many rows a batch has.
     if (by_ranges_ && !options_.salvage) {
       const uint64_t last = number + (batch->rows() - 1 - place.row);
       if (last >= places_.size() ||

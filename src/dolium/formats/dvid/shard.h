@@ -5,7 +5,7 @@
 // reads that alone; else it goes through the messages once. Const methods may be called
 // from many threads.
 //
-// DVID damages files in two ways without a word: an export into a folder that has one
+// DVID damages files in two ways silently: an export into a folder that has one
 // already appends to its files, and shards that are not cubes share files. Both are
 // found and refused with an explanation; `salvage` takes the rows that are whole.
 #pragma once
@@ -42,7 +42,7 @@ struct ShardOptions {
   // Take whole rows out of files that exports have damaged; of blocks that are there
   // twice the last; where the index is damaged or contradicts the columns, go by these.
   bool salvage = false;
-  // Heed the index. Without, the columns tell all.
+  // Follow the index. Without, the columns say all.
   bool use_index = true;
   // Local files up to this size are mapped. One that is cut short meanwhile ends the
   // process with SIGBUS: exports are not changed in place.
@@ -158,7 +158,7 @@ class Shard {
   Result<std::optional<ShardIndex>> LoadIndex();
   Result<std::optional<ShardIndex>> LoadSidecar(std::string_view suffix, bool is_json);
   Result<void> LoadRows();
-  // Takes the rows that a CSV tells, if its ranges are all messages of the Arrow data,
+  // Takes the rows that a CSV lists, if its ranges are all messages of the Arrow data,
   // one behind the other, and rows are counted from 0 in each.
   Result<bool> TakeRanges(const ShardIndex& index);
   bool CountsVoxels() const;

@@ -248,7 +248,7 @@ Result<void> Shard::Check(const std::function<void(const Finding&)>& visit,
     if (!before && !beyond) continue;
     const std::string_view where = before ? "before" : "a shard or more behind";
     report("name", ToString(places_[i].key), places_[i].range,
-           Corrupt(fmt::format("lies {} {}, the corner that the file's name tells: "
+           Corrupt(fmt::format("lies {} {}, the corner that the file's name gives: "
                                "readers look for it in another file",
                                where, ToString(*corner))));
   }

@@ -22,12 +22,12 @@ class RewriteProgress {
 
   // The next shard takes about `expected` bytes.
   void Begin(uint64_t expected) { expected_ = expected; }
-  void Tell(uint64_t written) const {
+  void Report(uint64_t written) const {
     if (!report_) return;
     report_({.bytes = before_ + std::min(written, expected_), .total_bytes = total_});
   }
   void End() {
-    Tell(expected_);
+    Report(expected_);
     before_ += expected_;
   }
 
@@ -117,7 +117,7 @@ Result<void> ApplyChanges(const ShardReader& reader, Store& store, Kind kind,
     progress.Begin(of_shard.bytes);
     DOLIUM_TRY_VOID(
         UpdateShard(reader, store, kind, shard, of_shard.updates,
-                    {.progress = [&](uint64_t bytes) { progress.Tell(bytes); },
+                    {.progress = [&](uint64_t bytes) { progress.Report(bytes); },
                      .stop = options.stop}));
     progress.End();
   }

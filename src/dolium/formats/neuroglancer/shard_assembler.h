@@ -61,7 +61,7 @@ class ChunkSource {
 struct AssembleOptions {
   uint64_t memory = uint64_t{64} << 20;  // for indexes and chunks kept between two passes
   std::stop_token stop = {};
-  // Told after each minishard how many more entries are laid out, and how many bytes.
+  // Called after each minishard: how many more entries are laid out, and their bytes.
   std::function<void(uint64_t entries, uint64_t bytes)> progress = {};
 };
 

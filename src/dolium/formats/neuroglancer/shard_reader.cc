@@ -131,7 +131,7 @@ std::string ShardReader::RowProblem(const ShardObjects& objects, const ShardInde
 bool ShardReader::ReadMinishards(const ShardObjects& objects, const ObjectInfo& index,
                                  std::span<const MinishardRow> rows,
                                  const MinishardVisitor& visit) const {
-  // Of a pair, only the reads of the body tell its size and generation.
+  // Of a pair, only the reads of the body return its size and generation.
   const uint64_t known_size = objects.is_pair() ? 0 : index.size;
   ReadOptions options;
   if (!objects.is_pair()) options.if_generation = index.generation;
@@ -281,7 +281,7 @@ Result<void> ShardReader::ReadChunk(const ChunkRef& chunk, MutableBytes into) co
 
 Result<void> ShardReader::ReadChunks(std::span<const ChunkRef> chunks,
                                      std::span<const MutableBytes> into) const {
-  // Many chunks share few versions, which cost string comparisons to tell apart.
+  // Many chunks share few versions, which cost string comparisons to distinguish.
   struct Wanted {
     size_t version = 0;
     uint64_t offset = 0;

@@ -71,7 +71,7 @@ class UpdatedSource : public ChunkSource {
   std::span<const Pending> updates_;
 };
 
-// Passes everything on to another writer, tells how far it is, and heeds a stop request.
+// Passes everything on to another writer, reports progress, and follows a stop request.
 class WatchedWriter final : public ObjectWriter {
  public:
   WatchedWriter(ObjectWriter& out, const UpdateOptions& options)

@@ -84,7 +84,7 @@ ShardedWriter::ShardedWriter(Location folder, const ShardingSpec& spec,
       workers_(jobs_) {}
 
 ShardedWriter::~ShardedWriter() {
-  // An error has been told already, or nobody asks any more.
+  // An error has been reported already, or nobody asks any more.
   if (auto waited = workers_.Wait(); !waited) static_cast<void>(waited.error());
 }
 

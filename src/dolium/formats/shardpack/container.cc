@@ -69,7 +69,7 @@ class EntryWalker {
     std::string_view name;
   };
   // Calls visit(entry, its name) for each, aux ones left out, until it returns false.
-  // An entry that cannot be had is told to `fail`, which may return false too.
+  // An entry that cannot be had is reported to `fail`, which may return false too.
   Result<void> Visit(const std::function<bool(Entry, std::string_view)>& visit,
                      const std::function<bool(const Error&, EntryName)>& fail) {
     DOLIUM_TRY(const RecordHeader header, ReadHeader());

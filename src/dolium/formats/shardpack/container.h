@@ -28,7 +28,8 @@ class PackContainer final : public Container {
   std::string_view format_name() const override;
   Properties properties() const override;
 
-  // Which of the slashes ends the sample's key, the shards tell: the last is tried first.
+  // Which of the slashes ends the sample's key, the shards decide: the last is tried
+  // first.
   Result<std::optional<Entry>> Find(std::string_view key) const override;
 
   // The shards.

@@ -72,7 +72,7 @@ uint64_t MostBytes(const Sample& sample, const EncodeOptions& options);
 // exceed the limit of `options`.
 Result<EncodedRecord> EncodeRecord(const Sample& sample, const EncodeOptions& options);
 
-// The same, as part `part` of a sample that was cut at entry borders.
+// The same, as part `part` of a sample that was cut at entry boundaries.
 Result<EncodedRecord> EncodePart(const Sample& sample, PartNumber part,
                                  const EncodeOptions& options);
 

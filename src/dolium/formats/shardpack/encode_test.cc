@@ -151,7 +151,7 @@ TEST(EncodeRecord, RefusesWhatTheFormatCannotHold) {
               HasSubstr("metadata of 65531 bytes, 65530 are possible"));
 }
 
-TEST(EncodeRecord, HeedsTheRecordLimit) {
+TEST(EncodeRecord, HonoursTheRecordLimit) {
   const Sample sample{.key = "k",
                       .files = {{.name = "a", .data = Text(std::string(1000, 'x'))}}};
   const uint64_t size = Must(EncodeRecord(sample, {})).size;

@@ -226,7 +226,7 @@ Result<std::optional<PartNumber>> ParsePart(const RecordHeader& header) {
         return {};
       }));
   if ((header.flags & kRecordPart) != 0 && !part) {
-    return BadRecord("a part of a sample that does not tell which");
+    return BadRecord("a part of a sample that does not say which");
   }
   if (part && part->index >= part->count) {
     return BadRecord(fmt::format("part {} of {}", part->index, part->count));
@@ -235,7 +235,7 @@ Result<std::optional<PartNumber>> ParsePart(const RecordHeader& header) {
 }
 
 Result<EntryHeader> ParseEntryHeader(BytesView block, uint64_t at, unsigned align_log2,
-                                 Check check, bool whole) {
+                                     Check check, bool whole) {
   if (at > block.size() || block.size() - at < kEntryHeaderBytes) {
     return BadEntry(
         fmt::format("header at {} ends past the record's {} bytes", at, block.size()));
@@ -259,8 +259,9 @@ Result<EntryHeader> ParseEntryHeader(BytesView block, uint64_t at, unsigned alig
   }
   if (check != Check::kNone) {
     const auto want = NumberAt<uint32_t>(rest, kEntryHeaderCrcAt);
-    const uint32_t found = Crc32c(rest.subspan(kEntryHeaderBytes, end - kEntryHeaderBytes),
-                                  Crc32c(rest.first(kEntryHeaderCrcAt)));
+    const uint32_t found =
+        Crc32c(rest.subspan(kEntryHeaderBytes, end - kEntryHeaderBytes),
+               Crc32c(rest.first(kEntryHeaderCrcAt)));
     if (found != want) {
       return BadEntry(
           fmt::format("header has CRC-32C {:08x}, {:08x} expected", found, want));
@@ -268,7 +269,8 @@ Result<EntryHeader> ParseEntryHeader(BytesView block, uint64_t at, unsigned alig
   }
   if (name_length == 0) return BadEntry("the name is empty");
   header.name = AsText(rest.subspan(kEntryHeaderBytes, name_length));
-  header.content_type = AsText(rest.subspan(kEntryHeaderBytes + name_length, type_length));
+  header.content_type =
+      AsText(rest.subspan(kEntryHeaderBytes + name_length, type_length));
   header.extensions =
       rest.subspan(kEntryHeaderBytes + name_length + type_length, extensions_length);
   header.content_at = RoundUp(at + end, uint64_t{1} << align_log2);

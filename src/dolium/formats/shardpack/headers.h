@@ -15,9 +15,9 @@ namespace dolium::shardpack {
 
 // How much of what is read is proved right.
 enum class Check : uint8_t {
-  kNone,   // sizes only, which everything rests on
+  kNone,     // sizes only, which everything rests on
   kHeaders,  // the checksums of headers too
-  kFull,   // and those of contents
+  kFull,     // and those of contents
 };
 
 struct RecordHeader {
@@ -58,19 +58,20 @@ struct EntryHeader {
 // (no magic), so that what is there must be the index. kCorrupt for an impossible size.
 Result<std::optional<uint64_t>> ClaimedRecordSize(BytesView first16);
 
-// `block` is a whole record, or at least its header. kCorrupt (kind "record") if it is not.
+// `block` is a whole record, or at least its header. kCorrupt (kind "record") if it is
+// not.
 Result<RecordHeader> ParseRecordHeader(BytesView block, Check check);
 
-// The part number that the header's extensions tell. Does not fail for a header that
+// The part number that the header's extensions give. Does not fail for a header that
 // ParseRecordHeader gave.
 Result<std::optional<PartNumber>> ParsePart(const RecordHeader& header);
 
 // The entry whose header begins at `at` of `block`; the content lies within, if
 // `whole` (else only the header has to). kCorrupt (kind "entry") if it does not.
 Result<EntryHeader> ParseEntryHeader(BytesView block, uint64_t at, unsigned align_log2,
-                                 Check check, bool whole = true);
+                                     Check check, bool whole = true);
 
-// What an entry's extensions tell of it.
+// What an entry's extensions say of it.
 struct EntryExtras {
   Metadata metadata;  // its bytes are a view without an owner
   std::optional<int64_t> modified;

@@ -103,7 +103,7 @@ TEST_F(HeaderTest, RefusesWhatContradictsItself) {
   *at(14) = std::byte{kRecordTombstone};
   EXPECT_EQ(Message(), "1 entries in a record that is a tombstone");
   *at(14) = std::byte{kRecordPart};
-  EXPECT_EQ(Message(), "a part of a sample that does not tell which");
+  EXPECT_EQ(Message(), "a part of a sample that does not say which");
 }
 
 TEST_F(HeaderTest, RefusesWhatItMustUnderstandAndDoesNot) {

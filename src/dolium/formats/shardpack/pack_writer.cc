@@ -67,7 +67,7 @@ Result<std::unique_ptr<PackWriter>> PackWriter::Create(PackOptions options) {
   writer->is_parallel_ =
       threads > 1 && own.shard.encode.compression != Compression::kNone;
   if (writer->is_parallel_) writer->workers_ = std::make_unique<WorkerPool>(threads);
-  // The first shard is begun at once: a target that may not be written is told early.
+  // The first shard is begun at once: a target that may not be written is reported early.
   DOLIUM_TRY_VOID(writer->BeginShard());
   return writer;
 }
@@ -97,7 +97,7 @@ Result<void> PackWriter::CheckBefore(const Sample& sample) const {
       MostBytes(sample, encode) <= encode.record_limit) {
     return {};
   }
-  // How far compression gets it below the limit, only an attempt can tell.
+  // How far compression gets it below the limit, only an attempt can show.
   const auto records = Encode(sample);
   if (!records) return records.error();
   return {};

@@ -121,7 +121,7 @@ TEST(PackWriter, WritesAnEmptyShardOfNothing) {
   EXPECT_THAT(Verdicts(InMemory(shards[0])), IsEmpty());
 }
 
-TEST(PackWriter, TellsTheTimeUnlessItShallBeReproducible) {
+TEST(PackWriter, SaysTheTimeUnlessItShallBeReproducible) {
   PackOptions options = Options();
   options.shard.reproducible = false;
   const auto meta = [&] {

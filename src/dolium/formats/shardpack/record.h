@@ -26,14 +26,14 @@ struct EntryPart {
 class Record {
  public:
   // `block` is exactly one record (kIndex if it has another size). An error in an entry's
-  // header is not one of the record: the entries before it can be read, and damage() tells
+  // header is not one of the record: the entries before it can be read, and damage() says
   // of it.
   static Result<Record> Parse(Bytes block, Check check);
 
-  // A record of `record_size` bytes of which only some were read: the first `header_bytes`
-  // of it, which its header is within, and then each of `parts`, one after another. It has
-  // no other entries, and block() is what was read. kCorrupt if that does not fit
-  // together.
+  // A record of `record_size` bytes of which only some were read: the first
+  // `header_bytes` of it, which its header is within, and then each of `parts`, one after
+  // another. It has no other entries, and block() is what was read. kCorrupt if that does
+  // not fit together.
   static Result<Record> ParseParts(Bytes bytes, uint64_t record_size, size_t header_bytes,
                                    std::span<const EntryPart> parts, Check check);
 
@@ -75,7 +75,7 @@ class Record {
 // no name if there is none. `block` is exactly one record, of which no more is looked at
 // than that takes. found.size() == names.size().
 Result<RecordHeader> PickEntries(BytesView block, std::span<const std::string> names,
-                               Check check, std::span<EntryHeader> found);
+                                 Check check, std::span<EntryHeader> found);
 
 // The dictionaries that a record carries; one that is damaged is left out.
 Dictionaries DictionariesIn(const Record& record, const ContentOptions& options);

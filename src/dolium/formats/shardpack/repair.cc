@@ -52,7 +52,7 @@ class Walker {
  public:
   explicit Walker(BytesView bytes)
       : bytes_(bytes), budget_(kSearchCost * (bytes.size() + kFooterBytes)) {
-    // A footer that is sound tells where the records end, whatever became of the index.
+    // A footer that is sound says where the records end, whatever became of the index.
     if (bytes.size() < kFooterBytes) return;
     const auto footer = ParseFooter(bytes.last(kFooterBytes), bytes.size());
     if (!footer) return;
@@ -122,7 +122,7 @@ class Walker {
 
   // Whether records end here, the last of which began at `last`: at the end of the bytes,
   // at the index, or at a record that was cut off. The index of a ShardPack inside a
-  // record tells of places that are not those in this file.
+  // record names places that are not those in this file.
   bool IsEnd(uint64_t at, std::optional<uint64_t> last) {
     if (at == bytes_.size()) return true;
     if (has_footer_) return false;
@@ -183,29 +183,29 @@ class Repair {
       if (report_.index_was_good) {
         DOLIUM_TRY_VOID(CopyByIndex(**shard));
       } else {
-        Tell({}, std::nullopt,
-             Corrupt("the index has records with other sizes than they say")
-                 .WithKind(kind::kIndex));
+        Report({}, std::nullopt,
+               Corrupt("the index has records with other sizes than they say")
+                   .WithKind(kind::kIndex));
         DOLIUM_TRY_VOID(CopyByWalking());
       }
     } else if (shard.error().code == ErrorCode::kUnsupported) {
       return std::move(shard)
           .error();  // Not damaged: what we cannot do, we may not undo.
     } else {
-      Tell({}, std::nullopt, shard.error());
+      Report({}, std::nullopt, shard.error());
       DOLIUM_TRY_VOID(CopyByWalking());
     }
     if (!writer_) {
       return Corrupt(fmt::format("{}: no record can be read", source_.Describe()))
           .WithKind(kind::kNotShardPack);
     }
-    TellOfDictionaries();
+    ReportDictionaries();
     DOLIUM_TRY(report_.written, writer_->Finish());
     return report_;
   }
 
  private:
-  void Tell(std::string key, std::optional<ByteRange> range, const Error& error) {
+  void Report(std::string key, std::optional<ByteRange> range, const Error& error) {
     std::string message = error.message;
     const std::string object = source_.Describe();
     if (message.starts_with(object + ": ")) message.erase(0, object.size() + 2);
@@ -213,12 +213,12 @@ class Repair {
               std::move(message)});
   }
 
-  void TellLost(std::string key, ByteRange range, const Error& error) {
-    Tell(std::move(key), range, error);
+  void ReportLost(std::string key, ByteRange range, const Error& error) {
+    Report(std::move(key), range, error);
     report_.bytes_skipped += range.length;
   }
 
-  // What the tail told besides the places of records.
+  // What the tail said besides the places of records.
   void TakeAfter(const Shard& shard) {
     const auto metadata = shard.metadata();
     if (metadata && metadata->contains("user")) {
@@ -262,7 +262,7 @@ class Repair {
     }
     if (!summary) {
       ++report_.records_lost;
-      TellLost(record ? std::string(record->key()) : "", range, summary.error());
+      ReportLost(record ? std::string(record->key()) : "", range, summary.error());
       return {};
     }
     DOLIUM_TRY_VOID(Begin(record->header().align_log2));
@@ -281,14 +281,15 @@ class Repair {
     }
   }
 
-  void TellOfDictionaries() {
+  void ReportDictionaries() {
     for (const uint32_t id : needed_) {
       if (there_.contains(id)) continue;
-      Tell({}, std::nullopt,
-           Corrupt(fmt::format("zstd dictionary {} is lost: entries that were compressed "
-                               "with it cannot be read",
-                               id))
-               .WithKind(kind::kEntry));
+      Report(
+          {}, std::nullopt,
+          Corrupt(fmt::format("zstd dictionary {} is lost: entries that were compressed "
+                              "with it cannot be read",
+                              id))
+              .WithKind(kind::kEntry));
     }
   }
 
@@ -310,15 +311,16 @@ class Repair {
       const uint64_t next = range ? range->offset : bytes_.size();
       if (next > at && !walker.is_at_end()) {
         const ByteRange gap{at, next - at};
-        TellLost({}, gap,
-                 Corrupt(fmt::format("no record in bytes {}", ToString(gap)))
-                     .WithKind(kind::kRecord));
+        ReportLost({}, gap,
+                   Corrupt(fmt::format("no record in bytes {}", ToString(gap)))
+                       .WithKind(kind::kRecord));
       }
       if (!range && walker.is_at_end() && walker.IsCutOff(at)) {
         const ByteRange rest{at, next - at};
-        TellLost({}, rest,
-                 Corrupt(fmt::format("the record in bytes {} is cut off", ToString(rest)))
-                     .WithKind(kind::kIncomplete));
+        ReportLost(
+            {}, rest,
+            Corrupt(fmt::format("the record in bytes {} is cut off", ToString(rest)))
+                .WithKind(kind::kIncomplete));
       }
       if (!range) break;
       DOLIUM_TRY_VOID(Copy(*range));

@@ -29,7 +29,7 @@ struct RepairReport {
 // Blocks are copied as they are. With a good index, only bad records are left out.
 // Without, records are walked from the front; behind damage the next one is looked for,
 // and taken only if its chain of records leads to the end: a ShardPack inside another one
-// is not mistaken for its records. What is lost is told to `visitor`. kCorrupt (kind
+// is not mistaken for its records. What is lost is reported to `visitor`. kCorrupt (kind
 // kNotShardPack) if there is nothing to be had.
 Result<RepairReport> RepairShard(const Location& source, const Location& target,
                                  const RepairOptions& options,

@@ -205,7 +205,7 @@ TEST(RepairShard, KeepsWhatTheTailSaid) {
   EXPECT_TRUE(Must(shard->ReadSection("ENTX")));
 }
 
-TEST(RepairShard, TellsOfADictionaryThatIsLost) {
+TEST(RepairShard, ReportsADictionaryThatIsLost) {
   const std::string good = TestFile("good/dictionary.shardpack");
   EXPECT_THAT(Repair(good).keys, ElementsAre("sample0", "sample1", "sample2"));
   EXPECT_THAT(Repair(good.substr(0, good.size() - 100)).findings.size(), 1U);

@@ -89,7 +89,7 @@ Result<void> Shard::ParseTail(const Bytes& tail) {
   auto footer = ParseFooter(tail.Slice(tail.size() - last, last), size);
   if (!footer) {
     if (footer.error().kind != kind::kIncomplete) return std::move(footer).error();
-    // Which of the two it is, only its beginning tells.
+    // Which of the two it is, only its beginning shows.
     BytesView begin = tail.view().first(std::min<size_t>(tail.size(), 16));
     Bytes first;
     if (tail.size() < size) {
@@ -327,7 +327,7 @@ Result<void> Shard::VisitKeys(
   auto keys =
       sections_ ? ReadSection("KEYS") : Result<std::optional<Bytes>>(std::nullopt);
   if (!keys && !IsDamage(keys.error())) return std::move(keys).error();
-  // All of them are there before the first is told.
+  // All of them are there before the first is reported.
   if (keys && *keys && shardpack::VisitKeys(**keys, size(), [](auto, auto) {})) {
     bool goes_on = true;
     return shardpack::VisitKeys(**keys, size(),

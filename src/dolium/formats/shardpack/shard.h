@@ -133,7 +133,7 @@ class Shard {
   // nullptr if there is none, or it is damaged.
   Result<const EntryIndex*> Entries() const;
   Result<Dictionaries> LoadDictionaries() const;
-  // By ZDIC; nullopt if that does not tell.
+  // By ZDIC; nullopt if that does not say.
   Result<std::optional<Dictionaries>> LoadListedDictionaries() const;
   Result<void> VisitKeysOfRecords(
       const std::function<bool(uint64_t, std::string_view)>& visit) const;

@@ -135,7 +135,7 @@ std::vector<Result<Record>> Shard::ReadManyOf(std::span<const uint64_t> numbers,
     if (record && plans[i]->Fits(*record) && CheckAlignment(record->header())) {
       records.push_back(std::move(record));
     } else {
-      // What is wrong with it, the whole record tells.
+      // What is wrong with it, the whole record shows.
       records.push_back(Read(numbers[i]));
     }
   }

@@ -416,7 +416,7 @@ TEST_F(RemoteShardTest, RefusesARecordOfAnotherGeneration) {
   EXPECT_EQ(shard->Read(0).error().code, ErrorCode::kConflict);
 }
 
-TEST_F(RemoteShardTest, TellsWhatItIsNot) {
+TEST_F(RemoteShardTest, SaysWhatItIsNot) {
   server_.Put("/text", {std::string(5000, 'x'), "\"t\"", "", ""});
   EXPECT_EQ(KindOf(Shard::Open({store_, "text"}, {.tail_bytes = 100})),
             kind::kNotShardPack);

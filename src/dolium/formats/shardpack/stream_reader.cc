@@ -28,7 +28,7 @@ constexpr size_t kTailSegment = size_t{64} << 10;
 // What a file is read ahead by; larger reads go past it.
 constexpr size_t kReadAhead = size_t{256} << 10;
 
-// Whether these first bytes of an input, fewer than tell, may begin a record.
+// Whether these first bytes of an input, fewer than decide it, may begin a record.
 bool MayBeginRecord(BytesView bytes) {
   if (bytes.size() <= kRecordMagicAt) return true;
   const std::string_view magic = AsText(bytes.subspan(kRecordMagicAt));
@@ -41,7 +41,8 @@ uint64_t ClaimedHeaderSize(BytesView header) {
          LoadLE<uint16_t>(header.data() + 20) + LoadLE<uint16_t>(header.data() + 22);
 }
 
-// Whether the header of a record that came in part is damaged, as far as it can be told.
+// Whether the header of a record that came in part is damaged, as far as that can be
+// known.
 Result<void> CheckHeader(BytesView begin) {
   if (begin.size() < kRecordHeaderBytes) return {};
   const auto size = ClaimedRecordSize(begin.first(kPeek));
@@ -316,7 +317,7 @@ Result<void> StreamReader::CheckFooter(BytesView rest) {
   if (!footer) return std::move(footer).error();
   if (footer->record_count != offsets_.size() || footer->index_offset != position_ ||
       footer->index_crc32c != index_crc32c_) {
-    return Corrupt(fmt::format("the footer tells of {} records before {}, {} came before "
+    return Corrupt(fmt::format("the footer counts {} records before {}, {} came before "
                                "{}",
                                footer->record_count, footer->index_offset,
                                offsets_.size(), position_))

@@ -95,7 +95,7 @@ TEST(StreamReader, GoesOnBehindARecordThatItDoesNotUnderstand) {
   EXPECT_EQ(streamed.errors[0].kind, kind::kUnsupportedFeature);
 }
 
-TEST(StreamReader, TellsWhatIsNoShard) {
+TEST(StreamReader, SaysWhatIsNoShard) {
   EXPECT_EQ(Stream("").verdict, kind::kIncomplete);
   EXPECT_EQ(Stream("some text").verdict, kind::kNotShardPack);
   EXPECT_EQ(Stream("some longer text, more than sixteen bytes").verdict,

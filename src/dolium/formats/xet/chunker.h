@@ -6,7 +6,7 @@
 //
 // Forced cuts are ours: at each of these positions a chunk ends, however short. Files cut
 // so have other names than Xet gives them, and share more chunks with their next version
-// where the positions are borders of what changes as a whole.
+// where the positions are boundaries of what changes as a whole.
 #pragma once
 
 #include <cstdint>

@@ -343,7 +343,7 @@ TEST_F(XetContainerTest, RefusesFilesWhoseChunksGiveAnotherHash) {
               HasSubstr("its chunks give the hash " + ToString(file.hash())));
 }
 
-TEST_F(XetContainerTest, TellsWhatAShardIs) {
+TEST_F(XetContainerTest, SaysWhatAShardIs) {
   const MadeStore made = SomeStore();
   const auto properties = PropertiesOf(*OpenXet(made.Put(memory_)));
   EXPECT_EQ(properties.at("kind"), "shard");

@@ -16,7 +16,7 @@ using namespace dolium::xet;
 
 namespace {
 
-// A digest of what a visitor is told.
+// A digest of what a visitor gets.
 struct Digest {
   KeyedHasher hasher{kDataKey};
   ShardVisitor visitor() {

@@ -11,7 +11,7 @@
 
 namespace dolium::xet {
 
-// Who is told of the blocks, in the order of the shard. Blocks are there during the call
+// Who gets the blocks, in the order of the shard. Blocks are there during the call
 // only. An error ends the reading; functions may be empty.
 struct ShardVisitor {
   std::function<Result<void>(const FileBlock&)> file = {};

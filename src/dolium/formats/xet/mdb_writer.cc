@@ -69,7 +69,7 @@ Result<void> MdbShardWriter::Put(BytesView bytes) {
 Result<uint32_t> MdbShardWriter::IndexOfNext(uint64_t section) const {
   const uint64_t index = (position_ - section) / kRecordSize;
   if (index > std::numeric_limits<uint32_t>::max()) {
-    return InvalidArgument("shard has more records than its tables can tell apart");
+    return InvalidArgument("shard has more records than its tables can distinguish");
   }
   return static_cast<uint32_t>(index);
 }

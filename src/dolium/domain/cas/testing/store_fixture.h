@@ -32,7 +32,7 @@ class StoreTest : public testing::Test {
   std::string path(std::string_view name) const {
     return folder_.path() + "/" + std::string(name);
   }
-  // Opens it anew: nothing is remembered.
+  // Opens it again: nothing is remembered.
   std::shared_ptr<CasStore> Reopen() const;
   // Puts `text` as the file `name` under the same name.
   Version PutText(std::string_view name, std::string_view text, PutOptions options = {});

@@ -130,7 +130,7 @@ class FolderSink final : public SampleSink {
       }
       if (errno == EEXIST) return Exists("is there already");
       if (errno != EINVAL && errno != ENOSYS) return SystemError(errno, "cannot rename");
-      // A file system that cannot tell while it renames.
+      // A file system that cannot check while it renames.
       if (faccessat(fd, name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
         return Exists("is there already");
       }

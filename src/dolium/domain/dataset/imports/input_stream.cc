@@ -62,7 +62,7 @@ Result<void> InputStream::DetectCompression() {
   }
   if (!head.starts_with("\x1f\x8b\x08")) return {};
   gunzip_ = std::make_unique<GunzipStream>();
-  // Begin anew: what the window has is compressed.
+  // Start over: what the window has is compressed.
   window_ = nullptr;
   begin_ = end_ = 0;
   consumed_ = 0;

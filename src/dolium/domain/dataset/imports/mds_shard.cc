@@ -132,7 +132,7 @@ Result<MdsShardInfo> ParseMdsShard(const json& object) {
   return info;
 }
 
-// The members that tell of columns, in the index and in every shard.
+// The members that describe columns, in the index and in every shard.
 json ColumnsObject(const std::vector<MdsColumn>& columns) {
   json names = json::array();
   json encodings = json::array();

@@ -354,12 +354,12 @@ class Hdf5Array final : public NumberArray {
     if (i == part.count.size()) return ReadAndTurn(part, box, buffer, into);
     const hsize_t end = whole.begin[i] + whole.count[i];
     for (hsize_t begin = whole.begin[i]; begin < end;) {
-      // Up to a border between chunks, so that none is read twice.
-      const hsize_t border = begin / chunk_[i] * chunk_[i] + step.count[i];
+      // Up to a boundary between chunks, so that none is read twice.
+      const hsize_t boundary = begin / chunk_[i] * chunk_[i] + step.count[i];
       part.begin[i] = begin;
       part.count[i] = step.count[i] == whole.count[i]
                           ? whole.count[i]
-                          : std::min<hsize_t>(end, border) - begin;
+                          : std::min<hsize_t>(end, boundary) - begin;
       DOLIUM_TRY_VOID(ReadSteps(i + 1, whole, step, part, box, buffer, into));
       begin += part.count[i];
     }

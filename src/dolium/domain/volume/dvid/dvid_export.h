@@ -31,7 +31,7 @@ struct DvidReadOptions {
   // that of a `spec.json` in the export; without that, sizes are those of the blocks that
   // are there, and each scale has half of the one before.
   std::optional<std::string> spec = {};
-  Resolution resolution = {1, 1, 1};  // of scale 0, where no spec tells
+  Resolution resolution = {1, 1, 1};  // of scale 0, where no spec says
   dvid::Coordinates coordinates = dvid::Coordinates::kAuto;
   // Take what is whole out of damaged shards; a damaged block is as if it was not there.
   bool salvage = false;
@@ -73,13 +73,13 @@ class DvidExport {
 };
 
 // The spec that an export of this volume has: its scales with blocks for chunks, from
-// coordinate 0 on, as DVID heeds no offset. Shards stay if they are cubes of such chunks.
+// coordinate 0 on, as DVID ignores offsets. Shards stay if they are cubes of such chunks.
 VolumeInfo SpecOf(const VolumeInfo& info);
 
 // Whether a block with these labels is as good as none.
 bool AllZero(const dvid::LabelList& list);
 
-// What the indexes of all shards tell, before anything is converted.
+// What the indexes of all shards say, before anything is converted.
 struct ExportReport {
   uint64_t blocks = 0;
   // Outside of the volume: DVID exports a column of blocks too many where a size is a

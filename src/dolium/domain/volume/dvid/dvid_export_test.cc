@@ -238,7 +238,7 @@ TEST_F(DvidExportTest, LetsBlocksOutsideOfTheVolumeLieAnywhere) {
   EXPECT_THAT(report.of_spec[0].message, HasSubstr("1 of 5 blocks lie outside"));
 }
 
-TEST_F(DvidExportTest, TellsOfBlocksInTwoShardsWhereNamesDoNotTell) {
+TEST_F(DvidExportTest, ReportsBlocksInTwoShardsWhereNamesDoNotDecide) {
   const Location location{std::make_shared<MemoryStore>("test"), "named"};
   dvid::WriteTestShard(location.Child("a.arrow"), {{{0, 0, 0}, first_}});
   dvid::WriteTestShard(location.Child("b.arrow"),
