@@ -241,5 +241,5 @@ class Store:
         return [Damage(**finding) for finding in self._store.verify(deep, jobs)]
 
     def reindex(self) -> int:
-        """Makes the index anew, from the shards; how many those are."""
+        """Rebuilds the index from the shards; how many those are."""
         return self._store.reindex()

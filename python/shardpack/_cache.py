@@ -46,8 +46,8 @@ class ShardCache:
     @staticmethod
     def name_of(info: dict[str, Any]) -> str:
         stem = re.sub(r"[^\w.-]", "_", os.path.basename(info["path"]), flags=re.ASCII)
-        told = (info["path"], info["generation"], info["size"], info["footer_crc32c"])
-        digest = hashlib.sha256("\0".join(map(str, told)).encode()).hexdigest()
+        identity = (info["path"], info["generation"], info["size"], info["footer_crc32c"])
+        digest = hashlib.sha256("\0".join(map(str, identity)).encode()).hexdigest()
         return f"{stem.removesuffix('.shardpack')[:80] or 'shard'}-{digest[:32]}.shardpack"
 
     def path_of(self, name: str) -> Path:
@@ -230,7 +230,7 @@ class CachedSet:
         is_sound: Callable[[_Read], bool] = lambda found: True,
     ) -> _Read:
         """What `read` gives for the set that has this shard, and the number of its first sample
-        there. A copy that proves to be damaged is fetched anew, once."""
+        there. A copy that proves to be damaged is fetched again, once."""
         local = self._open(shard)
         if local is None:
             return read(self._remote, self._starts[shard])

@@ -66,7 +66,7 @@ class StreamedRecord(NamedTuple):
 
 class Dataset(_core.PackDataset):
     """Samples of one shard or many. Immutable; may be shared by threads and forked processes, and
-    pickled: another process opens the files anew.
+    pickled: another process opens the files again.
 
     `dataset[i]` is one sample; of several numbers or a slice it gives a list, decoded on threads.
     """

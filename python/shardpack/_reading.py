@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._dataset import Dataset
     from ._loader import _Share
 
-# Positions whose samples tell one order from another.
+# Positions whose samples distinguish one order from another.
 _PROBES = 16
 # Windows in memory: the one that is read, the one ahead, and what is left of the one before.
 _WINDOWS = 3
@@ -42,7 +42,7 @@ class Epoch(Protocol):
 
     @property
     def check(self) -> int:
-        """A number that tells this order of these samples from others."""
+        """A number that distinguishes this order of these samples from others."""
 
     def reader(
         self, share: _Share, split: _core.PackSplit, start: int, jobs: int, reads_ahead: bool
@@ -231,7 +231,7 @@ class Windows:
     def _windows_of(self, positions: np.ndarray) -> list[_Window]:
         windows = []
         with self._lock:
-            # Positions that begin anew are padding: single samples, read by themselves.
+            # Positions that start over are padding: single samples, read by themselves.
             at, last = int(positions[0]), int(positions.max(initial=0))
             while at <= last:
                 window = self._find(at)

@@ -66,7 +66,7 @@ Verb Put() {
           "With --align-entries, chunks of ShardPack and Neuroglancer shards end where "
           "their entries end: versions of a set that differ in some entries share all "
           "others. The hashes of such files are not those that Xet gives them. `dolium "
-          "cas stat` of two versions tells what it gains.",
+          "cas stat` of two versions shows what it gains.",
       .options = {kStore,
                   Value(ValueKind::kText, "n", "name", "<name>",
                         "the name [the base name of one path]"),
@@ -74,7 +74,7 @@ Verb Put() {
                        "end chunks where entries of shards end; hashes are then not "
                        "those of Xet"),
                   Flag("", "reread",
-                       "read files of folders even if nothing tells of a change"),
+                       "read files of folders even if nothing shows a change"),
                   Value(ValueKind::kSize, "", "memory", "<size>",
                         "most to hold of files at once [256MiB]"),
                   kJobs, kJson, kNoSummary, kProgress},
@@ -150,7 +150,7 @@ Verb Stat() {
       .usage = "[options] [<name> [<name>]]",
       .outline = "sizes, ratios, a histogram; what a version added",
       .description =
-          "Tell how much a store holds, and what it saves; or what one version "
+          "Show how much a store holds, and what it saves; or what one version "
           "is made of and added; or what the second of two has that the first has not.",
       .details = WithReferences(
           "`dedup ratio` is the bytes of all versions to the bytes of all chunks; "
@@ -174,11 +174,11 @@ Verb CasDiff() {
       .usage = "[options] <name> <name>",
       .outline = "what differs between two versions",
       .description =
-          "Tell what differs between two versions: `-` only in the first, `+` "
+          "Show what differs between two versions: `-` only in the first, `+` "
           "only in the second, `~` in both.",
       .details = WithReferences("The exit status is 1 if anything differs.\n" +
                                 std::string(kHexDetails)),
-      .options = {kStore, Flag("q", "quiet", "tell the sums only"), kJson, kNoSummary},
+      .options = {kStore, Flag("q", "quiet", "show the sums only"), kJson, kNoSummary},
       .examples = {"dolium cas diff train@1 train@2"},
       .least_arguments = 2,
       .most_arguments = 2,
@@ -219,7 +219,7 @@ Verb Gc() {
       .options = {kStore,
                   Value(ValueKind::kText, "", "grace", "<time>",
                         "keep what is younger, as in 90m, 24h or 7d [24h]"),
-                  Flag("", "dry-run", "tell what would be removed"), kJson, kProgress},
+                  Flag("", "dry-run", "show what would be removed"), kJson, kProgress},
       .examples = {"dolium cas gc", "dolium cas gc --dry-run --grace 0s"},
       .least_arguments = 0,
       .most_arguments = 0,
@@ -262,9 +262,9 @@ Verb Reindex() {
   return {
       .name = "cas reindex",
       .usage = "[options]",
-      .outline = "make the index anew, from the shards",
+      .outline = "rebuild the index from the shards",
       .description =
-          "Make the index anew from the shards. It is a cache: nothing depends "
+          "Rebuild the index from the shards. It is a cache: nothing depends "
           "on it but how much new versions share with old ones.",
       .details =
           "A put does the same by itself when it finds the index missing or damaged.",
@@ -280,7 +280,7 @@ Verb CasExport() {
   return {
       .name = "cas export",
       .usage = "[options] -o <shard> [<name>...]",
-      .outline = "write a shard that tells of files and xorbs",
+      .outline = "write a shard that lists files and xorbs",
       .description =
           "Write an MDB shard with the files of versions, or of all, and the "
           "xorbs they need.",

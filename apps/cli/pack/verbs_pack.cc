@@ -126,7 +126,7 @@ Options CopyRows() {
                                "so many shards, of about as many samples each")},
                ShardRows(),
                {Choice("compression", "<name>",
-                       "compress anew: none, gzip, lz4 or zstd [as they are]",
+                       "compress again: none, gzip, lz4 or zstd [as they are]",
                        "none gzip lz4 zstd"),
                 Value(ValueKind::kNumber, "", "level", "<n>",
                       "effort: gzip and lz4 up to 12, zstd up to 22"),
@@ -209,11 +209,11 @@ Verb Info() {
       .name = "pack info",
       .usage = "[options] <set>...",
       .outline = "what a shard or a set is: records, sizes, columns",
-      .description = "Tell what a set is: records, entries, sizes, columns, metadata.",
+      .description = "Show what a set is: records, entries, sizes, columns, metadata.",
       .details =
           std::string("Reads the ends of shards only, unless --scan is given. Where "
                       "shards differ in something, it reads `different`; --json "
-                      "tells of each.\n") +
+                      "shows each.\n") +
           std::string(kSetDetails),
       .options =
           {Flag("l", "long", "a table of the shards too"),
@@ -350,8 +350,8 @@ Verb Repair() {
       .details =
           "With a good index, only bad records are left out. Without, records are walked "
           "from the front; behind damage the next one is looked for. What is lost is "
-          "told, "
-          "a line for each; the exit status is then 1. If there is no such shard, but "
+          "reported, a line for each; the exit status is then 1. If there is no such "
+          "shard, but "
           "the temporary of a writer "
           "that "
           "was killed, the shard is made of that. A shard that is there is replaced only "
@@ -374,7 +374,7 @@ Verb Catalog() {
       .usage = "[options] <set>...",
       .outline = "write the catalog of a set",
       .description =
-          "Write a catalog: one file that tells what is in which shard of a set.",
+          "Write a catalog: one file that says what is in which shard of a set.",
       .details = std::string("Optional: with it, a remote set is opened by one "
                              "request instead of one for each shard. It names shards "
                              "relative to itself.\n") +
@@ -399,7 +399,7 @@ Verb Diff() {
       .usage = "[options] <set> <set>",
       .outline = "in which samples two sets differ",
       .description =
-          "Tell in which samples two sets differ, by key: exit status 1 if they "
+          "Report in which samples two sets differ, by key: exit status 1 if they "
           "do.",
       .details =
           std::string(

@@ -59,12 +59,12 @@ Result<void> RefuseOptions(const Arguments& arguments,
 
 std::vector<Option> ExportRows() {
   return {
-      Flag("", "labels", "of an export of DVID: agglomerated labels [the default]"),
-      Flag("", "supervoxels", "of an export of DVID: supervoxels, not labels"),
+      Flag("", "labels", "of a DVID export: agglomerated labels [the default]"),
+      Flag("", "supervoxels", "of a DVID export: supervoxels, not labels"),
       Value(ValueKind::kFile, "", "spec", "<file>",
             "what the export was made with [its spec.json, if there is one]"),
       Value(ValueKind::kText, "", "resolution", "<x,y,z>",
-            "nanometres of a voxel, where no spec tells [1,1,1]"),
+            "nanometres of a voxel, where no spec says [1,1,1]"),
       kCoordinates,
       kSalvage,
   };
