@@ -120,7 +120,8 @@ class Collection {
     return {error.code,
             fmt::format("{}; nothing is removed while it is not known what that needs",
                         error.message),
-            error.kind, Hint::kFindDamage};
+            {},
+            Hint::kFindDamage};
   }
 
   Result<void> MarkPins() {
