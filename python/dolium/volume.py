@@ -96,12 +96,13 @@ class Plan:
         """Runs all tasks, stage by stage, and finishes the plan.
 
         Without an executor they run on threads of ours, which share `memory` bytes; `jobs` is
-        their number (one per core), and `progress` is called with chunks done, all chunks, and bytes
-        of voxels.
+        their number (one per core), and `progress` is called with chunks done, all chunks, and
+        bytes of voxels.
 
         Any executor with the interface of concurrent.futures will do: of threads, processes, or
         Dask, Ray and MPI workers that see the same locations. `memory` and `jobs` (1) are then
-        those of each task, and `progress` is called with parts done, all parts, and bytes of voxels.
+        those of each task, and `progress` is called with parts done, all parts, and bytes of
+        voxels.
         """
         if not self.home:
             return self._nothing_done()
