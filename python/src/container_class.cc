@@ -44,7 +44,8 @@ Change Put(const PyContainer& container, nb::handle key, nb::handle data,
   Change change;
   change.key = container.Key(key);
   change.value = Bytes::Copy(BorrowedBytes(data).view());
-  if (preceding.is_valid()) change.preceding = Bytes::Copy(BorrowedBytes(preceding).view());
+  if (preceding.is_valid())
+    change.preceding = Bytes::Copy(BorrowedBytes(preceding).view());
   return change;
 }
 

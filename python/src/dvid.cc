@@ -202,8 +202,8 @@ uint64_t WriteShard(nb::handle location, nb::handle rows, const std::string& lay
                     const std::string& csv, size_t rows_per_batch) {
   const Location place = Must(ParseLocation(LocationText(location)));
   const dvid::DvidShardWriterOptions options{.layout = LayoutNamed(layout),
-                                         .csv = CsvFormNamed(csv),
-                                         .rows_per_batch = rows_per_batch};
+                                             .csv = CsvFormNamed(csv),
+                                             .rows_per_batch = rows_per_batch};
   const auto writer = Must(dvid::DvidShardWriter::Begin(place, options));
   for (const nb::handle row : rows) {
     const auto [key, labels, supervoxels, stored, size] =

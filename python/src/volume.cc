@@ -129,7 +129,7 @@ void PyVolume::Read(const BoxRequest& request, nb::handle array, bool strict,
                      .channels = request.channels,
                      .step = request.step};
   const BorrowedArray voxels(array, scale().ShapeOf(request.box, options),
-                          BorrowedArray::Use::kWrite);
+                             BorrowedArray::Use::kWrite);
   const Scale& from = BestFor(request.box);
   Result<uint64_t> found = 0;
   const auto read = [&] {
@@ -190,7 +190,8 @@ void PyVolume::Write(const Box& box, const volume::ChannelRange& channels,
   if (box.empty()) return;
   const std::stop_source stop;
   const BoxOptions options{.jobs = jobs, .channels = channels, .stop = stop.get_token()};
-  const BorrowedArray voxels(array, scale().ShapeOf(box, options), BorrowedArray::Use::kRead);
+  const BorrowedArray voxels(array, scale().ShapeOf(box, options),
+                             BorrowedArray::Use::kRead);
   const volume::VoxelView view = voxels.view();
   Result<void> result;
   RunInterruptible(stop, [&] {

@@ -318,7 +318,8 @@ void ShowDifference(const Context& context, const cas::VersionDifference& differ
       difference.path, difference.reason.empty() ? "" : ": " + difference.reason));
 }
 
-Result<cas::VersionDifferences> DoDiff(const Context& context, const cas::CasStore& store) {
+Result<cas::VersionDifferences> DoDiff(const Context& context,
+                                       const cas::CasStore& store) {
   DOLIUM_TRY(const auto first, FindVersionOf(store, context.arguments[0]));
   DOLIUM_TRY(const auto second, FindVersionOf(store, context.arguments[1]));
   const bool is_quiet = context.arguments.Has("quiet");
@@ -347,7 +348,8 @@ ExitStatus RunCasLs(Context& context) {
 }
 
 ExitStatus RunCasLog(Context& context) {
-  return Look(context, [&](const cas::CasStore& store) { return ShowLog(context, store); });
+  return Look(context,
+              [&](const cas::CasStore& store) { return ShowLog(context, store); });
 }
 
 ExitStatus RunCasStat(Context& context) {

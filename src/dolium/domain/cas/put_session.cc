@@ -42,7 +42,8 @@ PutSession::~PutSession() {
   disk_.reset();
 }
 
-std::optional<PutSession::ChunkLocation> PutSession::FindOwn(const xet::Hash& hash) const {
+std::optional<PutSession::ChunkLocation> PutSession::FindOwn(
+    const xet::Hash& hash) const {
   const auto found = own_.find(hash);
   if (found == own_.end()) return std::nullopt;
   return found->second;

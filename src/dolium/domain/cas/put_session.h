@@ -123,7 +123,7 @@ class PutSession : public ChunkConsumer {
     uint64_t raw = 0;
     bool closes_xorb = false;
     MemoryBudget::Reservation buffer;  // what follows is in there
-    size_t records = 0;         // bytes
+    size_t records = 0;                // bytes
     std::vector<uint32_t> sizes;
     std::atomic<bool> is_done{false};
   };

@@ -90,7 +90,8 @@ TEST(SetCatalog, TakesUrlsAndRelativePathsOnly) {
         << bad;
   }
   EXPECT_THAT(CatalogError(With("/shards/0/path", "")), HasSubstr("\"path\" is empty"));
-  EXPECT_THAT(CatalogError(With("/shards/0/path", std::string("a\0b", 3))), HasSubstr("NUL"));
+  EXPECT_THAT(CatalogError(With("/shards/0/path", std::string("a\0b", 3))),
+              HasSubstr("NUL"));
 }
 
 TEST(SetCatalog, RejectsWhatIsNone) {
@@ -139,7 +140,8 @@ TEST(SetCatalog, RejectsContradictions) {
               HasSubstr("does not fit its size"));
   EXPECT_EQ(CatalogError(With("/shards/0/size", ~uint64_t{0})),
             "the sizes of the shards add up to more than 2^64");
-  EXPECT_THAT(CatalogError(Without("/shards/0/max_key")), HasSubstr("expected both or none"));
+  EXPECT_THAT(CatalogError(Without("/shards/0/max_key")),
+              HasSubstr("expected both or none"));
   EXPECT_THAT(CatalogError(With("/shards/0/max_key", "a")), HasSubstr("comes after"));
   EXPECT_EQ(CatalogError(With("/totals/records", 3)),
             "\"totals\" says 3 records, but the shards have 2; was the catalog edited?");

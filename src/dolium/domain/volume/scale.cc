@@ -146,7 +146,8 @@ Result<ByteVector> Scale::EncodeChunk(const Vec3& cell, BytesView voxels) const 
 }
 
 // The chunks that have a voxel of a box, by steps from its first one on; x fastest.
-std::vector<Scale::ChunkIntersection> Scale::IntersectionsOf(const Box& box, const Vec3& step) const {
+std::vector<Scale::ChunkIntersection> Scale::IntersectionsOf(const Box& box,
+                                                             const Vec3& step) const {
   struct Run {
     int64_t cell = 0;
     int64_t first = 0;
@@ -186,8 +187,10 @@ std::vector<Scale::ChunkIntersection> Scale::IntersectionsOf(const Box& box, con
 }
 
 // Puts the voxels of one chunk where they belong.
-Result<void> Scale::CopyIntersection(const ChunkIntersection& taken, const std::optional<Bytes>& chunk,
-                          const MutableVoxelView& into, const BoxOptions& options) const {
+Result<void> Scale::CopyIntersection(const ChunkIntersection& taken,
+                                     const std::optional<Bytes>& chunk,
+                                     const MutableVoxelView& into,
+                                     const BoxOptions& options) const {
   const Vec3& at = taken.at;
   const Vec3& count = taken.count;
   const MutableVoxelView place =
@@ -226,7 +229,8 @@ Result<uint64_t> Scale::Read(const Box& box, const MutableVoxelView& into,
                                     [&](size_t i, const std::optional<Bytes>& chunk) {
                                       if (chunk)
                                         found.fetch_add(1, std::memory_order_relaxed);
-                                      return CopyIntersection(taken[i], chunk, into, options);
+                                      return CopyIntersection(taken[i], chunk, into,
+                                                              options);
                                     }));
   return found.load();
 }

@@ -123,7 +123,7 @@ void FinishMessage(flatbuffers::FlatBufferBuilder& builder, tables::HeaderKind k
 }  // namespace
 
 DvidShardWriter::DvidShardWriter(Location location, const DvidShardWriterOptions& options,
-                         std::unique_ptr<ObjectWriter> out)
+                                 std::unique_ptr<ObjectWriter> out)
     : location_(std::move(location)), options_(options), out_(std::move(out)) {}
 
 DvidShardWriter::~DvidShardWriter() = default;
@@ -137,7 +137,8 @@ Result<std::unique_ptr<DvidShardWriter>> DvidShardWriter::Begin(
                     location.Describe(), kExtension));
   }
   DOLIUM_TRY(auto out, location.store->Begin(location.path));
-  std::unique_ptr<DvidShardWriter> writer(new DvidShardWriter(location, options, std::move(out)));
+  std::unique_ptr<DvidShardWriter> writer(
+      new DvidShardWriter(location, options, std::move(out)));
   DOLIUM_TRY_VOID(writer->WriteHeader());
   return writer;
 }
@@ -199,7 +200,7 @@ Result<void> DvidShardWriter::Add(const NewRow& row) {
 }
 
 ByteVector DvidShardWriter::StreamMetadata(const std::vector<BytesView>& buffers,
-                                       uint64_t body) const {
+                                           uint64_t body) const {
   ByteVector metadata = BatchMetadata();
   const auto store = [&](size_t at, uint64_t value) {
     StoreLE<uint64_t>(metadata.data() + at, value);
@@ -220,7 +221,7 @@ ByteVector DvidShardWriter::StreamMetadata(const std::vector<BytesView>& buffers
 }
 
 ByteVector DvidShardWriter::SeedMetadata(const std::vector<BytesView>& buffers,
-                                     uint64_t body) const {
+                                         uint64_t body) const {
   std::vector<tables::TwoLongs> places;
   int64_t offset = 0;
   for (const BytesView buffer : buffers) {

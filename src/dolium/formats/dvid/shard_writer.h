@@ -39,8 +39,8 @@ struct NewRow {
 class DvidShardWriter {
  public:
   // `location` is that of the .arrow file. Nothing appears before Finish().
-  static Result<std::unique_ptr<DvidShardWriter>> Begin(const Location& location,
-                                                    const DvidShardWriterOptions& options);
+  static Result<std::unique_ptr<DvidShardWriter>> Begin(
+      const Location& location, const DvidShardWriterOptions& options);
   ~DvidShardWriter();
 
   // Copies what it is given. kInvalidArgument if the lists differ in length, or are too
@@ -54,7 +54,7 @@ class DvidShardWriter {
 
  private:
   DvidShardWriter(Location location, const DvidShardWriterOptions& options,
-              std::unique_ptr<ObjectWriter> out);
+                  std::unique_ptr<ObjectWriter> out);
 
   Result<void> WriteHeader();
   Result<void> WriteBatch();

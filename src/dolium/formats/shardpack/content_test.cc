@@ -129,10 +129,10 @@ TEST(ChunkTable, IsBelievedOnlyAsFarAsThereAreBytes) {
     StoreLE(table.data() + 16 + 16 * i + 12, kChunkStoredRaw);
   }
   EntryHeader header{.stored_size = table.size(),
-                 .raw_size = uint64_t{4} << 30,
-                 .crc32c = Crc32c(table),
-                 .codec = static_cast<uint8_t>(Compression::kLz4),
-                 .flags = kEntryChunked};
+                     .raw_size = uint64_t{4} << 30,
+                     .crc32c = Crc32c(table),
+                     .codec = static_cast<uint8_t>(Compression::kLz4),
+                     .flags = kEntryChunked};
   const Bytes stored = Bytes::FromVector(table);
   const auto content = DecodeContent(header, stored, {.ratio_limit = uint64_t{1} << 40});
   EXPECT_EQ(content.error().message, "chunk 0 has 0 bytes, 1073741824 expected");

@@ -25,7 +25,8 @@ Error OtherSize(const RecordHeader& header, uint64_t size) {
 // The header of a block that is exactly one record.
 Result<RecordHeader> ParseHeaderOf(BytesView block, Check check) {
   auto header = ParseRecordHeader(block, check);
-  if (header && header->record_size != block.size()) return OtherSize(*header, block.size());
+  if (header && header->record_size != block.size())
+    return OtherSize(*header, block.size());
   return header;
 }
 
@@ -76,8 +77,9 @@ Result<Record> Record::ParseParts(Bytes bytes, uint64_t record_size, size_t head
                ParseEntryHeader(own, 0, header.align_log2, check, /*whole=*/false));
     // How far its content is from its header depends on where that is in the record.
     const uint64_t header_end = part.at + kEntryHeaderBytes + entry.name.size() +
-                              entry.content_type.size() + entry.extensions.size();
-    const uint64_t skipped = RoundUp(header_end, uint64_t{1} << header.align_log2) - part.at;
+                                entry.content_type.size() + entry.extensions.size();
+    const uint64_t skipped =
+        RoundUp(header_end, uint64_t{1} << header.align_log2) - part.at;
     if (skipped > part.length || entry.stored_size != part.length - skipped) {
       return Corrupt(fmt::format("\"{}\": entry \"{}\" has {} bytes, the index says {}",
                                  header.key, entry.name, entry.stored_size, part.length))
@@ -142,7 +144,7 @@ Result<Sample> Record::Decode(const ContentOptions& options) const {
 }
 
 Result<RecordHeader> PickEntries(BytesView block, std::span<const std::string> names,
-                               Check check, std::span<EntryHeader> found) {
+                                 Check check, std::span<EntryHeader> found) {
   DOLIUM_TRY(const RecordHeader header, ParseHeaderOf(block, check));
   std::ranges::fill(found, EntryHeader());
   size_t missing = names.size();

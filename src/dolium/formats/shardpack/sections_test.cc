@@ -108,7 +108,8 @@ TEST(ParseDictionaryLocations, UndoesWriteDictionaryLocations) {
   EXPECT_EQ(places[1].id, 9U);
   EXPECT_EQ(places[1].range, (ByteRange{200, 50}));
   for (size_t size = 0; size < body.size(); ++size) {
-    EXPECT_EQ(KindOf(ParseDictionaryLocations(BytesView(body).first(size))), kind::kSection);
+    EXPECT_EQ(KindOf(ParseDictionaryLocations(BytesView(body).first(size))),
+              kind::kSection);
   }
 }
 

@@ -13,7 +13,8 @@ using namespace dolium::shardpack;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr size_t kHeader = 6;
   if (size < kHeader) return 0;
-  const Bytes stored = Bytes::Copy(std::as_bytes(std::span(data + kHeader, size - kHeader)));
+  const Bytes stored =
+      Bytes::Copy(std::as_bytes(std::span(data + kHeader, size - kHeader)));
   const EntryHeader header{
       .stored_size = stored.size(),
       .raw_size = LoadLE<uint32_t>(reinterpret_cast<const std::byte*>(data + 2)),

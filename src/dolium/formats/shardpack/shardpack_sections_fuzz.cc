@@ -14,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr size_t kHeader = 5;
   if (size < kHeader) return 0;
   const uint64_t count = LoadLE<uint32_t>(reinterpret_cast<const std::byte*>(data + 1));
-  const Bytes body = Bytes::Copy(std::as_bytes(std::span(data + kHeader, size - kHeader)));
+  const Bytes body =
+      Bytes::Copy(std::as_bytes(std::span(data + kHeader, size - kHeader)));
   switch (data[0] % 5) {
     case 0: {
       const auto stat = ParseStat(body);
@@ -41,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       const auto places = ParseDictionaryLocations(body);
       if (places &&
           !Equal(WriteDictionaryLocations(*places).size() == body.size() ? body.view()
-                                                                      : BytesView(),
+                                                                         : BytesView(),
                  body)) {
         __builtin_trap();
       }

@@ -214,9 +214,9 @@ const Section* FindSection(std::span<const Section> sections, std::string_view t
 
 Result<Bytes> ReadSection(const Section& section, const Bytes& stored, uint64_t limit) {
   const EntryHeader header{.stored_size = section.range.length,
-                       .raw_size = section.raw_size,
-                       .crc32c = section.crc32c,
-                       .codec = section.codec};
+                           .raw_size = section.raw_size,
+                           .crc32c = section.crc32c,
+                           .codec = section.codec};
   if (section.codec == 0 && section.raw_size != section.range.length) {
     return BadTail(fmt::format("section {}: {} bytes stored as they are, yet {} raw",
                                section.name(), section.range.length, section.raw_size));

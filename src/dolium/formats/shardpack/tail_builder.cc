@@ -80,7 +80,8 @@ void TailBuilder::AddEntries(const EncodedRecord& record, uint64_t offset) {
       stat_.is_regular = false;  // A name that is there twice: a block from elsewhere.
     }
     if (columns_.size() > kMaxTailColumns) keeps_places_ = false;
-    places_.push_back({offset + entry.header_at, entry.end - entry.header_at, found->second});
+    places_.push_back(
+        {offset + entry.header_at, entry.end - entry.header_at, found->second});
   }
   if (!is_first && position != columns_.size()) stat_.is_regular = false;
   first_entries_.push_back(places_.size());

@@ -51,7 +51,8 @@ TEST(TailBuilder, MakesSectionsThatAgree) {
                 shard->offset(i) + entry.content_end());
       // Each place begins with the entry's own header.
       const Bytes bytes = Must(shard->ReadBytes({places[j].offset, places[j].length}));
-      EXPECT_EQ(Must(ParseEntryHeader(bytes, 0, 3, Check::kHeaders, false)).name, entry.name);
+      EXPECT_EQ(Must(ParseEntryHeader(bytes, 0, 3, Check::kHeaders, false)).name,
+                entry.name);
     }
   }
   EXPECT_EQ(shard->stat()->entries, count);

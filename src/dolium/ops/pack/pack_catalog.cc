@@ -66,7 +66,7 @@ std::vector<CatalogColumn> CatalogColumns(const Shard& shard) {
 }  // namespace
 
 Result<SetCatalog> MakeCatalog(std::span<const ShardReference> shards,
-                            const Location& folder, const CatalogRequest& request) {
+                               const Location& folder, const CatalogRequest& request) {
   SetCatalog catalog;
   catalog.shards.resize(shards.size());
   std::vector<std::vector<CatalogColumn>> columns(shards.size());

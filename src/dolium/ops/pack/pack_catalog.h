@@ -21,6 +21,6 @@ struct CatalogRequest {
 // tails of shards, many at once. kInvalidArgument for a local shard that is not in or
 // below the folder.
 Result<SetCatalog> MakeCatalog(std::span<const ShardReference> shards,
-                            const Location& folder, const CatalogRequest& request);
+                               const Location& folder, const CatalogRequest& request);
 
 }  // namespace dolium::dataset

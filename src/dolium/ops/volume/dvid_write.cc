@@ -376,8 +376,9 @@ class ExportWriter {
       for (size_t i = 0; i < some.size(); ++i) {
         if (!made[i]) continue;
         if (writer == nullptr) {
-          DOLIUM_TRY(writer, dvid::DvidShardWriter::Begin(object, {.layout = request_.layout,
-                                                               .csv = request_.csv}));
+          DOLIUM_TRY(writer,
+                     dvid::DvidShardWriter::Begin(
+                         object, {.layout = request_.layout, .csv = request_.csv}));
         }
         DOLIUM_TRY_VOID(writer->Add({.block = some[i],
                                      .labels = dvid::LabelList(made[i]->labels),

@@ -91,8 +91,8 @@ OutputShards::OutputShards(std::string path, const SampleExportOptions& options)
 
 OutputShards::~OutputShards() = default;
 
-Result<std::unique_ptr<OutputShards>> OutputShards::Create(const std::string& path,
-                                                           const SampleExportOptions& options) {
+Result<std::unique_ptr<OutputShards>> OutputShards::Create(
+    const std::string& path, const SampleExportOptions& options) {
   std::unique_ptr<OutputShards> shards(new OutputShards(path, options));
   DOLIUM_TRY_VOID(shards->BeginFile());
   return shards;

@@ -177,7 +177,7 @@ struct TiffTag {
 
 // The header of a TIFF: one directory with these tags, `next` for the offset of another.
 std::string TiffHeader(const std::vector<TiffTag>& tags, uint32_t next = 0,
-                     bool big_endian = false) {
+                       bool big_endian = false) {
   std::string out = big_endian ? "MM" : "II";
   out += Stored(uint16_t{42}, big_endian) + Stored(uint32_t{8}, big_endian);
   out += Stored(static_cast<uint16_t>(tags.size()), big_endian);
@@ -194,14 +194,14 @@ TEST_F(TiffStackTest, ReadsImageJStacksOfOneDirectory) {
   const uint32_t head = 8 + 2 + 8 * 12 + 4;
   for (const bool big_endian : {false, true}) {
     std::string file = TiffHeader({{TIFFTAG_IMAGEWIDTH, 4},
-                                 {TIFFTAG_IMAGELENGTH, 3},
-                                 {TIFFTAG_BITSPERSAMPLE, 16},
-                                 {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK},
-                                 {TIFFTAG_IMAGEDESCRIPTION, head, 2, length},
-                                 {TIFFTAG_STRIPOFFSETS, head + length},
-                                 {TIFFTAG_ROWSPERSTRIP, 3},
-                                 {TIFFTAG_STRIPBYTECOUNTS, 24}},
-                                0, big_endian);
+                                   {TIFFTAG_IMAGELENGTH, 3},
+                                   {TIFFTAG_BITSPERSAMPLE, 16},
+                                   {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK},
+                                   {TIFFTAG_IMAGEDESCRIPTION, head, 2, length},
+                                   {TIFFTAG_STRIPOFFSETS, head + length},
+                                   {TIFFTAG_ROWSPERSTRIP, 3},
+                                   {TIFFTAG_STRIPBYTECOUNTS, 24}},
+                                  0, big_endian);
     ASSERT_EQ(file.size(), head);
     file += description + '\0';
     for (uint16_t i = 0; i < 36; ++i) file += Stored(i, big_endian);
@@ -246,13 +246,13 @@ TEST_F(TiffStackTest, ReadsImageJChannelsOfOneDirectory) {
   const uint32_t length = static_cast<uint32_t>(description.size()) + 1;
   const uint32_t head = 8 + 2 + 8 * 12 + 4;
   std::string file = TiffHeader({{TIFFTAG_IMAGEWIDTH, 2},
-                               {TIFFTAG_IMAGELENGTH, 1},
-                               {TIFFTAG_BITSPERSAMPLE, 8},
-                               {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK},
-                               {TIFFTAG_IMAGEDESCRIPTION, head, 2, length},
-                               {TIFFTAG_STRIPOFFSETS, head + length},
-                               {TIFFTAG_ROWSPERSTRIP, 1},
-                               {TIFFTAG_STRIPBYTECOUNTS, 2}});
+                                 {TIFFTAG_IMAGELENGTH, 1},
+                                 {TIFFTAG_BITSPERSAMPLE, 8},
+                                 {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK},
+                                 {TIFFTAG_IMAGEDESCRIPTION, head, 2, length},
+                                 {TIFFTAG_STRIPOFFSETS, head + length},
+                                 {TIFFTAG_ROWSPERSTRIP, 1},
+                                 {TIFFTAG_STRIPBYTECOUNTS, 2}});
   file += description + '\0' + BytesOf(Count<uint8_t>(12));
   WriteFile(path_, file);
   const auto source = Open();
