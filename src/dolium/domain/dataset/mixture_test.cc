@@ -70,7 +70,7 @@ TEST(Mixture, KeepsTheProportionsInEveryBlock) {
     ASSERT_THAT(counts, ElementsAre(50, 30, 20));
     patterns.insert(pattern);
   }
-  EXPECT_EQ(patterns.size(), 50);  // Every block is shuffled anew.
+  EXPECT_EQ(patterns.size(), 50);  // Every block is shuffled again.
 }
 
 TEST(Mixture, ReadsEverySourceInItsOwnOrder) {
@@ -212,14 +212,15 @@ TEST(Mixture, RejectsWhatCannotBeMixed) {
   EXPECT_THAT(MixtureError({.sources = {{1, kInfinity}}}), HasSubstr("is inf,"));
   EXPECT_EQ(MixtureError({.sources = {{1, 1}, {1, 1}}, .block_size = 1}),
             "block size is 1, expected 2 (a position for every source) to 65536");
-  EXPECT_THAT(MixtureError({.sources = {{1, 1}}, .block_size = 70'000}), HasSubstr("65536"));
+  EXPECT_THAT(MixtureError({.sources = {{1, 1}}, .block_size = 70'000}),
+              HasSubstr("65536"));
   EXPECT_THAT(MixtureError({.sources = {{Permutation::kMaxTotal, 1}, {1, 1000}},
-                       .stop = MixtureStop::kAllExhausted}),
+                            .stop = MixtureStop::kAllExhausted}),
               HasSubstr("an epoch would be longer than"));
   EXPECT_THAT(MixtureError({.sources = {{1, 1}},
-                       .stop = MixtureStop::kSamples,
-                       .samples = uint64_t{1} << 40,
-                       .epoch = uint64_t{1} << 40}),
+                            .stop = MixtureStop::kSamples,
+                            .samples = uint64_t{1} << 40,
+                            .epoch = uint64_t{1} << 40}),
               HasSubstr("ends past"));
 }
 

@@ -223,7 +223,7 @@ TEST(Split, EndsAtTheTotalWhenTheRestIsDropped) {
   EXPECT_EQ(rest.PositionAfter(0), 50);
 }
 
-TEST(Split, TellsAllRanksTheSamePosition) {
+TEST(Split, GivesAllRanksTheSamePosition) {
   ForEach([](const SplitOptions& options) {
     uint64_t steps = 0;
     for (uint64_t rank = 0; rank < options.world; ++rank) {
@@ -253,7 +253,8 @@ TEST(Split, HoldsTheLargestNumbers) {
 
 TEST(Split, RejectsNumbersOutOfRange) {
   EXPECT_EQ(SplitError({.world = 0}), "world is 0, expected 1 to 16777216");
-  EXPECT_EQ(SplitError({.rank = 2, .world = 2}), "rank is 2, expected less than 2 (world)");
+  EXPECT_EQ(SplitError({.rank = 2, .world = 2}),
+            "rank is 2, expected less than 2 (world)");
   EXPECT_EQ(SplitError({.worker = 1}), "worker is 1, expected less than 1 (workers)");
   EXPECT_EQ(SplitError({.batch_size = 0}), "batch size is 0, expected 1 to 68719476736");
   EXPECT_EQ(SplitError({.total = 5, .start = 6}),

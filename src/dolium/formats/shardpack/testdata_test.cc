@@ -127,7 +127,7 @@ TEST(GoodFiles, ReadAsAnotherImplementationSays) {
     expected.erase("footer_crc32c");
     const std::string path =
         DOLIUM_SOURCE_DIR "/src/dolium/formats/shardpack/testdata/good/" + name;
-    // Mapped, by ranges, with an end that is read in pieces, and from memory.
+    // Mapped, by ranges, with an end that is read in segments, and from memory.
     const Location file = Must(ParseLocation(path));
     EXPECT_EQ(ToJson(*Must(Shard::Open(file))), expected);
     EXPECT_EQ(ToJson(*Must(Shard::Open(file, {.map = false}))), expected);

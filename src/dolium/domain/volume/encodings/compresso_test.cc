@@ -111,13 +111,13 @@ TEST(DecodeCompresso, ReadsWindowsOf8x8) {
 // One array that the package has encoded in all the other ways it knows.
 TEST(DecodeCompresso, ReadsEveryVersionConnectivityAndWindow) {
   const ArrayShape shape{{5, 4, 3}, 1, DataType::kUint16};
-  const ByteVector expected =
-      CompressoLabels(shape.type,
-             {0,    0,    1100, 1100, 0,    0,    7,    1100, 1100, 0,     3100, 3100,
-              2100, 2100, 5100, 3100, 3100, 2100, 2100, 5100, 0,    0,     1100, 1100,
-              0,    0,    7,    1100, 1100, 0,    3100, 3100, 2100, 65535, 5100, 3100,
-              3100, 2100, 2100, 5100, 1100, 1100, 2100, 2100, 3100, 1100,  7,    2100,
-              2100, 3100, 2100, 2100, 0,    0,    4100, 2100, 2100, 0,     0,    4100});
+  const ByteVector expected = CompressoLabels(
+      shape.type,
+      {0,    0,    1100, 1100, 0,    0,    7,    1100, 1100, 0,     3100, 3100,
+       2100, 2100, 5100, 3100, 3100, 2100, 2100, 5100, 0,    0,     1100, 1100,
+       0,    0,    7,    1100, 1100, 0,    3100, 3100, 2100, 65535, 5100, 3100,
+       3100, 2100, 2100, 5100, 1100, 1100, 2100, 2100, 3100, 1100,  7,    2100,
+       2100, 3100, 2100, 2100, 0,    0,    4100, 2100, 2100, 0,     0,    4100});
   const std::string_view streams[] = {
       // Version 0, connectivity 6, 4 x 4 x 1.
       "6370736f00020500040003000404010c000000000000000400000010000000000000000600004c0400"
@@ -175,7 +175,7 @@ struct CompressoDigest {
 };
 
 // Of what compresso 3.3.3 makes of these arrays. The last one has more windows than 4 x 4
-// ones can be told apart.
+// ones can be distinguished.
 constexpr CompressoDigest kCompressoDigests[] = {
     // clang-format off
     {DataType::kUint8, {65, 33, 9}, {3, 200, 0, 1}, 6918, 0xce574b45a28523b1},
