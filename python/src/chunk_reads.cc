@@ -36,7 +36,7 @@ constexpr int kAttempts = 64;
 constexpr int kBatchAttempts = 3;
 
 // Encoded batches whose values take less are not worth threads.
-constexpr size_t kBytesWorthThreads = size_t{1} << 20;
+constexpr size_t kChunkBytesWorthThreads = size_t{1} << 20;
 
 constexpr size_t kBytesWorthPopulating = size_t{128} << 10;
 
@@ -298,7 +298,7 @@ Result<void> ReadEncodedBatch(const ShardReader& reader, std::span<const uint64_
   {
     const nb::gil_scoped_release release;
     Populate(batch.places);
-    const size_t jobs = bytes < kBytesWorthThreads ? 1 : 0;
+    const size_t jobs = bytes < kChunkBytesWorthThreads ? 1 : 0;
     DOLIUM_TRY_VOID(ParallelFor(others.size(), jobs, [&](size_t i) -> Result<void> {
       if (batch.objects[i].is_valid()) {
         DOLIUM_TRY(const bool fits, chunk(i).DecodeInto(batch.places[i]));

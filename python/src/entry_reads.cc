@@ -18,7 +18,7 @@ constexpr uint64_t kBatchBytes = uint64_t{8} << 20;
 constexpr size_t kBatchesAhead = 4;
 
 // Encoded batches below this are not worth threads.
-constexpr uint64_t kBytesWorthThreads = uint64_t{256} << 10;
+constexpr uint64_t kEntryBytesWorthThreads = uint64_t{256} << 10;
 
 bool IsEntryReplaced(const Error& error) {
   return error.code == ErrorCode::kConflict || error.code == ErrorCode::kNotFound;
@@ -107,7 +107,7 @@ Result<std::vector<std::optional<Bytes>>> ReadValues(const Container& container,
     if (data) values[i] = std::move(data->value);
     return {};
   };
-  const size_t jobs = encoded_bytes < kBytesWorthThreads ? 1 : 0;
+  const size_t jobs = encoded_bytes < kEntryBytesWorthThreads ? 1 : 0;
   DOLIUM_TRY_VOID(ParallelFor(entries.size(), jobs, finish));
   return values;
 }
