@@ -143,8 +143,8 @@ void CachedStore::WriteRecord(std::string_view object, const Record& record) con
   folder_->Put(RecordKey(object), bytes);
 }
 
-void CachedStore::Note(std::string_view object,
-                       const std::optional<ObjectInfo>& info) const {
+void CachedStore::Note(std::string_view object, const std::optional<ObjectInfo>& info,
+                       uint64_t changes) const {
   Record record;
   if (info) {
     known_.Put(object, std::make_shared<const Known>(
@@ -157,6 +157,8 @@ void CachedStore::Note(std::string_view object,
       }
     }
     record.info = info;
+    // One of our writers may have replaced it since the store was asked.
+    if (changes_ != changes) Forget(object);
   } else {
     Forget(object);
   }
@@ -169,8 +171,9 @@ Result<std::optional<ObjectInfo>> CachedStore::Stat(std::string_view object) con
     if (!record) return NotKept(object, "what is known of it is");
     return record->info ? record->info : record->whole;
   }
+  const uint64_t changes = changes_;
   DOLIUM_TRY(auto info, store_->Stat(object));
-  Note(object, info);
+  Note(object, info, changes);
   return info;
 }
 
@@ -222,7 +225,8 @@ Result<ObjectInfo> CachedStore::ReadInto(std::string_view object,
     Forget(object);
     if (options.if_generation) return std::move(filled).error();
   }
-  return Unavailable(Describe(object) + ": is being replaced while it is read");
+  // It changes faster than it is looked up: one call delivers one generation.
+  return store_->ReadInto(object, slices, options);
 }
 
 Result<void> CachedStore::Fill(std::string_view object, const ObjectInfo& info,
@@ -348,7 +352,7 @@ Result<WholeObject> CachedStore::ReadWhole(std::string_view object,
   }
   auto whole = store_->ReadWhole(object, limit);
   if (!whole) {
-    if (whole.error().code == ErrorCode::kNotFound) Note(object, std::nullopt);
+    if (whole.error().code == ErrorCode::kNotFound) Note(object, std::nullopt, changes_);
     return whole;
   }
   if (!whole->generation.token.empty() && whole->bytes.size() <= kMaxKeptWhole) {
@@ -370,10 +374,11 @@ Result<Suffix> CachedStore::ReadSuffix(std::string_view object, uint64_t length)
     }
   }
   // So much more that the blocks it lies in are whole.
+  const uint64_t changes = changes_;
   DOLIUM_TRY(Suffix suffix, store_->ReadSuffix(object, length + kBlock));
   const uint64_t size = suffix.info.size;
   if (!suffix.info.generation.token.empty()) {
-    Note(object, suffix.info);
+    Note(object, suffix.info, changes);
     const uint64_t from = size - suffix.bytes.size();
     for (uint64_t at = (from + kBlock - 1) / kBlock * kBlock; at < size; at += kBlock) {
       KeepBlock(
@@ -408,7 +413,7 @@ class CachedStore::Writer final : public ObjectWriter {
   uint64_t size() const override { return writer_->size(); }
   Result<Generation> Commit(const Precondition& precondition) override {
     auto generation = writer_->Commit(precondition);
-    cache_.Forget(object_);
+    cache_.ForgetChanged(object_);
     return generation;
   }
 
@@ -427,7 +432,7 @@ Result<std::unique_ptr<ObjectWriter>> CachedStore::Begin(std::string_view object
 Result<void> CachedStore::Remove(std::string_view object,
                                  const Precondition& precondition) {
   auto removed = store_->Remove(object, precondition);
-  Forget(object);
+  ForgetChanged(object);
   return removed;
 }
 

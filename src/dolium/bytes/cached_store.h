@@ -18,6 +18,7 @@
 // many threads; processes may share a folder (see cache_folder.h).
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -100,8 +101,14 @@ class CachedStore final : public Store {
   // whether the store was asked right now.
   Result<std::optional<ObjectInfo>> LookUp(std::string_view object, bool& is_fresh) const;
   void Forget(std::string_view object) const { known_.Forget(object); }
-  // Notes what the store answered.
-  void Note(std::string_view object, const std::optional<ObjectInfo>& info) const;
+  // After a change of our own.
+  void ForgetChanged(std::string_view object) const {
+    ++changes_;
+    Forget(object);
+  }
+  // Notes what the store answered when it was asked; `changes` is from before that.
+  void Note(std::string_view object, const std::optional<ObjectInfo>& info,
+            uint64_t changes) const;
   std::optional<Record> ReadRecord(std::string_view object) const;
   void WriteRecord(std::string_view object, const Record& record) const;
 
@@ -125,6 +132,7 @@ class CachedStore final : public Store {
   const std::shared_ptr<CacheFolder> folder_;
   static constexpr size_t kMostKnown = 16384;
   mutable LruCache<std::string, Known> known_{kMostKnown};
+  mutable std::atomic<uint64_t> changes_ = 0;
 };
 
 }  // namespace dolium
