@@ -1,6 +1,7 @@
 // The one list of kinds of jobs.
 #include "dolium/ops/convert_job.h"
 #include "dolium/ops/job/job.h"
+#include "dolium/ops/volume/dvid_job.h"
 #include "dolium/ops/volume/volume_worker.h"
 
 namespace dolium {
@@ -9,6 +10,7 @@ namespace {
 constexpr JobKind kJobKinds[] = {
     {kConvertKind, OpenConvertJob, CheckConvertReplaceable},
     {volume::kVolumeKind, volume::OpenVolumeJob, volume::CheckVolumeJobReplaceable},
+    {volume::kDvidKind, volume::OpenDvidJob, volume::CheckDvidReplaceable},
 };
 
 }  // namespace
