@@ -77,8 +77,9 @@ def main(arguments):
     common = version + (ROOT / ".clang-tidy").read_bytes()
     headers, contents, work = headers_by_object(build), {}, []
     entries = json.loads((build / "compile_commands.json").read_text())
-    # Sources of a library that are compiled along are not ours.
+    # Sources of a library that are compiled along are not ours, wherever it is installed.
     entries = [e for e in entries if pathlib.Path(e["file"]).is_relative_to(ROOT)]
+    entries = [e for e in entries if "site-packages" not in e["file"]]
     chosen = [e for e in entries if not NOT_CHECKED.search(e["file"])]
     if word:
         names = {e["file"]: [e["file"], *map(str, headers.get(e.get("output"), []))] for e in chosen}
