@@ -35,7 +35,7 @@ constexpr std::string_view kNotToDvid[] = {
 constexpr std::string_view kNotToSeed[] = {"csv"};
 
 Result<volume::TranscodeRequest> MakeExportTranscode(
-    const Context& context, const volume::ExportOptions& options) {
+    const Context& context, const volume::DvidReadOptions& options) {
   const Arguments& arguments = context.arguments;
   volume::TranscodeRequest request;
   request.source = arguments[0];

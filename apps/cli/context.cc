@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/terminal/hint_text.h"
 #include "dolium/bytes/location.h"
 
 namespace dolium::cli {
@@ -121,7 +122,7 @@ Json Context::FindingMembers(const Finding& finding) {
           {"key", text_or_null(finding.key)},
           {"offset", finding.range ? Json(finding.range->offset) : Json()},
           {"length", finding.range ? Json(finding.range->length) : Json()},
-          {"message", finding.message}};
+          {"message", WithHintText(finding.message, finding.hint)}};
 }
 
 std::string FindingLine(const Finding& finding, std::string_view label) {
@@ -136,7 +137,7 @@ std::string FindingLine(const Finding& finding, std::string_view label) {
     if (finding.message.find(range) == std::string::npos) add("bytes " + range);
   }
   line += label;
-  line += finding.message;
+  line += WithHintText(finding.message, finding.hint);
   return line;
 }
 

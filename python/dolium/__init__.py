@@ -12,7 +12,7 @@ Neuroglancer volumes are arrays: see Volume, and dolium.volume for bulk work on 
     v = dolium.Volume.open("https://host/seg")
     v[100:200, 50:80, 7]
 
-Exports of DVID are read as volumes too; dolium.dvid has their shards and blocks. Files have names made
+DVID exports are read as volumes too; dolium.dvid has their shards and blocks. Files have names made
 from their bytes: see dolium.cas.
 
 Locations are paths or URLs (file, http, https, precomputed, gs). Keys of sharded sets are ints,

@@ -1,4 +1,4 @@
-"""dolium.cas.Store: a folder that keeps each piece of the files put into it once."""
+"""dolium.cas.Store: a folder that keeps each chunk of the files put into it once."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Damage(NamedTuple):
 
 
 class StoredFile(io.RawIOBase):
-    """A file of a store, open for reading. Every piece that is read is checked.
+    """A file of a store, open for reading. Every chunk that is read is checked.
 
     Reads of any range fetch only what they need. gc leaves it alone while it is open. Reads at
     an offset (`pread`) may come from many threads.
@@ -157,7 +157,7 @@ class Store:
     ) -> Version:
         """Stores files and folders as the next version of a name (of one path, its base name).
 
-        With `align_entries`, pieces of ShardPack and Neuroglancer shards end where their entries
+        With `align_entries`, chunks of ShardPack and Neuroglancer shards end where their entries
         end; hashes are then not those of Xet. Files of folders that have not changed since the
         last put of the name are not read, but with `reread`. Files that are neither files, folders
         nor links are left out: `skipped` of the version names them.
@@ -241,5 +241,5 @@ class Store:
         return [Damage(**finding) for finding in self._store.verify(deep, jobs)]
 
     def reindex(self) -> int:
-        """Makes the index anew, from the shards; how many those are."""
+        """Rebuilds the index from the shards; how many those are."""
         return self._store.reindex()

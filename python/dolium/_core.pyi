@@ -30,7 +30,7 @@ _Encoding: TypeAlias = Literal["raw", "gzip"]
 _Vector: TypeAlias = tuple[int, int, int]
 _Box: TypeAlias = tuple[_Vector, _Vector]
 _BoxRequest: TypeAlias = tuple[_Box, _Vector, tuple[int, int]]
-# Told of entries done, all entries (0: not known) and bytes. What it raises stops the work.
+# Called with entries done, all entries (0: not known) and bytes. What it raises stops the work.
 _Progress: TypeAlias = Callable[[int, int, int], object]
 
 __version__: str
@@ -132,7 +132,7 @@ class Container:
 
     @property
     def info(self) -> dict[str, str]:
-        """What the format tells about the set."""
+        """What the format says about the set."""
 
     def __getitem__(self, key: _Key, /) -> bytes: ...
     def __setitem__(self, key: _Key, value: Buffer, /) -> None: ...
@@ -600,7 +600,7 @@ class PackSet:
         """Copies a shard to an open file. Returns its size."""
 
     @property
-    def is_near(self) -> bool:
+    def is_local(self) -> bool:
         """Whether reading is a look into memory."""
 
     def extents(self) -> list[tuple[int, int]]:

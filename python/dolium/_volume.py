@@ -87,7 +87,7 @@ class Volume:
         coordinates: Coordinates = "auto",
         salvage: bool = False,
     ) -> Volume:
-        """Opens a volume by the folder of its info, or an export of DVID as a volume that can be
+        """Opens a volume by the folder of its info, or a DVID export as a volume that can be
         read.
 
         `unfinished` allows one that is still being written. `gzip_files` has new chunks of a
@@ -96,7 +96,7 @@ class Volume:
 
         Of an export, `supervoxels` gives these instead of labels, and `spec` is what it was made
         with (text, dict or file; by default its `spec.json`); without one, `resolution` is that of
-        scale 0. `coordinates` says what the keys of blocks count, where files do not tell.
+        scale 0. `coordinates` says what the keys of blocks count, where files do not say.
         `salvage` takes what is whole out of shards that are damaged; damaged blocks are zero.
         """
         exported = export_options(

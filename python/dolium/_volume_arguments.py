@@ -17,7 +17,7 @@ VolumeType: TypeAlias = Literal["image", "segmentation"]
 Encoding: TypeAlias = Literal[
     "raw", "jpeg", "png", "jxl", "compressed_segmentation", "compresso"
 ]
-# What an export of DVID was made with: JSON text, a dict, or a file.
+# What a DVID export was made with: JSON text, a dict, or a file.
 Spec: TypeAlias = dict[str, Any] | str | os.PathLike[str]
 # What the keys of its blocks count.
 Coordinates: TypeAlias = Literal["auto", "block", "voxel"]
@@ -41,7 +41,7 @@ def export_options(
     coordinates: Coordinates = "auto",
     salvage: bool = False,
 ) -> dict[str, Any]:
-    """How an export of DVID is read as a volume, as the engine takes it."""
+    """How a DVID export is read as a volume, as the engine takes it."""
     return {
         "supervoxels": supervoxels,
         "spec": spec,

@@ -56,7 +56,7 @@ class FileHash(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """A piece of a file: at most 128 KiB."""
+    """A chunk of a file: at most 128 KiB."""
 
     hash: str
     size: int
@@ -99,7 +99,7 @@ def chunk_hash(data: Buffer) -> str:
 
 
 def chunks(data: Buffer, *, jobs: int = 0) -> list[Chunk]:
-    """Cuts `data` as Xet does, and hashes each piece."""
+    """Cuts `data` as Xet does, and hashes each chunk."""
     return [Chunk(*chunk) for chunk in _core.xet_chunks(data, jobs)]
 
 

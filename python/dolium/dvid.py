@@ -61,14 +61,14 @@ class ArrowShardReader:
         coordinates: Coordinates = "auto",
         salvage: bool = False,
     ) -> None:
-        """`coordinates` says what they count, where the file does not tell. `salvage` takes what
+        """`coordinates` says what they count, where the file does not say. `salvage` takes what
         is whole out of a file that DVID has damaged."""
         self.filename = filename
         self._shard = _core.DvidShard(filename, coordinates, salvage)
 
     @property
     def table(self) -> pyarrow.Table:
-        """All rows, as Arrow has them: read anew each time. Needs pyarrow, and a local file."""
+        """All rows, as Arrow has them: read again each time. Needs pyarrow, and a local file."""
         return _read_table(self._shard)
 
     @property

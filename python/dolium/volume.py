@@ -96,12 +96,13 @@ class Plan:
         """Runs all tasks, stage by stage, and finishes the plan.
 
         Without an executor they run on threads of ours, which share `memory` bytes; `jobs` is
-        their number (one per core), and `progress` is told of chunks done, all chunks, and bytes
-        of voxels.
+        their number (one per core), and `progress` is called with chunks done, all chunks, and
+        bytes of voxels.
 
         Any executor with the interface of concurrent.futures will do: of threads, processes, or
         Dask, Ray and MPI workers that see the same locations. `memory` and `jobs` (1) are then
-        those of each task, and `progress` is told of parts done, all parts, and bytes of voxels.
+        those of each task, and `progress` is called with parts done, all parts, and bytes of
+        voxels.
         """
         if not self.home:
             return self._nothing_done()
@@ -208,7 +209,7 @@ def plan_ingest(
         }
         for name, is_given in given.items():
             if is_given:
-                raise ValueError(f"{name}: tells about raw files, together with shape and dtype")
+                raise ValueError(f"{name}: describes raw files, together with shape and dtype")
     elif dtype is None:
         raise ValueError("shape: a raw file needs its dtype, too")
     if scales is not None and scales < 1:
@@ -326,7 +327,7 @@ def plan_transcode(
     """Plans a copy of a volume, or of some of its `scales`, stored in another way. Storage is as
     in the source, unless you choose (`shard_size` and `sharding` choose shards, `gzip_files`
     none); chunks about which nothing changes are copied without being decoded. `force` replaces
-    a volume that is there once the new one is complete. The last five are for exports of DVID,
+    a volume that is there once the new one is complete. The last five are for DVID exports,
     as in Volume.open()."""
     plan = _core.plan_volume_transcode(
         _location(source),

@@ -46,8 +46,8 @@ class ShardCache:
     @staticmethod
     def name_of(info: dict[str, Any]) -> str:
         stem = re.sub(r"[^\w.-]", "_", os.path.basename(info["path"]), flags=re.ASCII)
-        told = (info["path"], info["generation"], info["size"], info["footer_crc32c"])
-        digest = hashlib.sha256("\0".join(map(str, told)).encode()).hexdigest()
+        identity = (info["path"], info["generation"], info["size"], info["footer_crc32c"])
+        digest = hashlib.sha256("\0".join(map(str, identity)).encode()).hexdigest()
         return f"{stem.removesuffix('.shardpack')[:80] or 'shard'}-{digest[:32]}.shardpack"
 
     def path_of(self, name: str) -> Path:
@@ -61,7 +61,7 @@ class ShardCache:
     def remove(self, name: str) -> None:
         self.path_of(name).unlink(missing_ok=True)
 
-    def download(self, far: _core.PackSet, shard: int, name: str, size: int) -> None:
+    def download(self, remote: _core.PackSet, shard: int, name: str, size: int) -> None:
         """Makes an entry, unless another process has made it meanwhile."""
         path, part = self.path_of(name), self.folder / f".{name}.part"
         with _locked(part) as file:
@@ -71,7 +71,7 @@ class ShardCache:
             self._make_room(name, size)
             self._note(name)
             file.truncate(0)
-            far.copy_shard(shard, file.fileno())
+            remote.copy_shard(shard, file.fileno())
             os.fsync(file.fileno())
             os.rename(part, path)
 
@@ -147,49 +147,49 @@ os.register_at_fork(after_in_child=_renew_locks)
 class CachedSet:
     """A set whose remote shards are downloaded when first read. Has the methods of PackSet."""
 
-    is_near = False  # Reading may be a download.
+    is_local = False  # Reading may be a download.
 
     def __init__(
-        self, far: _core.PackSet, cache: ShardCache, verify: bool, options: tuple[Any, ...]
+        self, remote: _core.PackSet, cache: ShardCache, verify: bool, options: tuple[Any, ...]
     ) -> None:
-        self._far = far
+        self._remote = remote
         self._cache = cache
         self._verify = verify
         self._options = options
-        self._starts = [0, *itertools.accumulate(records for records, _ in far.extents())]
+        self._starts = [0, *itertools.accumulate(records for records, _ in remote.extents())]
         self._make_locks()
         _live.add(self)
-        self._near: dict[int, _NearShard] = {}
-        self._mended: set[int] = set()
+        self._local: dict[int, _LocalShard] = {}
+        self._repaired: set[int] = set()
 
     def _make_locks(self) -> None:
         self._lock = threading.Lock()
         self._shard_locks: dict[int, threading.Lock] = {}
 
     def __len__(self) -> int:
-        return len(self._far)
+        return len(self._remote)
 
     @property
     def shard_count(self) -> int:
-        return self._far.shard_count
+        return self._remote.shard_count
 
     def shard_info(self, shard: int) -> dict[str, Any]:
-        return self._far.shard_info(shard)
+        return self._remote.shard_info(shard)
 
     def offsets(self, shard: int) -> list[int]:
-        return self._far.offsets(shard)
+        return self._remote.offsets(shard)
 
     def extents(self) -> list[tuple[int, int]]:
-        return self._far.extents()
+        return self._remote.extents()
 
     def keys_digests(self) -> list[int]:
-        return self._far.keys_digests()
+        return self._remote.keys_digests()
 
     def find(self, key: str) -> int | None:
-        return self._far.find(key)
+        return self._remote.find(key)
 
     def keys(self, begin: int, end: int) -> list[str]:
-        return self._far.keys(begin, end)
+        return self._remote.keys(begin, end)
 
     def read(self, number: int) -> Any:
         (found,) = self.read_many([number], keep_errors=True)
@@ -230,33 +230,33 @@ class CachedSet:
         is_sound: Callable[[_Read], bool] = lambda found: True,
     ) -> _Read:
         """What `read` gives for the set that has this shard, and the number of its first sample
-        there. A copy that proves to be damaged is fetched anew, once."""
-        near = self._open(shard)
-        if near is None:
-            return read(self._far, self._starts[shard])
+        there. A copy that proves to be damaged is fetched again, once."""
+        local = self._open(shard)
+        if local is None:
+            return read(self._remote, self._starts[shard])
         try:
-            found = read(near.set, 0)
-            if is_sound(found) or not self._drop_damaged(shard, near):
+            found = read(local.set, 0)
+            if is_sound(found) or not self._drop_damaged(shard, local):
                 return found
         except _core.CorruptError:
-            if not self._drop_damaged(shard, near):
+            if not self._drop_damaged(shard, local):
                 raise
         again = self._open(shard)
         assert again is not None  # As the first time.
         return read(again.set, 0)
 
     def read_at(self, shard: int, offset: int) -> Any:
-        near = self._open(shard)
-        if near is None:
-            return self._far.read_at(shard, offset)
-        return near.set.read_at(0, offset)
+        local = self._open(shard)
+        if local is None:
+            return self._remote.read_at(shard, offset)
+        return local.set.read_at(0, offset)
 
     def localized(self) -> _core.PackSet:
         """The same set from files alone: all of it is downloaded now."""
         paths = []
         for shard in range(self.shard_count):
-            near = self._open(shard)
-            paths.append(near.path if near else self.shard_info(shard)["path"])
+            local = self._open(shard)
+            paths.append(local.path if local else self.shard_info(shard)["path"])
         missing = [path for path in paths if not os.path.exists(path)]
         if missing:
             raise ValueError(f"the limit of the cache is below the size of the set: {missing[0]}")
@@ -278,50 +278,50 @@ class CachedSet:
 
         return self.read_shard(shard, read, is_sound)
 
-    def _drop_damaged(self, shard: int, near: _NearShard) -> bool:
+    def _drop_damaged(self, shard: int, local: _LocalShard) -> bool:
         """Whether another copy may be better: this one is gone then."""
         with self._lock_of(shard):
-            if self._near.get(shard) is near:
-                if shard in self._mended:
+            if self._local.get(shard) is local:
+                if shard in self._repaired:
                     return False
-                self._mended.add(shard)
-                del self._near[shard]
-                self._cache.remove(near.name)
+                self._repaired.add(shard)
+                del self._local[shard]
+                self._cache.remove(local.name)
         return True
 
     def _lock_of(self, shard: int) -> threading.Lock:
         with self._lock:
             return self._shard_locks.setdefault(shard, threading.Lock())
 
-    def _open(self, shard: int) -> _NearShard | None:
+    def _open(self, shard: int) -> _LocalShard | None:
         """The downloaded shard; None for one that is local anyway."""
-        near = self._near.get(shard)
-        if near is None:
+        local = self._local.get(shard)
+        if local is None:
             with self._lock_of(shard):
-                near = self._near.get(shard)
-                if near is None:
-                    info = self._far.shard_info(shard)
+                local = self._local.get(shard)
+                if local is None:
+                    info = self._remote.shard_info(shard)
                     if "://" not in info["path"]:
                         return None
-                    near = self._near[shard] = self._download(shard, info)
+                    local = self._local[shard] = self._download(shard, info)
                     self._close_deleted()
-        if near.is_due():
-            self._cache.use(near.name)
-        return near
+        if local.is_due():
+            self._cache.use(local.name)
+        return local
 
-    def _download(self, shard: int, info: dict[str, Any]) -> _NearShard:
+    def _download(self, shard: int, info: dict[str, Any]) -> _LocalShard:
         name = self._cache.name_of(info)
         path = str(self._cache.path_of(name))
         for _ in range(_ATTEMPTS):
             if not os.path.exists(path):
-                self._cache.download(self._far, shard, name, info["size"])
+                self._cache.download(self._remote, shard, name, info["size"])
                 if self._verify:
                     self._check_whole(name, path)
             try:
-                near = _core.pack_open([path], *self._options)
-                if near.shard_info(0)["footer_crc32c"] == info["footer_crc32c"]:
+                local = _core.pack_open([path], *self._options)
+                if local.shard_info(0)["footer_crc32c"] == info["footer_crc32c"]:
                     self._cache.use(name)
-                    return _NearShard(near, name, path)
+                    return _LocalShard(local, name, path)
             except (FileNotFoundError, _core.CorruptError):
                 pass  # Deleted by another process, or damaged.
             self._cache.remove(name)
@@ -336,12 +336,12 @@ class CachedSet:
 
     def _close_deleted(self) -> None:
         """Lets go of shards that are gone from the folder: their space is free only then."""
-        for shard, near in list(self._near.items()):
-            if not os.path.exists(near.path):
-                self._near.pop(shard, None)
+        for shard, local in list(self._local.items()):
+            if not os.path.exists(local.path):
+                self._local.pop(shard, None)
 
 
-class _NearShard:
+class _LocalShard:
     """A shard of the cache, open."""
 
     def __init__(self, set: _core.PackSet, name: str, path: str) -> None:
@@ -365,5 +365,5 @@ def open_cached(
     limit: int | None,
     verify: bool,
 ) -> CachedSet:
-    far = _core.pack_open(references, *options)
-    return CachedSet(far, ShardCache(Path(folder), limit), verify, options)
+    remote = _core.pack_open(references, *options)
+    return CachedSet(remote, ShardCache(Path(folder), limit), verify, options)

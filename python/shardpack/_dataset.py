@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Path = Union[str, "os.PathLike[str]"]
 Reference = Union[Path, Sequence[Path]]
-Check = Literal["full", "heads", "none"]
+Check = Literal["full", "headers", "heads", "none"]
 
 # How much of a remote set is read at once by records().
 _READ_SAMPLES = 1024
@@ -66,7 +66,7 @@ class StreamedRecord(NamedTuple):
 
 class Dataset(_core.PackDataset):
     """Samples of one shard or many. Immutable; may be shared by threads and forked processes, and
-    pickled: another process opens the files anew.
+    pickled: another process opens the files again.
 
     `dataset[i]` is one sample; of several numbers or a slice it gives a list, decoded on threads.
     """
@@ -151,7 +151,7 @@ class Dataset(_core.PackDataset):
 
         A sample without such a file raises KeyError, or has None there with `missing="none"`.
         With `views`, files that are stored as they are come as memoryviews of the mapped shard,
-        without a copy and unchecked but for their heads.
+        without a copy and unchecked but for their headers.
         """
         if missing not in ("error", "none"):
             raise ValueError(f'missing is "error" or "none", not {missing!r}')
@@ -254,7 +254,8 @@ def open(
     """Opens a shard, or a set: a path or URL, brace notation (`train-{000000..000973}.shardpack`),
     a pattern, a folder, a list (`@file` or `*.txt`), a catalog (`*.json`), or several of these.
 
-    `check` says what is verified: "full" (every byte that is handed out), "heads" or "none".
+    `check` says what is verified: "full" (every byte that is handed out), "headers" or "none".
+    ("heads" is an older name of "headers".)
     `map` maps local files into memory. `raw_limit` bounds what one entry may decode to.
     `tail_bytes` is how much of the end of a remote shard is asked for at first.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Shuffle = Union[bool, Literal["none", "global", "window"]]
 Remainder = Literal["drop", "pad", "keep"]
-# Told of an exception and the number of the sample; what it returns takes the sample's place,
+# Called with an exception and the number of the sample; what it returns takes the sample's place,
 # None leaves that out.
 ErrorHandler = Callable[[Exception, Any], Any]
 OnError = Union[Literal["raise", "skip"], ErrorHandler]
@@ -218,7 +218,7 @@ class Progress:
         self.split = loader._share.split(self.epoch.total, self.start)
 
     def note(self, batches: int, skipped: int = 0) -> None:
-        """Tells the loader that all ranks have had so many batches, unless another pass has begun
+        """Notes that all ranks have had so many batches, unless another pass has begun
         meanwhile."""
         loader = self._loader
         if loader._pass_number == self._number:
@@ -227,7 +227,7 @@ class Progress:
             loader._position = self.split.position_after(batches)
 
     def end(self) -> None:
-        """Tells it that this rank has had all of the epoch, be that nothing."""
+        """Notes that this rank has had all of the epoch, be that nothing."""
         loader = self._loader
         if loader._pass_number == self._number:
             loader._has_begun = True
@@ -246,7 +246,7 @@ class _Pass:
         self._count = progress.split.worker_batches
         epoch = progress.epoch
         reads_ahead = loader._prefetch > 0
-        threads = loader._threads or (2 if epoch.is_near else 8)
+        threads = loader._threads or (2 if epoch.is_local else 8)
         jobs = max(1, (os.cpu_count() or 1) // threads) if reads_ahead else loader._threads
         reader = epoch.reader(share, progress.split, progress.start, jobs, reads_ahead)
         self._reader = reader

@@ -48,7 +48,7 @@ def mix(
 
     Every `block_size` positions hold the same numbers of samples of each set, in proportion to the
     weights, at least one. `stop` says how long an epoch is: until the first set was visited whole,
-    until all were (those that end earlier begin again, shuffled anew), or `samples` samples, where
+    until all were (those that end earlier begin again, shuffled again), or `samples` samples, where
     the next epoch goes on.
     """
     if stop == "samples" and samples < 1:
@@ -94,7 +94,7 @@ class Mixture:
         window_runs: int = 16,
         **options: Any,
     ) -> Loader:
-        """As `Dataset.loader`; numbers of samples that `on_error` is told are pairs of source and
+        """As `Dataset.loader`; numbers of samples that `on_error` gets are pairs of source and
         number. By windows, every rank and worker reads each source whole."""
         options.setdefault("seed", self.seed)
         return make_loader(self, batch_size, shuffle, run_bytes, window_runs, options)
@@ -145,8 +145,8 @@ class MixedEpoch:
         self._check: int | None = None
 
     @property
-    def is_near(self) -> bool:
-        return all(source._own().is_near for source in self._sources)
+    def is_local(self) -> bool:
+        return all(source._own().is_local for source in self._sources)
 
     @property
     def sample_bytes(self) -> int:
@@ -221,7 +221,7 @@ class _MixedReader:
         return list(zip(numbers, dataset.read_many(numbers, keep_errors=True, threads=self._jobs)))
 
     def _note_read(self, batch: int, epochs: list[tuple[int, int]]) -> None:
-        """Is told of each batch that was read, with the sources' own epochs it is of."""
+        """Called for each batch that was read, with the sources' own epochs it is of."""
 
 
 class _MixedWindowReader(_MixedReader):

@@ -18,7 +18,7 @@ _Result = TypeVar("_Result", bound=_Sized)
 class Prefetcher(Generic[_Result]):
     """Calls make(0), make(1) ... make(count - 1) on threads and hands out what they give, in order.
 
-    At most `depth` results are held or made, of `limit` bytes together, as far as that can be told
+    At most `depth` results are held or made, of `limit` bytes together, as far as that can be known
     from the largest so far and `expected`; one is always allowed. For one thread to use.
     """
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._dataset import Dataset
     from ._loader import _Share
 
-# Positions whose samples tell one order from another.
+# Positions whose samples distinguish one order from another.
 _PROBES = 16
 # Windows in memory: the one that is read, the one ahead, and what is left of the one before.
 _WINDOWS = 3
@@ -37,12 +37,12 @@ class Epoch(Protocol):
     """One epoch of a set or mixture."""
 
     total: int
-    is_near: bool  # reading it is no waiting
+    is_local: bool  # reading it is no waiting
     sample_bytes: int  # as a rule
 
     @property
     def check(self) -> int:
-        """A number that tells this order of these samples from others."""
+        """A number that distinguishes this order of these samples from others."""
 
     def reader(
         self, share: _Share, split: _core.PackSplit, start: int, jobs: int, reads_ahead: bool
@@ -120,8 +120,8 @@ class SetEpoch:
         self.total = len(order)
 
     @property
-    def is_near(self) -> bool:
-        return self._dataset._own().is_near
+    def is_local(self) -> bool:
+        return self._dataset._own().is_local
 
     @property
     def sample_bytes(self) -> int:
@@ -231,7 +231,7 @@ class Windows:
     def _windows_of(self, positions: np.ndarray) -> list[_Window]:
         windows = []
         with self._lock:
-            # Positions that begin anew are padding: single samples, read by themselves.
+            # Positions that start over are padding: single samples, read by themselves.
             at, last = int(positions[0]), int(positions.max(initial=0))
             while at <= last:
                 window = self._find(at)

@@ -32,7 +32,7 @@ class ShardReport:
 
 
 class Writer:
-    """Writes samples into one shard, or into numbered ones that begin anew by size or count.
+    """Writes samples into one shard, or into numbered ones that are begun by size or count.
 
         with shardpack.Writer("train-000000.shardpack", shard_size=256 << 20) as writer:
             writer.write(key, {"left.jpg": jpeg, "meta.json": b"{}"})
@@ -107,8 +107,8 @@ class Writer:
         compression: Mapping[str, Compression] | None = None,
         file_metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        """Adds one sample. Content types are told from the names, unless they are given. Without
-        a key (None), it gets a random UUID. Arrays must be of a type that its name tells
+        """Adds one sample. Content types follow from the names, unless they are given. Without
+        a key (None), it gets a random UUID. Arrays must be of a type that its name gives
         (`dtype.str`): no objects, no fields, no types of other packages."""
         key = str(uuid.uuid4()) if key is None else key
         types = content_types or {}
@@ -165,7 +165,7 @@ def _dtype_name(key: str, entry: str, dtype: np.dtype[Any]) -> str:
         is_told = False
     if not is_told:
         raise ValueError(
-            f'"{key}": entry "{entry}": its name "{dtype.str}" does not tell the type {dtype} of '
+            f'"{key}": entry "{entry}": its name "{dtype.str}" does not give the type {dtype} of '
             "the array; write it as .npy, or view it as another type"
         )
     return dtype.str

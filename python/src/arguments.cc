@@ -167,7 +167,7 @@ std::string KeyText(nb::handle key) {
   return nb::cast<std::string>(nb::str(Checked<nb::object>(PyNumber_Index(key.ptr()))));
 }
 
-LentBytes::LentBytes(nb::handle object) {
+BorrowedBytes::BorrowedBytes(nb::handle object) {
   if (PyBytes_Check(object.ptr())) {
     view_ = AsBytes({PyBytes_AS_STRING(object.ptr()),
                      static_cast<size_t>(PyBytes_GET_SIZE(object.ptr()))});
@@ -180,7 +180,7 @@ LentBytes::LentBytes(nb::handle object) {
   view_ = {static_cast<const std::byte*>(buffer_.buf), static_cast<size_t>(buffer_.len)};
 }
 
-LentBytes::~LentBytes() {
+BorrowedBytes::~BorrowedBytes() {
   if (has_buffer_) PyBuffer_Release(&buffer_);
 }
 

@@ -35,12 +35,12 @@ std::string KeyText(nb::handle key);
 
 // Bytes that a Python object lends out: bytes, bytearray, memoryview, a contiguous array.
 // The caller keeps the object alive.
-class LentBytes {
+class BorrowedBytes {
  public:
-  explicit LentBytes(nb::handle object);
-  ~LentBytes();
-  LentBytes(const LentBytes&) = delete;
-  LentBytes& operator=(const LentBytes&) = delete;
+  explicit BorrowedBytes(nb::handle object);
+  ~BorrowedBytes();
+  BorrowedBytes(const BorrowedBytes&) = delete;
+  BorrowedBytes& operator=(const BorrowedBytes&) = delete;
 
   BytesView view() const { return view_; }
 

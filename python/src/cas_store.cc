@@ -1,4 +1,4 @@
-// The Python classes CasStore and CasFile: a store that keeps each piece once.
+// The Python classes CasStore and CasFile: a store that keeps each chunk once.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -143,7 +143,7 @@ class CasStore {
  public:
   explicit CasStore(nb::handle path)
       : path_(LocationText(path)),
-        store_(Must(WithoutGil([&] { return cas::Store::Open(path_); }))) {}
+        store_(Must(WithoutGil([&] { return cas::CasStore::Open(path_); }))) {}
 
   nb::str path() const { return NameText(path_); }
 
@@ -179,7 +179,7 @@ class CasStore {
 
   nb::dict PutBytes(nb::handle data, nb::handle name, uint64_t memory,
                     size_t jobs) const {
-    const LentBytes lent(data);
+    const BorrowedBytes lent(data);
     const UniqueFd file(memfd_create("dolium", MFD_CLOEXEC));
     if (!file) Raise(SystemError(errno, "cannot make a file in memory"));
     const std::stop_source stop;
@@ -393,7 +393,7 @@ class CasStore {
       one["kind"] = finding.kind;
       one["object"] = NameText(finding.object);
       one["key"] = NameText(finding.key);
-      one["message"] = MessageText(finding.message);
+      one["message"] = MessageText(finding.message, finding.hint);
       out.append(one);
     }
     return out;
@@ -444,7 +444,7 @@ class CasStore {
   }
 
   std::string path_;
-  std::shared_ptr<cas::Store> store_;
+  std::shared_ptr<cas::CasStore> store_;
 };
 
 void InitStore(nb::handle path) {

@@ -43,8 +43,9 @@ Change Put(const PyContainer& container, nb::handle key, nb::handle data,
            nb::handle preceding) {
   Change change;
   change.key = container.Key(key);
-  change.value = Bytes::Copy(LentBytes(data).view());
-  if (preceding.is_valid()) change.preceding = Bytes::Copy(LentBytes(preceding).view());
+  change.value = Bytes::Copy(BorrowedBytes(data).view());
+  if (preceding.is_valid())
+    change.preceding = Bytes::Copy(BorrowedBytes(preceding).view());
   return change;
 }
 

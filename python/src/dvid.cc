@@ -80,7 +80,7 @@ class PyShard {
     const auto number = shard_->Find(key);
     if (!number) return false;
     const volume::ArrayShape shape{{64, 64, 64}, 1, volume::DataType::kUint64};
-    const LentVoxels lent(array, shape, LentVoxels::Use::kWrite);
+    const BorrowedArray lent(array, shape, BorrowedArray::Use::kWrite);
     const auto fill = [&]() -> Result<void> {
       DOLIUM_TRY(const dvid::Row row, shard_->Read(*number));
       DOLIUM_TRY(const auto voxels,
@@ -149,7 +149,7 @@ std::array<uint32_t, 3> GridOf(const std::array<int64_t, 3>& shape) {
   return grid;
 }
 
-std::span<uint64_t> Dense(const LentVoxels& lent, const volume::ArrayShape& shape) {
+std::span<uint64_t> Dense(const BorrowedArray& lent, const volume::ArrayShape& shape) {
   const volume::VoxelView view = lent.view();
   if (view.strides != DenseStrides(shape)) {
     throw nb::value_error("the array is not in Fortran order");
@@ -162,19 +162,19 @@ nb::bytes EncodeBlock(nb::handle array, const std::array<int64_t, 3>& shape) {
   const auto grid = GridOf(shape);
   const volume::ArrayShape dense{
       {shape[0], shape[1], shape[2]}, 1, volume::DataType::kUint64};
-  const LentVoxels lent(array, dense, LentVoxels::Use::kRead);
+  const BorrowedArray lent(array, dense, BorrowedArray::Use::kRead);
   const std::span<const uint64_t> voxels = Dense(lent, dense);
   return CopyToPython(WithoutGil([&] { return dvid::EncodeBlock(grid, voxels); }));
 }
 
 std::array<size_t, 3> BlockShape(nb::handle data) {
-  const LentBytes block(data);
+  const BorrowedBytes block(data);
   return Must(dvid::LabelBlock::Parse(block.view())).size();
 }
 
 // `labels` are those to decode to, as bytes, instead of the block's own; or None.
 void DecodeBlock(nb::handle data, nb::handle array, nb::handle labels) {
-  const LentBytes bytes(data);
+  const BorrowedBytes bytes(data);
   const auto block = Must(dvid::LabelBlock::Parse(bytes.view()));
   const auto size = block.size();
   const volume::ArrayShape shape{
@@ -182,9 +182,9 @@ void DecodeBlock(nb::handle data, nb::handle array, nb::handle labels) {
        static_cast<int64_t>(size[2])},
       1,
       volume::DataType::kUint64};
-  const LentVoxels lent(array, shape, LentVoxels::Use::kWrite);
+  const BorrowedArray lent(array, shape, BorrowedArray::Use::kWrite);
   const std::span<uint64_t> voxels = Dense(lent, shape);
-  std::optional<LentBytes> other;
+  std::optional<BorrowedBytes> other;
   dvid::LabelList list = block.labels();
   if (!labels.is_none()) {
     other.emplace(labels);
@@ -201,10 +201,10 @@ void DecodeBlock(nb::handle data, nb::handle array, nb::handle labels) {
 uint64_t WriteShard(nb::handle location, nb::handle rows, const std::string& layout,
                     const std::string& csv, size_t rows_per_batch) {
   const Location place = Must(ParseLocation(LocationText(location)));
-  const dvid::ShardWriterOptions options{.layout = LayoutNamed(layout),
-                                         .csv = CsvFormNamed(csv),
-                                         .rows_per_batch = rows_per_batch};
-  const auto writer = Must(dvid::ShardWriter::Begin(place, options));
+  const dvid::DvidShardWriterOptions options{.layout = LayoutNamed(layout),
+                                             .csv = CsvFormNamed(csv),
+                                             .rows_per_batch = rows_per_batch};
+  const auto writer = Must(dvid::DvidShardWriter::Begin(place, options));
   for (const nb::handle row : rows) {
     const auto [key, labels, supervoxels, stored, size] =
         nb::cast<std::tuple<Key, nb::bytes, nb::bytes, nb::bytes, uint32_t>>(row);

@@ -1,5 +1,6 @@
 #include "python/src/errors.h"
 
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -82,7 +83,42 @@ PyObject* TypeOf(const Error& error, Absent absent) {
   return PyExc_OSError;
 }
 
+std::string_view HintText(Hint hint) {
+  switch (hint) {
+    case Hint::kNone:
+    case Hint::kReindex:  // done by the command line alone
+    case Hint::kRewriteIndex:
+      return "";
+    case Hint::kReplace:
+      return "; force=True replaces it";
+    case Hint::kSalvage:
+    case Hint::kSalvageOrReindex:
+      return "; to salvage: salvage=True";
+    case Hint::kSkipDamaged:
+      return "; keep what is readable with: dolium.convert(..., skip_damaged=True)";
+    case Hint::kGiveSharding:
+      return "; give the spec with sharding=";
+    case Hint::kGiveXorbs:
+      return "; xorbs= names a folder that has it";
+    case Hint::kUseCas:
+      return "; use: dolium.cas.Store";
+    case Hint::kInitStore:
+      return "; dolium.cas.Store.init makes one";
+    case Hint::kListNames:
+      return "; Store.ls lists names";
+    case Hint::kRebuildIndex:
+      return "; to rebuild it: Store.reindex";
+    case Hint::kFindDamage:
+      return ": Store.verify reports what is damaged, Store.rm gives it up";
+  }
+  return "";
+}
+
 }  // namespace
+
+nb::str MessageText(std::string_view text, Hint hint) {
+  return MessageText(std::string(text).append(HintText(hint)));
+}
 
 nb::str MessageText(std::string_view text) {
   PyObject* const decoded =
@@ -92,13 +128,14 @@ nb::str MessageText(std::string_view text) {
 }
 
 void Raise(const Error& error, Absent absent) {
-  const nb::str message = MessageText(error.message);
+  const nb::str message = MessageText(error.message, error.hint);
   PyErr_SetObject(TypeOf(error, absent), message.ptr());
   throw nb::python_error();
 }
 
 nb::object ErrorObject(const Error& error) {
-  return nb::handle(TypeOf(error, Absent::kLocation))(MessageText(error.message));
+  return nb::handle(TypeOf(error, Absent::kLocation))(
+      MessageText(error.message, error.hint));
 }
 
 void BindErrors(nb::module_& module) {

@@ -37,6 +37,9 @@ nb::object ErrorObject(const Error& error);
 // Text of ours for people, which may quote names that are not UTF-8.
 nb::str MessageText(std::string_view text);
 
+// The same with what may help behind it, in the words of Python.
+nb::str MessageText(std::string_view text, Hint hint);
+
 // The value, or the exception for the error.
 template <typename T>
 T Must(Result<T> result, Absent absent = Absent::kLocation) {

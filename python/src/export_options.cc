@@ -13,8 +13,8 @@ constexpr const char* kCoordinates[] = {"auto", "block", "voxel"};
 
 }  // namespace
 
-volume::ExportOptions ExportOptionsFrom(const nb::dict& options) {
-  volume::ExportOptions out;
+volume::DvidReadOptions ExportOptionsFrom(const nb::dict& options) {
+  volume::DvidReadOptions out;
   if (options.contains("supervoxels") && nb::cast<bool>(options["supervoxels"])) {
     out.labels = dvid::LabelKind::kSupervoxels;
   }
@@ -32,7 +32,7 @@ volume::ExportOptions ExportOptionsFrom(const nb::dict& options) {
   return out;
 }
 
-nb::dict ExportOptionsTo(const volume::ExportOptions& options) {
+nb::dict ExportOptionsTo(const volume::DvidReadOptions& options) {
   nb::dict out;
   out["supervoxels"] = options.labels == dvid::LabelKind::kSupervoxels;
   out["spec"] = options.spec ? nb::object(nb::str(options.spec->c_str())) : nb::none();

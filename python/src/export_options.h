@@ -11,8 +11,8 @@ namespace nb = nanobind;
 
 // Members: supervoxels, spec (text, dict, file or None), resolution (or None),
 // coordinates, salvage; any may be missing. Needs the GIL.
-volume::ExportOptions ExportOptionsFrom(const nb::dict& options);
+volume::DvidReadOptions ExportOptionsFrom(const nb::dict& options);
 // The way back.
-nb::dict ExportOptionsTo(const volume::ExportOptions& options);
+nb::dict ExportOptionsTo(const volume::DvidReadOptions& options);
 
 }  // namespace dolium::python

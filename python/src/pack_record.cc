@@ -22,7 +22,7 @@ namespace dolium::python {
 namespace {
 
 using dataset::LoadedSample;
-using shardpack::EntryHead;
+using shardpack::EntryHeader;
 
 // An entry, which keeps its record alive.
 struct PyEntry {
@@ -31,7 +31,7 @@ struct PyEntry {
   size_t index;  // in sample.files()
 
   LoadedSample::FileRef file() const { return record->sample.files()[index]; }
-  const EntryHead& head() const { return record->sample.head(file()); }
+  const EntryHeader& header() const { return record->sample.header(file()); }
 };
 
 // Iterates entries of a damaged record: those that can be reached, then the error.
@@ -41,41 +41,41 @@ struct DamagedEntries {
   Error error;
 };
 
-Error InPiece(Error error, const dataset::SamplePiece& piece) {
+Error InPart(Error error, const dataset::SamplePart& part) {
   return std::move(error).Within(
-      fmt::format("{}: record {}", piece.shard->Describe(), piece.number));
+      fmt::format("{}: record {}", part.shard->Describe(), part.number));
 }
 
 // The first damage that keeps files from being reached, with its shard and record.
 std::optional<Error> DamageOf(const LoadedSample& sample) {
-  for (const dataset::SamplePiece& piece : sample.pieces()) {
-    if (piece.record.damage()) return InPiece(*piece.record.damage(), piece);
+  for (const dataset::SamplePart& part : sample.parts()) {
+    if (part.record.damage()) return InPart(*part.record.damage(), part);
   }
   return std::nullopt;
 }
 
-Error InEntry(Error error, const dataset::SamplePiece& piece, const EntryHead& head) {
-  return InPiece(std::move(error).Within(
-                     fmt::format("\"{}\": entry \"{}\"", piece.record.key(), head.name)),
-                 piece);
+Error InEntry(Error error, const dataset::SamplePart& part, const EntryHeader& header) {
+  return InPart(std::move(error).Within(
+                    fmt::format("\"{}\": entry \"{}\"", part.record.key(), header.name)),
+                part);
 }
 
 // Whether a file may be decoded at all: to be asked before memory is taken.
 Result<void> CheckAllowed(const LoadedSample& sample, LoadedSample::FileRef file) {
-  const dataset::SamplePiece& piece = sample.pieces()[file.piece];
-  DOLIUM_TRY(const auto options, piece.shard->content_options());
-  auto allowed = shardpack::CheckLimits(sample.head(file), options);
+  const dataset::SamplePart& part = sample.parts()[file.part];
+  DOLIUM_TRY(const auto options, part.shard->content_options());
+  auto allowed = shardpack::CheckLimits(sample.header(file), options);
   if (allowed) return {};
-  return InEntry(std::move(allowed).error(), piece, sample.head(file));
+  return InEntry(std::move(allowed).error(), part, sample.header(file));
 }
 
 // Decodes one file into a new bytes object.
 nb::object Content(const LoadedSample& sample, LoadedSample::FileRef file) {
-  const EntryHead& head = sample.head(file);
+  const EntryHeader& header = sample.header(file);
   Must(CheckAllowed(sample, file));
-  nb::object object = NewBytes(head.raw_size);
+  nb::object object = NewBytes(header.raw_size);
   const MutableBytes into = BytesOf(object);
-  if (head.raw_size < kBytesWorthTheGil) {
+  if (header.raw_size < kBytesWorthTheGil) {
     Must(sample.ContentInto(file, into));
   } else {
     Must(WithoutGil([&] { return sample.ContentInto(file, into); }));
@@ -94,32 +94,32 @@ void CheckDamage(const LoadedSample& sample) {
 
 std::optional<size_t> IndexOf(const LoadedSample& sample, std::string_view name) {
   for (size_t i = 0; i < sample.files().size(); ++i) {
-    if (sample.head(sample.files()[i]).name == name) return i;
+    if (sample.header(sample.files()[i]).name == name) return i;
   }
   return std::nullopt;
 }
 
 // --- contents
 
-// The content without a copy if it is stored as it is, unchecked as the heads are enough
-// to find it; else decoded and checked.
+// The content without a copy if it is stored as it is, unchecked as the headers are
+// enough to find it; else decoded and checked.
 nb::object View(const PyEntry& entry, bool check) {
   const LoadedSample& sample = entry.record->sample;
-  const EntryHead& head = entry.head();
-  if (check || head.codec != 0 || head.is_chunked()) {
+  const EntryHeader& header = entry.header();
+  if (check || header.codec != 0 || header.is_chunked()) {
     return MemoryView(Must(WithoutGil([&] { return sample.Content(entry.file()); })));
   }
-  return MemoryView(sample.pieces()[entry.file().piece].record.Stored(head));
+  return MemoryView(sample.parts()[entry.file().part].record.Stored(header));
 }
 
 nb::object Part(const PyEntry& entry, uint64_t offset, uint64_t length) {
-  const auto& piece = entry.record->sample.pieces()[entry.file().piece];
-  const auto options = Must(piece.shard->content_options());
+  const auto& part = entry.record->sample.parts()[entry.file().part];
+  const auto options = Must(part.shard->content_options());
   auto bytes = WithoutGil([&] {
-    return shardpack::DecodeContentRange(entry.head(), piece.record.Stored(entry.head()),
-                                         {offset, length}, options);
+    return shardpack::DecodeContentRange(
+        entry.header(), part.record.Stored(entry.header()), {offset, length}, options);
   });
-  if (!bytes) Raise(InEntry(std::move(bytes).error(), piece, entry.head()));
+  if (!bytes) Raise(InEntry(std::move(bytes).error(), part, entry.header()));
   return CopyToPython(*bytes);
 }
 
@@ -131,19 +131,19 @@ nb::object MetadataObject(const shardpack::Metadata& metadata) {
       .attr("metadata")(static_cast<int>(metadata.format), CopyToPython(metadata.bytes));
 }
 
-nb::object CodecText(const EntryHead& head) {
-  if (head.codec > static_cast<uint8_t>(shardpack::Compression::kZstd)) {
-    return Text(fmt::format("codec {}", head.codec));
+nb::object CodecText(const EntryHeader& header) {
+  if (header.codec > static_cast<uint8_t>(shardpack::Compression::kZstd)) {
+    return Text(fmt::format("codec {}", header.codec));
   }
   return Text(
-      shardpack::CompressionName(static_cast<shardpack::Compression>(head.codec)));
+      shardpack::CompressionName(static_cast<shardpack::Compression>(header.codec)));
 }
 
 auto ExtrasOf(const PyEntry& entry) {
-  auto extras = shardpack::ParseExtras(entry.head());
+  auto extras = shardpack::ParseExtras(entry.header());
   if (extras) return *std::move(extras);
-  const dataset::SamplePiece& piece = entry.record->sample.pieces()[entry.file().piece];
-  Raise(InEntry(std::move(extras).error(), piece, entry.head()));
+  const dataset::SamplePart& part = entry.record->sample.parts()[entry.file().part];
+  Raise(InEntry(std::move(extras).error(), part, entry.header()));
 }
 
 nb::object ShapeObject(const PyEntry& entry) {
@@ -178,8 +178,8 @@ nb::object GetEntry(nb::handle self, std::string_view name, bool must) {
   CheckDamage(record.sample);
   if (must) {
     Raise(NotFound(fmt::format("{}: record {}: \"{}\": no entry \"{}\"",
-                               record.sample.pieces().front().shard->Describe(),
-                               record.sample.pieces().front().number, record.sample.key(),
+                               record.sample.parts().front().shard->Describe(),
+                               record.sample.parts().front().number, record.sample.key(),
                                name)),
           Absent::kEntry);
   }
@@ -190,27 +190,27 @@ nb::dict AsDict(const PyRecord& record) {
   CheckDamage(record.sample);
   nb::dict all;
   for (size_t i = 0; i < record.sample.files().size(); ++i) {
-    all[Text(record.sample.head(record.sample.files()[i]).name)] = Data(record, i);
+    all[Text(record.sample.header(record.sample.files()[i]).name)] = Data(record, i);
   }
   return all;
 }
 
 void BindEntry(nb::module_& module) {
   nb::class_<PyEntry>(module, "PackEntry", "One file of a sample.")
-      .def_prop_ro("name", [](const PyEntry& e) { return Text(e.head().name); })
+      .def_prop_ro("name", [](const PyEntry& e) { return Text(e.header().name); })
       .def_prop_ro("content_type",
                    [](const PyEntry& e) {
-                     const auto type = e.head().content_type;
+                     const auto type = e.header().content_type;
                      return Text(type.empty() ? "application/octet-stream" : type);
                    })
       .def_prop_ro("data", [](const PyEntry& e) { return Data(*e.record, e.index); })
       .def("view", &View, nb::arg("check") = false)
       .def("read", &Part, nb::arg("offset"), nb::arg("length"))
-      .def_prop_ro("size", [](const PyEntry& e) { return e.head().raw_size; })
-      .def_prop_ro("stored_size", [](const PyEntry& e) { return e.head().stored_size; })
-      .def_prop_ro("codec", [](const PyEntry& e) { return CodecText(e.head()); })
-      .def_prop_ro("crc32c", [](const PyEntry& e) { return e.head().crc32c; })
-      .def_prop_ro("is_chunked", [](const PyEntry& e) { return e.head().is_chunked(); })
+      .def_prop_ro("size", [](const PyEntry& e) { return e.header().raw_size; })
+      .def_prop_ro("stored_size", [](const PyEntry& e) { return e.header().stored_size; })
+      .def_prop_ro("codec", [](const PyEntry& e) { return CodecText(e.header()); })
+      .def_prop_ro("crc32c", [](const PyEntry& e) { return e.header().crc32c; })
+      .def_prop_ro("is_chunked", [](const PyEntry& e) { return e.header().is_chunked(); })
       .def_prop_ro("array", &ShapeObject)
       .def_prop_ro("metadata",
                    [](const PyEntry& e) { return MetadataObject(ExtrasOf(e).metadata); })
@@ -227,8 +227,8 @@ void BindEntry(nb::module_& module) {
            })
       .def("__repr__", [](const PyEntry& e) {
         return Text(fmt::format("<shardpack.Entry \"{}\" ({}, {} bytes) of \"{}\">",
-                                e.head().name, e.head().content_type, e.head().raw_size,
-                                e.record->sample.key()));
+                                e.header().name, e.header().content_type,
+                                e.header().raw_size, e.record->sample.key()));
       });
   nb::class_<DamagedEntries>(module, "_DamagedEntries")
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
@@ -266,8 +266,8 @@ nb::list LoadedRecords(std::vector<Result<LoadedSample>> samples, bool keep_erro
         errors[i] = std::move(allowed).error();
         break;
       }
-      objects[i].push_back(NewBytes(sample.head(file).raw_size));
-      bytes += sample.head(file).raw_size;
+      objects[i].push_back(NewBytes(sample.header(file).raw_size));
+      bytes += sample.header(file).raw_size;
     }
   }
   FillOnThreads(samples.size(), bytes, jobs, [&](size_t begin, size_t end) {
@@ -300,24 +300,24 @@ void BindPackRecord(nb::module_& module) {
                    [](const PyRecord& r) { return MetadataObject(r.sample.metadata()); })
       .def_prop_ro("shard",
                    [](const PyRecord& r) {
-                     return NameText(r.sample.pieces().front().shard->Describe());
+                     return NameText(r.sample.parts().front().shard->Describe());
                    })
       .def_prop_ro("number",
-                   [](const PyRecord& r) { return r.sample.pieces().front().number; })
+                   [](const PyRecord& r) { return r.sample.parts().front().number; })
       .def_prop_ro("offset",
                    [](const PyRecord& r) {
-                     const auto& piece = r.sample.pieces().front();
-                     return piece.shard->offset(piece.number);
+                     const auto& part = r.sample.parts().front();
+                     return part.shard->offset(part.number);
                    })
       .def_prop_ro("is_tombstone",
                    [](const PyRecord& r) {
-                     return r.sample.pieces().front().record.is_tombstone();
+                     return r.sample.parts().front().record.is_tombstone();
                    })
       .def_prop_ro("nbytes",
                    [](const PyRecord& r) {
                      uint64_t bytes = 0;
                      for (const auto file : r.sample.files()) {
-                       bytes += r.sample.head(file).raw_size;
+                       bytes += r.sample.header(file).raw_size;
                      }
                      return bytes;
                    })
@@ -326,7 +326,7 @@ void BindPackRecord(nb::module_& module) {
            [](const PyRecord& r) {
              nb::list names;
              for (const auto file : r.sample.files()) {
-               names.append(Text(r.sample.head(file).name));
+               names.append(Text(r.sample.header(file).name));
              }
              return names;
            })

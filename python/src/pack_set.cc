@@ -37,9 +37,9 @@ using shardpack::Check;
 
 Check ParseCheck(std::string_view text) {
   if (text == "full") return Check::kFull;
-  if (text == "heads") return Check::kHeads;
+  if (text == "headers" || text == "heads") return Check::kHeaders;
   if (text == "none") return Check::kNone;
-  throw nb::value_error("check is \"full\", \"heads\" or \"none\"");
+  throw nb::value_error("check is \"full\", \"headers\" or \"none\"");
 }
 
 dataset::Nonmatch ParseNonmatch(std::string_view text) {
@@ -61,7 +61,7 @@ std::vector<std::string> References(nb::handle references) {
   return texts;
 }
 
-constexpr uint64_t kCopyPiece = uint64_t{8} << 20;
+constexpr uint64_t kCopyBytes = uint64_t{8} << 20;
 constexpr size_t kCopiers = 4;
 
 Result<void> WriteAll(int fd, BytesView bytes, uint64_t offset) {
@@ -101,14 +101,14 @@ std::vector<uint64_t> PackSet::Numbers(nb::handle numbers) const {
 
 nb::object PackSet::Read(int64_t number) const {
   const uint64_t wanted = Number(number);
-  if (is_near_) return RecordObject(Must(set_->Read(wanted)));
+  if (is_local_) return RecordObject(Must(set_->Read(wanted)));
   return RecordObject(Must(WithoutGil([&] { return set_->Read(wanted); })));
 }
 
 nb::list PackSet::ReadMany(nb::handle numbers, bool keep_errors, size_t jobs) const {
   const std::vector<uint64_t> wanted = Numbers(numbers);
-  auto samples = is_near_ ? set_->ReadMany(wanted)
-                          : WithoutGil([&] { return set_->ReadMany(wanted); });
+  auto samples = is_local_ ? set_->ReadMany(wanted)
+                           : WithoutGil([&] { return set_->ReadMany(wanted); });
   return LoadedRecords(std::move(samples), keep_errors, jobs);
 }
 
@@ -138,12 +138,12 @@ nb::object PackSet::ReadAt(size_t shard_index, uint64_t offset) const {
 uint64_t PackSet::CopyShard(size_t index, int fd) const {
   const auto shard = Shard(index);
   const uint64_t size = shard->footer().file_size;
-  const uint64_t pieces = (size + kCopyPiece - 1) / kCopyPiece;
+  const uint64_t ranges = (size + kCopyBytes - 1) / kCopyBytes;
   Must(WithoutGil([&] {
-    return ParallelFor(pieces, kCopiers, [&](size_t piece) -> Result<void> {
-      const uint64_t offset = piece * kCopyPiece;
+    return ParallelFor(ranges, kCopiers, [&](size_t number) -> Result<void> {
+      const uint64_t offset = number * kCopyBytes;
       DOLIUM_TRY(const Bytes bytes,
-                 shard->ReadBytes({offset, std::min(kCopyPiece, size - offset)}));
+                 shard->ReadBytes({offset, std::min(kCopyBytes, size - offset)}));
       return WriteAll(fd, bytes, offset).Within(shard->Describe());
     });
   }));
@@ -211,7 +211,7 @@ nb::object GetSample(nb::handle self, nb::handle index) {
 
 nb::object Records(nb::handle self) {
   const PackDataset& dataset = Instance<PackDataset>(self);
-  if (dataset.own() != nullptr && dataset.own()->is_near()) {
+  if (dataset.own() != nullptr && dataset.own()->is_local()) {
     return nb::cast(PackRecords(dataset.own()->set()), nb::rv_policy::move);
   }
   return self.attr("_records")();
@@ -254,7 +254,7 @@ class PackStream {
     if (!*record) return std::nullopt;
     Streamed streamed{.sample = {}, .number = reader_.records() - 1};
     const auto decode = [&]() -> Result<void> {
-      DOLIUM_TRY(const auto part, shardpack::ParsePart((*record)->head()));
+      DOLIUM_TRY(const auto part, shardpack::ParsePart((*record)->header()));
       if (part) streamed.part = *part;
       DOLIUM_TRY(streamed.sample, (*record)->Decode(reader_.content_options()));
       return {};
@@ -327,7 +327,7 @@ void BindPackSet(nb::module_& module) {
           },
           nb::arg("shard"))
       .def("copy_shard", &PackSet::CopyShard, nb::arg("shard"), nb::arg("fd"))
-      .def_prop_ro("is_near", &PackSet::is_near)
+      .def_prop_ro("is_local", &PackSet::is_local)
       .def(
           "keys_digests",
           [](const PackSet& self) {

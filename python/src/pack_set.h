@@ -24,7 +24,7 @@ class PackSet {
   const std::shared_ptr<const dataset::SampleSet>& set() const { return set_; }
   uint64_t size() const { return set_->size(); }
   // Whether reading is a look into memory, which is not worth letting go of the GIL.
-  bool is_near() const { return is_near_; }
+  bool is_local() const { return is_local_; }
 
   // Negative numbers count from the end, as in lists. IndexError.
   uint64_t Number(int64_t number) const;
@@ -42,7 +42,7 @@ class PackSet {
 
  private:
   std::shared_ptr<const dataset::SampleSet> set_;
-  bool is_near_ = set_->is_mapped();
+  bool is_local_ = set_->is_mapped();
 };
 
 }  // namespace dolium::python

@@ -47,7 +47,7 @@ class PackTuples {
     if (names_.empty()) throw nb::value_error("tuples of no files");
     for (const std::string& name : names_) {
       const bool is_key = name == kKeyName;
-      places_.push_back(is_key ? kKeyPlace : file_count_++);
+      places_.push_back(is_key ? kKeySlot : file_count_++);
     }
   }
 
@@ -66,8 +66,8 @@ class PackTuples {
     const std::span<PickedFile> files =
         many.empty() ? std::span(few).first(file_count_) : std::span(many);
     const PickedSample sample =
-        set_.is_near() ? Must(picker_.Pick(number, files))
-                       : Must(WithoutGil([&] { return picker_.Pick(number, files); }));
+        set_.is_local() ? Must(picker_.Pick(number, files))
+                        : Must(WithoutGil([&] { return picker_.Pick(number, files); }));
     if (!follows && !views_) {
       for (const PickedFile& file : files) file.Prefetch();
     }
@@ -76,7 +76,7 @@ class PackTuples {
     if (!tuple.is_valid()) throw nb::python_error();
     for (size_t i = 0; i < names_.size(); ++i) {
       nb::object value;
-      if (places_[i] == kKeyPlace) {
+      if (places_[i] == kKeySlot) {
         value = Text(sample.key);
       } else {
         const PickedFile& file = files[places_[i]];
@@ -106,7 +106,7 @@ class PackTuples {
       PyTuple_SET_ITEM(columns.ptr(), static_cast<Py_ssize_t>(i), column);
       for (size_t j = 0; j < numbers.size(); ++j) {
         nb::object value;
-        if (places_[i] == kKeyPlace) {
+        if (places_[i] == kKeySlot) {
           value = Text(samples[j].key);
         } else {
           const size_t at = j * file_count_ + places_[i];
@@ -135,11 +135,11 @@ class PackTuples {
   }
 
   void Prefetch(uint64_t number) const {
-    if (set_.is_near() && number < size()) picker_.Prefetch(number);
+    if (set_.is_local() && number < size()) picker_.Prefetch(number);
   }
 
  private:
-  static constexpr size_t kKeyPlace = SIZE_MAX;
+  static constexpr size_t kKeySlot = SIZE_MAX;
 
   static std::vector<std::string> FileNames(const std::vector<std::string>& names) {
     std::vector<std::string> files;
@@ -162,13 +162,13 @@ class PackTuples {
             Absent::kEntry);
     }
     Must(file.CheckLimits());
-    if (!views_) return NewBytes(file.head.raw_size);
+    if (!views_) return NewBytes(file.header.raw_size);
     if (file.is_plain()) {
-      std::shared_ptr<const void> owner = sample.keeper;
+      std::shared_ptr<const void> owner = sample.owner;
       if (owner == nullptr) owner = set_.set();
       return MemoryView({std::move(owner), file.stored});
     }
-    Buffer buffer(static_cast<size_t>(file.head.raw_size));
+    Buffer buffer(static_cast<size_t>(file.header.raw_size));
     Must(WithoutGil([&] { return file.ContentInto(buffer.view()); }));
     return MemoryView(std::move(buffer).Share());
   }
@@ -188,7 +188,7 @@ class PackTuples {
   bool allows_missing_;
   bool views_;
   FilePicker picker_;
-  std::vector<size_t> places_;  // for each name: which of the files, or kKeyPlace
+  std::vector<size_t> places_;  // for each name: which of the files, or kKeySlot
   size_t file_count_ = 0;
 };
 

@@ -48,16 +48,16 @@ shardpack::Wanted ParseWanted(nb::handle wanted) {
 shardpack::Metadata ParseMetadata(nb::handle metadata) {
   if (metadata.is_none()) return {};
   const auto pair = nb::cast<nb::tuple>(metadata);
-  const LentBytes bytes(pair[1]);
+  const BorrowedBytes bytes(pair[1]);
   return {static_cast<shardpack::MetadataFormat>(nb::cast<int>(pair[0])),
           Bytes::Copy(bytes.view())};
 }
 
 // Keeps a Python object that lends out memory; lets go of it with the GIL.
-struct Lent {
-  explicit Lent(nb::handle object) : bytes(object), owner(nb::borrow(object)) {}
+struct BorrowedValue {
+  explicit BorrowedValue(nb::handle object) : bytes(object), owner(nb::borrow(object)) {}
 
-  LentBytes bytes;
+  BorrowedBytes bytes;
   nb::object owner;
 };
 
@@ -65,10 +65,10 @@ struct Lent {
 // objects do not change; of others, the caller must see to that until the shard is done.
 Bytes Share(nb::handle object) {
   if (!PyBytes_Check(object.ptr())) {
-    const LentBytes lent(object);
+    const BorrowedBytes lent(object);
     return Bytes::Copy(lent.view());
   }
-  auto* const lent = new Lent(object);
+  auto* const lent = new BorrowedValue(object);
   const std::shared_ptr<const void> owner(static_cast<const void*>(lent), [lent](auto*) {
     const nb::gil_scoped_acquire acquire;
     delete lent;
@@ -204,7 +204,7 @@ nb::dict FindingDict(const Finding& finding) {
   } else {
     dict["range"] = nb::none();
   }
-  dict["message"] = MessageText(finding.message);
+  dict["message"] = MessageText(finding.message, finding.hint);
   return dict;
 }
 

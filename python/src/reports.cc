@@ -27,7 +27,7 @@ nb::object ToPython(const Finding& finding) {
   members["object"] = NameText(finding.object);
   members["key"] = NameText(finding.key);
   members["range"] = ToPython(finding.range);
-  members["message"] = MessageText(finding.message);
+  members["message"] = MessageText(finding.message, finding.hint);
   return Make("Finding", members);
 }
 

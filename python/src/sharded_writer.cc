@@ -67,9 +67,9 @@ class PyShardedWriter {
   explicit PyShardedWriter(std::unique_ptr<SetWriting> set) : set_(std::move(set)) {}
 
   void Add(nb::handle id, nb::handle data, nb::handle preceding) {
-    const LentBytes value(data);
+    const BorrowedBytes value(data);
     if (!preceding.is_valid()) return set_->Add(ChunkId(id), value.view(), {});
-    set_->Add(ChunkId(id), value.view(), LentBytes(preceding).view());
+    set_->Add(ChunkId(id), value.view(), BorrowedBytes(preceding).view());
   }
 
   nb::object Finish() {
@@ -113,9 +113,9 @@ void AddItem(SetWriting& set, nb::handle item) {
             .c_str());
   }
   const uint64_t id = ChunkId(PyTuple_GET_ITEM(members, 0));
-  const LentBytes value(PyTuple_GET_ITEM(members, 1));
+  const BorrowedBytes value(PyTuple_GET_ITEM(members, 1));
   if (size == 2) return set.Add(id, value.view(), {});
-  set.Add(id, value.view(), LentBytes(PyTuple_GET_ITEM(members, 2)).view());
+  set.Add(id, value.view(), BorrowedBytes(PyTuple_GET_ITEM(members, 2)).view());
 }
 
 void AddItems(SetWriting& set, nb::handle items, const ProgressFunction& progress,
@@ -185,7 +185,7 @@ void AddColumns(SetWriting& set, nb::handle ids, nb::handle values,
   size_t next = 0;
   for (const nb::handle value : nb::iter(values)) {
     if (next == numbers.size()) throw nb::value_error("values grew while they were read");
-    set.Add(numbers[next++], LentBytes(value).view(), {});
+    set.Add(numbers[next++], BorrowedBytes(value).view(), {});
     if (progress && set.entries() % kBetweenCalls == 0) {
       progress({set.entries(), numbers.size(), set.bytes()});
       call.Check();

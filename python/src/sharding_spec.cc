@@ -105,7 +105,7 @@ void BindShardingSpec(nb::module_& module) {
       .def(
           "place",
           [](const ShardingSpec& spec, nb::handle id) {
-            const neuroglancer::Place place = spec.PlaceOf(ChunkId(id));
+            const neuroglancer::MinishardLocation place = spec.LocationOf(ChunkId(id));
             return std::pair(place.shard, place.minishard);
           },
           nb::arg("id"), "The numbers of the shard and the minishard that hold a chunk.")

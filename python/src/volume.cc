@@ -128,8 +128,8 @@ void PyVolume::Read(const BoxRequest& request, nb::handle array, bool strict,
                      .jobs = jobs,
                      .channels = request.channels,
                      .step = request.step};
-  const LentVoxels voxels(array, scale().ShapeOf(request.box, options),
-                          LentVoxels::Use::kWrite);
+  const BorrowedArray voxels(array, scale().ShapeOf(request.box, options),
+                             BorrowedArray::Use::kWrite);
   const Scale& from = BestFor(request.box);
   Result<uint64_t> found = 0;
   const auto read = [&] {
@@ -161,13 +161,13 @@ void PyVolume::ReadMany(const std::vector<BoxRequest>& requests, const nb::list&
     common.jobs = std::max<size_t>(1, ThreadCount(jobs, SIZE_MAX) / threads);
   }
   std::vector<BoxOptions> options;
-  std::vector<std::unique_ptr<LentVoxels>> voxels;
+  std::vector<std::unique_ptr<BorrowedArray>> voxels;
   for (size_t i = 0; i < requests.size(); ++i) {
     BoxOptions& of_one = options.emplace_back(common);
     of_one.channels = requests[i].channels;
     of_one.step = requests[i].step;
-    voxels.push_back(std::make_unique<LentVoxels>(
-        arrays[i], scale().ShapeOf(requests[i].box, of_one), LentVoxels::Use::kWrite));
+    voxels.push_back(std::make_unique<BorrowedArray>(
+        arrays[i], scale().ShapeOf(requests[i].box, of_one), BorrowedArray::Use::kWrite));
   }
   Result<void> result;
   RunInterruptible(stop, [&] {
@@ -190,7 +190,8 @@ void PyVolume::Write(const Box& box, const volume::ChannelRange& channels,
   if (box.empty()) return;
   const std::stop_source stop;
   const BoxOptions options{.jobs = jobs, .channels = channels, .stop = stop.get_token()};
-  const LentVoxels voxels(array, scale().ShapeOf(box, options), LentVoxels::Use::kRead);
+  const BorrowedArray voxels(array, scale().ShapeOf(box, options),
+                             BorrowedArray::Use::kRead);
   const volume::VoxelView view = voxels.view();
   Result<void> result;
   RunInterruptible(stop, [&] {

@@ -21,7 +21,7 @@ struct VolumeArguments {
   size_t scale = 0;
   bool allow_unfinished = false;
   volume::StorageOptions storage;
-  volume::ExportOptions exported;  // if it is an export of DVID
+  volume::DvidReadOptions exported;  // if it is an export of DVID
 };
 
 // What is read of a scale: of a box, every step'th voxel, of some channels.
@@ -44,7 +44,7 @@ class PyVolume {
   const volume::Volume& volume() const { return *volume_; }
   const volume::Scale& scale() const { return *scales_.front(); }
 
-  // Fills an array (LentVoxels). Missing chunks are an error if `strict`.
+  // Fills an array (BorrowedArray). Missing chunks are an error if `strict`.
   void Read(const BoxRequest& request, nb::handle array, bool strict, size_t jobs) const;
   // One array for each request; on threads.
   void ReadMany(const std::vector<BoxRequest>& requests, const nb::list& arrays,

@@ -39,7 +39,7 @@ Strides StridesOf(const Py_buffer& buffer) {
 
 }  // namespace
 
-LentVoxels::LentVoxels(nb::handle array, const ArrayShape& shape, Use use)
+BorrowedArray::BorrowedArray(nb::handle array, const ArrayShape& shape, Use use)
     : shape_(shape) {
   const int flags =
       PyBUF_STRIDES | PyBUF_FORMAT | (use == Use::kWrite ? PyBUF_WRITABLE : PyBUF_SIMPLE);
@@ -52,7 +52,7 @@ LentVoxels::LentVoxels(nb::handle array, const ArrayShape& shape, Use use)
   }
 }
 
-void LentVoxels::Check() const {
+void BorrowedArray::Check() const {
   const Py_buffer& buffer = buffer_;
   const std::string_view format = buffer.format == nullptr ? "B" : buffer.format;
   const bool fits =
@@ -71,11 +71,11 @@ void LentVoxels::Check() const {
           .c_str());
 }
 
-volume::VoxelView LentVoxels::view() const {
+volume::VoxelView BorrowedArray::view() const {
   return {static_cast<const std::byte*>(buffer_.buf), shape_, StridesOf(buffer_)};
 }
 
-volume::MutableVoxelView LentVoxels::mutable_view() const {
+volume::MutableVoxelView BorrowedArray::mutable_view() const {
   return {static_cast<std::byte*>(buffer_.buf), shape_, StridesOf(buffer_)};
 }
 

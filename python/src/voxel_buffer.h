@@ -12,16 +12,16 @@ namespace nb = nanobind;
 
 // Holds the buffer for as long as it lives. Made and destroyed with the GIL, used
 // without.
-class LentVoxels {
+class BorrowedArray {
  public:
   enum class Use { kRead, kWrite };
 
   // Raises ValueError if the array has not this shape and type, or is read-only but to be
   // written.
-  LentVoxels(nb::handle array, const volume::ArrayShape& shape, Use use);
-  ~LentVoxels() { PyBuffer_Release(&buffer_); }
-  LentVoxels(const LentVoxels&) = delete;
-  LentVoxels& operator=(const LentVoxels&) = delete;
+  BorrowedArray(nb::handle array, const volume::ArrayShape& shape, Use use);
+  ~BorrowedArray() { PyBuffer_Release(&buffer_); }
+  BorrowedArray(const BorrowedArray&) = delete;
+  BorrowedArray& operator=(const BorrowedArray&) = delete;
 
   volume::VoxelView view() const;
   // Precondition: made for kWrite.

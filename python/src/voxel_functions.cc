@@ -39,7 +39,7 @@ EncodingSpec SpecOf(const nb::dict& options, const ArrayShape& shape) {
 }
 
 // `array` has Fortran order.
-BytesView DenseBytes(const LentVoxels& array, const ArrayShape& shape) {
+BytesView DenseBytes(const BorrowedArray& array, const ArrayShape& shape) {
   const volume::VoxelView view = array.view();
   const volume::Strides dense = volume::DenseStrides(shape);
   const Shape extents = {shape.size[0], shape.size[1], shape.size[2], shape.channels};
@@ -52,7 +52,7 @@ BytesView DenseBytes(const LentVoxels& array, const ArrayShape& shape) {
   return {view.data, static_cast<size_t>(*shape.bytes())};
 }
 
-MutableBytes DenseBytesToFill(const LentVoxels& array, const ArrayShape& shape) {
+MutableBytes DenseBytesToFill(const BorrowedArray& array, const ArrayShape& shape) {
   const BytesView bytes = DenseBytes(array, shape);
   return {array.mutable_view().data, bytes.size()};
 }
@@ -61,7 +61,7 @@ nb::bytes EncodeChunk(nb::handle array, const Shape& extents, const std::string&
                       const nb::dict& options) {
   const ArrayShape shape = ShapeOf(extents, type);
   const EncodingSpec spec = SpecOf(options, shape);
-  const LentVoxels lent(array, shape, LentVoxels::Use::kRead);
+  const BorrowedArray lent(array, shape, BorrowedArray::Use::kRead);
   const BytesView voxels = DenseBytes(lent, shape);
   Result<ByteVector> encoded = ByteVector();
   {
@@ -75,8 +75,8 @@ void DecodeChunk(nb::handle data, nb::handle array, const Shape& extents,
                  const std::string& type, const nb::dict& options) {
   const ArrayShape shape = ShapeOf(extents, type);
   const EncodingSpec spec = SpecOf(options, shape);
-  const LentBytes stored(data);
-  const LentVoxels lent(array, shape, LentVoxels::Use::kWrite);
+  const BorrowedBytes stored(data);
+  const BorrowedArray lent(array, shape, BorrowedArray::Use::kWrite);
   const MutableBytes voxels = DenseBytesToFill(lent, shape);
   Result<void> decoded;
   {
@@ -99,8 +99,8 @@ void DownsampleArray(nb::handle array, const Shape& extents, const std::string& 
   }
   const volume::DownsampleSpec spec{factor, *known, ignore_zero};
   const ArrayShape smaller = volume::Downsampled(shape, factor);
-  const LentVoxels from(array, shape, LentVoxels::Use::kRead);
-  const LentVoxels to(out, smaller, LentVoxels::Use::kWrite);
+  const BorrowedArray from(array, shape, BorrowedArray::Use::kRead);
+  const BorrowedArray to(out, smaller, BorrowedArray::Use::kWrite);
   const BytesView voxels = DenseBytes(from, shape);
   const MutableBytes place = DenseBytesToFill(to, smaller);
   const nb::gil_scoped_release release;

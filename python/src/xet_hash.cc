@@ -71,12 +71,12 @@ nb::list HashFiles(const nb::sequence& paths, bool sha256, size_t jobs) {
 }
 
 std::string ChunkHash(nb::handle data) {
-  const LentBytes lent(data);
+  const BorrowedBytes lent(data);
   return xet::ToString(WithoutGil([&] { return xet::ChunkHash(lent.view()); }));
 }
 
 NamedSizes Chunks(nb::handle data, size_t jobs) {
-  const LentBytes lent(data);
+  const BorrowedBytes lent(data);
   std::stop_source stop;
   std::optional<Result<std::vector<MerkleNode>>> chunks;
   RunInterruptible(stop, [&] {
@@ -104,7 +104,7 @@ nb::tuple MakeXorb(const nb::sequence& chunks, std::string_view compression,
   xet::ChunkCompressor compressor;
   xet::XorbWriter writer;
   for (const nb::handle chunk : chunks) {
-    const LentBytes lent(chunk);
+    const BorrowedBytes lent(chunk);
     const BytesView bytes = lent.view();
     if (bytes.empty() || bytes.size() > xet::kMaxRawChunk) {
       throw nb::value_error("a chunk has 1 to 131072 bytes");
@@ -123,7 +123,7 @@ nb::tuple MakeXorb(const nb::sequence& chunks, std::string_view compression,
 nb::tuple ReadXorb(nb::handle data, std::optional<std::string> name) {
   std::optional<Hash> expected;
   if (name) expected = Must(xet::ParseHash(*name));
-  const LentBytes lent(data);
+  const BorrowedBytes lent(data);
   const xet::XorbIndex index = Must(WithoutGil(
       [&] { return xet::VerifyXorb(lent.view(), expected ? &*expected : nullptr); }));
   std::vector<MerkleNode> chunks;

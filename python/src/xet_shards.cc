@@ -33,15 +33,15 @@ xet::ShardWriteOptions WriteOptions(uint64_t created, std::optional<uint64_t> ex
 }
 
 // Shards that Python lends.
-struct LentShards {
-  explicit LentShards(const nb::sequence& shards) {
+struct BorrowedShards {
+  explicit BorrowedShards(const nb::sequence& shards) {
     for (const nb::handle shard : shards) {
-      bytes.push_back(std::make_unique<LentBytes>(shard));
+      bytes.push_back(std::make_unique<BorrowedBytes>(shard));
       views.push_back(Must(ShardView::Open(bytes.back()->view())));
     }
   }
 
-  std::vector<std::unique_ptr<LentBytes>> bytes;
+  std::vector<std::unique_ptr<BorrowedBytes>> bytes;
   std::vector<ShardView> views;
 };
 
@@ -68,7 +68,7 @@ nb::list Outputs(Write write) {
 nb::bytes KeyShard(nb::handle shard, const std::string& key, uint64_t created,
                    std::optional<uint64_t> expiry) {
   const xet::Hash hash = Must(xet::ParseHash(key));
-  const LentBytes lent(shard);
+  const BorrowedBytes lent(shard);
   ByteVector keyed;
   Must(WithoutGil([&]() -> Result<void> {
     DOLIUM_TRY(const ShardView view, ShardView::Open(lent.view()));
@@ -83,7 +83,7 @@ nb::bytes KeyShard(nb::handle shard, const std::string& key, uint64_t created,
 
 nb::list UniteShards(const nb::sequence& shards, uint64_t created,
                      std::optional<uint64_t> expiry) {
-  const LentShards lent(shards);
+  const BorrowedShards lent(shards);
   return Outputs([&](const xet::NextSink& next) {
     return xet::UniteShards(lent.views, {.write = WriteOptions(created, expiry)}, next);
   });
@@ -91,9 +91,9 @@ nb::list UniteShards(const nb::sequence& shards, uint64_t created,
 
 nb::list SubtractShards(nb::handle shard, const nb::sequence& without, uint64_t created,
                         std::optional<uint64_t> expiry) {
-  const LentBytes lent(shard);
+  const BorrowedBytes lent(shard);
   const ShardView view = Must(ShardView::Open(lent.view()));
-  const LentShards others(without);
+  const BorrowedShards others(without);
   return Outputs([&](const xet::NextSink& next) {
     return xet::SubtractShards(view, others.views,
                                {.write = WriteOptions(created, expiry)}, next);
@@ -110,7 +110,7 @@ nb::object FindRun(nb::handle shard, const std::vector<std::string>& chunks,
       static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(
                                 std::chrono::system_clock::now().time_since_epoch())
                                 .count()));
-  const LentBytes lent(shard);
+  const BorrowedBytes lent(shard);
   const auto run = Must(WithoutGil([&]() -> Result<std::optional<xet::ChunkRun>> {
     DOLIUM_TRY(const ShardView view, ShardView::Open(lent.view()));
     return xet::FindRun(view, hashes, seconds);

@@ -151,7 +151,7 @@ def test_damage_is_found_and_never_read(store, tmp_path):
 
 
 def test_errors(tmp_path):
-    with pytest.raises(FileNotFoundError, match="dolium cas init"):
+    with pytest.raises(FileNotFoundError, match="dolium.cas.Store.init makes one"):
         cas.Store(tmp_path / "nothing")
     cas.Store.init(tmp_path / "store")
     with pytest.raises(FileExistsError):

@@ -184,7 +184,7 @@ def test_arrays_whose_type_would_be_lost_are_refused(tmp_path):
     with shardpack.Writer(path) as writer:
         writer.write("key", kept)
         for array in lost:
-            with pytest.raises(ValueError, match='^"bad": entry "x": .*does not tell the type'):
+            with pytest.raises(ValueError, match='^"bad": entry "x": .*does not give the type'):
                 writer.write("bad", {"x": array})
     dataset = shardpack.open(path)
     assert len(dataset) == 1

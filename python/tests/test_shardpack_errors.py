@@ -276,7 +276,7 @@ def test_errors_travel_between_processes():
         assert str(again) == str(error)
 
 
-def test_heads_that_lie_take_no_memory(tmp_path):
+def test_headers_that_lie_take_no_memory(tmp_path):
     """An entry of few bytes in chunks, stored as they are, that claims to be 4 GiB."""
     path = tmp_path / "a.shardpack"
     with shardpack.Writer(path, compression="lz4", chunk_size=1 << 16,

@@ -9,7 +9,7 @@ import pytest
 TYPED = """
 import shardpack
 
-dataset = shardpack.open("train-{0..3}.shardpack", check="heads", cache="/tmp/c")
+dataset = shardpack.open("train-{0..3}.shardpack", check="headers", cache="/tmp/c")
 record: shardpack.Record = dataset[3]
 records: list[shardpack.Record] = dataset[[1, 2]]
 data: bytes = record["a.jpg"].data

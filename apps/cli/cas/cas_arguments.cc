@@ -17,12 +17,12 @@ Result<std::string> StorePath(const Context& context) {
   return InvalidArgument("which store? give --store <folder>, or set DOLIUM_STORE");
 }
 
-Result<std::shared_ptr<cas::Store>> OpenStore(const Context& context) {
+Result<std::shared_ptr<cas::CasStore>> OpenStore(const Context& context) {
   DOLIUM_TRY(const std::string path, StorePath(context));
-  return cas::Store::Open(path);
+  return cas::CasStore::Open(path);
 }
 
-Result<cas::Version> FindVersionOf(const cas::Store& store, const std::string& text) {
+Result<cas::Version> FindVersionOf(const cas::CasStore& store, const std::string& text) {
   DOLIUM_TRY(const auto reference, cas::ParseReference(text));
   return store.Find(reference);
 }

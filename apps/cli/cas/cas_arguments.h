@@ -14,10 +14,10 @@ namespace dolium::cli {
 
 // --store, or DOLIUM_STORE; kInvalidArgument if there is neither.
 Result<std::string> StorePath(const Context& context);
-Result<std::shared_ptr<cas::Store>> OpenStore(const Context& context);
+Result<std::shared_ptr<cas::CasStore>> OpenStore(const Context& context);
 
 // The version that the text of a user names.
-Result<cas::Version> FindVersionOf(const cas::Store& store, const std::string& text);
+Result<cas::Version> FindVersionOf(const cas::CasStore& store, const std::string& text);
 
 // "90", "90s", "90m", "24h", "7d".
 Result<std::chrono::seconds> ParseDuration(std::string_view text);

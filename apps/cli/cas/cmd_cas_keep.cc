@@ -66,7 +66,8 @@ ExitStatus RunCasVerify(Context& context) {
   if (!store) return context.FailLocation(store.error());
   cas::CheckOptions options;
   options.deep = context.arguments.Has("deep");
-  options.set_aside = context.arguments.Has("set-aside");
+  options.quarantine =
+      context.arguments.Has("quarantine") || context.arguments.Has("set-aside");
   options.jobs = context.jobs();
   options.stop = context.stop;
   options.progress = context.terminal.StartProgress("verify");
@@ -93,7 +94,7 @@ ExitStatus RunCasVerify(Context& context) {
                                  {"bytes", report->bytes},
                                  {"errors", report->errors},
                                  {"damaged_files", report->damaged_files},
-                                 {"set_aside", report->set_aside}});
+                                 {"quarantined", report->quarantined}});
     } else {
       context.terminal.Line(fmt::format(
           "{}: {}, {}, {}, {}; {}, {}{}", is_good ? "good" : "bad",
@@ -103,10 +104,10 @@ ExitStatus RunCasVerify(Context& context) {
           CountOf(report->shards, "shard", "shards"),
           CountOf(report->errors, "error", "errors"),
           CountOf(report->damaged_files, "damaged file", "damaged files"),
-          report->set_aside == 0
+          report->quarantined == 0
               ? ""
-              : fmt::format("; {} set aside",
-                            CountOf(report->set_aside, "object", "objects"))));
+              : fmt::format("; {} quarantined",
+                            CountOf(report->quarantined, "object", "objects"))));
     }
   }
   return is_good ? ExitStatus::kGood : ExitStatus::kBad;

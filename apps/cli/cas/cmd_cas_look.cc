@@ -43,7 +43,7 @@ class Rows {
   std::optional<Table> table_;
 };
 
-Result<void> ListVersionEntries(const Context& context, const cas::Store& store,
+Result<void> ListVersionEntries(const Context& context, const cas::CasStore& store,
                                 const cas::Version& version) {
   DOLIUM_TRY(const auto lease, store.TakeLease());
   const bool is_long = context.arguments.Has("long");
@@ -89,7 +89,7 @@ Result<void> ListVersionEntries(const Context& context, const cas::Store& store,
   return {};
 }
 
-Result<void> ListAllNames(const Context& context, const cas::Store& store) {
+Result<void> ListAllNames(const Context& context, const cas::CasStore& store) {
   DOLIUM_TRY(const auto names, cas::ListNames(store.layout()));
   Rows table(context, {{"name"},
                        {"versions", Align::kRight},
@@ -118,7 +118,7 @@ Result<void> ListAllNames(const Context& context, const cas::Store& store) {
   return {};
 }
 
-Result<void> ShowLog(const Context& context, const cas::Store& store) {
+Result<void> ShowLog(const Context& context, const cas::CasStore& store) {
   std::vector<std::string> names;
   if (context.arguments.positionals().empty()) {
     DOLIUM_TRY(names, cas::ListNames(store.layout()));
@@ -157,7 +157,7 @@ Result<void> ShowLog(const Context& context, const cas::Store& store) {
   return {};
 }
 
-Result<void> StatStore(const Context& context, const cas::Store& store) {
+Result<void> StatStore(const Context& context, const cas::CasStore& store) {
   DOLIUM_TRY(const auto counts, cas::CountStore(store));
   if (context.terminal.json()) {
     Json histogram = Json::object();
@@ -211,7 +211,7 @@ Result<void> StatStore(const Context& context, const cas::Store& store) {
   return {};
 }
 
-Result<void> StatVersion(const Context& context, const cas::Store& store) {
+Result<void> StatVersion(const Context& context, const cas::CasStore& store) {
   DOLIUM_TRY(const auto version, FindVersionOf(store, context.arguments[0]));
   DOLIUM_TRY(const auto counts, cas::CountVersion(store, version));
   const cas::PutTotals& totals = version.totals;
@@ -258,7 +258,7 @@ Json SumMembers(const cas::ChunkSums& sums) {
           {"new_bytes", sums.new_bytes}};
 }
 
-Result<void> StatTwo(const Context& context, const cas::Store& store) {
+Result<void> StatTwo(const Context& context, const cas::CasStore& store) {
   DOLIUM_TRY(const auto first, FindVersionOf(store, context.arguments[0]));
   DOLIUM_TRY(const auto second, FindVersionOf(store, context.arguments[1]));
   DOLIUM_TRY(const auto counts, cas::CompareChunks(store, first, second, context.stop));
@@ -318,7 +318,8 @@ void ShowDifference(const Context& context, const cas::VersionDifference& differ
       difference.path, difference.reason.empty() ? "" : ": " + difference.reason));
 }
 
-Result<cas::VersionDifferences> DoDiff(const Context& context, const cas::Store& store) {
+Result<cas::VersionDifferences> DoDiff(const Context& context,
+                                       const cas::CasStore& store) {
   DOLIUM_TRY(const auto first, FindVersionOf(store, context.arguments[0]));
   DOLIUM_TRY(const auto second, FindVersionOf(store, context.arguments[1]));
   const bool is_quiet = context.arguments.Has("quiet");
@@ -329,7 +330,7 @@ Result<cas::VersionDifferences> DoDiff(const Context& context, const cas::Store&
 }
 
 ExitStatus Look(Context& context,
-                const std::function<Result<void>(const cas::Store&)>& look) {
+                const std::function<Result<void>(const cas::CasStore&)>& look) {
   const auto store = OpenStore(context);
   if (!store) return context.FailLocation(store.error());
   const auto done = look(**store);
@@ -339,7 +340,7 @@ ExitStatus Look(Context& context,
 }  // namespace
 
 ExitStatus RunCasLs(Context& context) {
-  return Look(context, [&](const cas::Store& store) -> Result<void> {
+  return Look(context, [&](const cas::CasStore& store) -> Result<void> {
     if (context.arguments.positionals().empty()) return ListAllNames(context, store);
     DOLIUM_TRY(const auto version, FindVersionOf(store, context.arguments[0]));
     return ListVersionEntries(context, store, version);
@@ -347,11 +348,12 @@ ExitStatus RunCasLs(Context& context) {
 }
 
 ExitStatus RunCasLog(Context& context) {
-  return Look(context, [&](const cas::Store& store) { return ShowLog(context, store); });
+  return Look(context,
+              [&](const cas::CasStore& store) { return ShowLog(context, store); });
 }
 
 ExitStatus RunCasStat(Context& context) {
-  return Look(context, [&](const cas::Store& store) {
+  return Look(context, [&](const cas::CasStore& store) {
     const size_t count = context.arguments.positionals().size();
     return count == 0   ? StatStore(context, store)
            : count == 1 ? StatVersion(context, store)

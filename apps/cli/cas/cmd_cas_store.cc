@@ -92,7 +92,7 @@ Result<cas::GetReport> DoGet(Context& context) {
   return cas::Restore(*store, version, *output, options);
 }
 
-Result<size_t> DoRemove(const Context& context, const cas::Store& store,
+Result<size_t> DoRemove(const Context& context, const cas::CasStore& store,
                         const std::string& text) {
   DOLIUM_TRY(const auto reference, cas::ParseReference(text));
   if (reference.name.empty()) {
@@ -184,7 +184,7 @@ ExitStatus RunCasExport(Context& context) {
   if (!store) return context.FailLocation(store.error());
   const auto output = context.arguments.Get("output");
   if (!output) return context.Fail(InvalidArgument("where to? give --output <shard>"));
-  cas::ExportOptions options;
+  cas::CasExportOptions options;
   for (const std::string& text : context.arguments.positionals()) {
     auto reference = cas::ParseReference(text);
     if (!reference) return context.Fail(reference.error());

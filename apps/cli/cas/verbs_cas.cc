@@ -46,9 +46,9 @@ Verb Put() {
   return {
       .name = "cas put",
       .usage = "[options] <path>...",
-      .outline = "store files and folders, each piece once",
+      .outline = "store files and folders, each chunk once",
       .description =
-          "Store files or folders as the next version of a name; pieces that "
+          "Store files or folders as the next version of a name; chunks that "
           "the store has are not stored again.",
       .details =
           "One file is restored as a file, one folder by what is in it, several paths "
@@ -63,18 +63,18 @@ Verb Put() {
           "were then.\n"
           "When it ends, all is on the disk. One that was stopped or killed made no "
           "version; begun again, it does not store again what it stored.\n"
-          "With --align-entries, pieces of ShardPack and Neuroglancer shards end where "
+          "With --align-entries, chunks of ShardPack and Neuroglancer shards end where "
           "their entries end: versions of a set that differ in some entries share all "
           "others. The hashes of such files are not those that Xet gives them. `dolium "
-          "cas stat` of two versions tells what it gains.",
+          "cas stat` of two versions shows what it gains.",
       .options = {kStore,
                   Value(ValueKind::kText, "n", "name", "<name>",
                         "the name [the base name of one path]"),
                   Flag("", "align-entries",
-                       "end pieces where entries of shards end; hashes are then not "
+                       "end chunks where entries of shards end; hashes are then not "
                        "those of Xet"),
                   Flag("", "reread",
-                       "read files of folders even if nothing tells of a change"),
+                       "read files of folders even if nothing shows a change"),
                   Value(ValueKind::kSize, "", "memory", "<size>",
                         "most to hold of files at once [256MiB]"),
                   kJobs, kJson, kNoSummary, kProgress},
@@ -93,7 +93,7 @@ Verb Get() {
       .usage = "[options] <name | hash> -o <path>",
       .outline = "restore a version, checked",
       .description =
-          "Restore a version of a file or folder. Every piece is checked "
+          "Restore a version of a file or folder. Every chunk is checked "
           "before it is written.",
       .details = WithReferences(
           "A folder is restored into the folder that --output names, which is made, or "
@@ -150,11 +150,11 @@ Verb Stat() {
       .usage = "[options] [<name> [<name>]]",
       .outline = "sizes, ratios, a histogram; what a version added",
       .description =
-          "Tell how much a store holds, and what it saves; or what one version "
+          "Show how much a store holds, and what it saves; or what one version "
           "is made of and added; or what the second of two has that the first has not.",
       .details = WithReferences(
-          "`dedup ratio` is the bytes of all versions to the bytes of all pieces; "
-          "`compression` the bytes of pieces to those on disk.\n"
+          "`dedup ratio` is the bytes of all versions to the bytes of all chunks; "
+          "`compression` the bytes of chunks to those on disk.\n"
           "Of two versions that were put with --align-entries, `not aligned` is what the "
           "second would have added without it, and `gain` the difference: for this, both "
           "are read, and cut again."),
@@ -174,11 +174,11 @@ Verb CasDiff() {
       .usage = "[options] <name> <name>",
       .outline = "what differs between two versions",
       .description =
-          "Tell what differs between two versions: `-` only in the first, `+` "
+          "Show what differs between two versions: `-` only in the first, `+` "
           "only in the second, `~` in both.",
       .details = WithReferences("The exit status is 1 if anything differs.\n" +
                                 std::string(kHexDetails)),
-      .options = {kStore, Flag("q", "quiet", "tell the sums only"), kJson, kNoSummary},
+      .options = {kStore, Flag("q", "quiet", "show the sums only"), kJson, kNoSummary},
       .examples = {"dolium cas diff train@1 train@2"},
       .least_arguments = 2,
       .most_arguments = 2,
@@ -219,7 +219,7 @@ Verb Gc() {
       .options = {kStore,
                   Value(ValueKind::kText, "", "grace", "<time>",
                         "keep what is younger, as in 90m, 24h or 7d [24h]"),
-                  Flag("", "dry-run", "tell what would be removed"), kJson, kProgress},
+                  Flag("", "dry-run", "show what would be removed"), kJson, kProgress},
       .examples = {"dolium cas gc", "dolium cas gc --dry-run --grace 0s"},
       .least_arguments = 0,
       .most_arguments = 0,
@@ -239,16 +239,17 @@ Verb CasVerify() {
       .details =
           "With --json, findings have `type` (\"bad\"), `kind`, `object`, `key` and "
           "`message`; a damaged file is of kind \"damaged_file\", its object is the "
-          "version, its key the path. To heal a store: `dolium cas verify --deep "
-          "--set-aside` moves damaged xorbs and shards to the store's folder "
-          "`damaged`; then put the files that it names again, or remove their versions. "
-          "What is whole in a xorb that was set aside can still be read with "
+          "version, its key the path. To repair a store: `dolium cas verify --deep "
+          "--quarantine` moves damaged xorbs and shards to the store's folder "
+          "`quarantine`; then put the files that it names again, or remove their "
+          "versions. What is whole in a quarantined xorb can still be read with "
           "`dolium cas get`.",
       .options = {kStore, Flag("", "deep", "decompress and hash everything"),
-                  Flag("", "set-aside",
+                  Flag("", "quarantine",
                        "move what is damaged away, so that a put stores it again"),
-                  kJobs, kJson, kNoSummary, kProgress},
-      .examples = {"dolium cas verify --deep", "dolium cas verify --deep --set-aside",
+                  Flag("", "set-aside", "an older name of --quarantine"), kJobs, kJson,
+                  kNoSummary, kProgress},
+      .examples = {"dolium cas verify --deep", "dolium cas verify --deep --quarantine",
                    "dolium cas verify --json | jq -r 'select(.kind == "
                    "\"damaged_file\").key'"},
       .least_arguments = 0,
@@ -261,9 +262,9 @@ Verb Reindex() {
   return {
       .name = "cas reindex",
       .usage = "[options]",
-      .outline = "make the index anew, from the shards",
+      .outline = "rebuild the index from the shards",
       .description =
-          "Make the index anew from the shards. It is a cache: nothing depends "
+          "Rebuild the index from the shards. It is a cache: nothing depends "
           "on it but how much new versions share with old ones.",
       .details =
           "A put does the same by itself when it finds the index missing or damaged.",
@@ -279,7 +280,7 @@ Verb CasExport() {
   return {
       .name = "cas export",
       .usage = "[options] -o <shard> [<name>...]",
-      .outline = "write a shard that tells of files and xorbs",
+      .outline = "write a shard that lists files and xorbs",
       .description =
           "Write an MDB shard with the files of versions, or of all, and the "
           "xorbs they need.",

@@ -21,8 +21,7 @@ Result<std::string> CatalogFile(const Context& context,
   if (auto output = context.arguments.Get("output")) return *std::move(output);
   const Location folder = shards.front().location.Parent();
   if (!IsLocal(folder)) {
-    return InvalidArgument(
-        "pack catalog: the shards are far away; name a file: --output");
+    return InvalidArgument("pack catalog: the shards are remote; name a file: --output");
   }
   return folder.Child(kCatalogName).Describe();
 }

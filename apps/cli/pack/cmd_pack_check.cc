@@ -171,8 +171,8 @@ ExitStatus RunPackRepair(Context& context) {
   const auto places = PlacesOf(context);
   if (!places) return context.FailLocation(places.error());
   shardpack::RepairOptions options;
-  options.check =
-      context.arguments.Has("quick") ? shardpack::Check::kHeads : shardpack::Check::kFull;
+  options.check = context.arguments.Has("quick") ? shardpack::Check::kHeaders
+                                                 : shardpack::Check::kFull;
   options.force = context.arguments.Has("force");
   options.stop = context.stop;
   const auto report =

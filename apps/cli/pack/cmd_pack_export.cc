@@ -66,7 +66,7 @@ ExitStatus RunPackExtract(Context& context) {
   const auto set = OpenSet(arguments.positionals());
   if (!set) return context.FailLocation(set.error());
   const std::string folder = arguments.Get("output").value_or(".");
-  dataset::ExportOptions options;
+  dataset::SampleExportOptions options;
   options.force = arguments.Has("force");
   options.manifest = arguments.Has("manifest");
   options.layout = arguments.Has("stem") ? dataset::FolderLayout::kStem
@@ -82,7 +82,7 @@ ExitStatus RunPackExport(Context& context) {
   if (!kind) return context.Fail(kind.error().Within("pack export"));
   const auto set = OpenSet({arguments[0]});
   if (!set) return context.FailLocation(set.error());
-  dataset::ExportOptions options;
+  dataset::SampleExportOptions options;
   options.force = arguments.Has("force");
   options.shard_bytes = arguments.Number("shard-size", 0);
   options.shard_samples = arguments.Number("shard-records", 0);

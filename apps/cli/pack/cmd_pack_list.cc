@@ -22,7 +22,7 @@ bool GoesOn(const Context& context) {
   return context.terminal.ok() && !context.stop.stop_requested();
 }
 
-// Keys alone, which shards may tell without their records.
+// Keys alone, which shards may have without their records.
 Result<void> PrintKeys(const Context& context, const SampleSet& set,
                        const dataset::PackSelection& selection) {
   return set.VisitKeys([&](uint64_t number, std::string_view key) {

@@ -241,10 +241,10 @@ void ShowPackReport(const Context& context, const dataset::PackReport& report) {
   }
   if (context.arguments.Has("no-summary")) return;
   uint64_t entries = 0;
-  bool has_twins = false;  // keys that come twice, but for parts of one sample
+  bool has_duplicates = false;  // keys that come twice, but for parts of one sample
   for (const shardpack::ShardSummary& shard : summary.shards) {
     entries += shard.stat.entries;
-    has_twins |= !shard.stat.keys_unique && !shard.stat.has_parts;
+    has_duplicates |= !shard.stat.keys_unique && !shard.stat.has_parts;
   }
   if (context.terminal.json()) {
     Json shards = Json::array();
@@ -257,7 +257,7 @@ void ShowPackReport(const Context& context, const dataset::PackReport& report) {
                                {"records", summary.records},
                                {"entries", entries},
                                {"skipped", summary.skipped},
-                               {"keys_unique", !has_twins},
+                               {"keys_unique", !has_duplicates},
                                {"raw_bytes", summary.raw_bytes},
                                {"bytes", summary.bytes()},
                                {"shards", std::move(shards)}});
@@ -277,7 +277,7 @@ void ShowPackReport(const Context& context, const dataset::PackReport& report) {
   if (summary.skipped > 0) {
     line += fmt::format("; {} skipped", count(summary.skipped, "sample", "samples"));
   }
-  if (has_twins) line += "; keys are not unique";
+  if (has_duplicates) line += "; keys are not unique";
   context.terminal.Line(line);
 }
 

@@ -62,8 +62,8 @@ Options ShardRows() {
 
 Options TailRows() {
   return {
-      Flag("", "no-keyx", "no index of keys: finding one reads all heads"),
-      Flag("", "keys", "a list of keys too: `ls` of a far shard needs no records"),
+      Flag("", "no-keyx", "no index of keys: finding one reads all headers"),
+      Flag("", "keys", "a list of keys too: `ls` of a remote shard needs no records"),
       Choice("entx", "<when>",
              "an index of entries: yes, no or auto [auto: if records are large]",
              "auto yes no"),
@@ -126,7 +126,7 @@ Options CopyRows() {
                                "so many shards, of about as many samples each")},
                ShardRows(),
                {Choice("compression", "<name>",
-                       "compress anew: none, gzip, lz4 or zstd [as they are]",
+                       "compress again: none, gzip, lz4 or zstd [as they are]",
                        "none gzip lz4 zstd"),
                 Value(ValueKind::kNumber, "", "level", "<n>",
                       "effort: gzip and lz4 up to 12, zstd up to 22"),
@@ -209,16 +209,17 @@ Verb Info() {
       .name = "pack info",
       .usage = "[options] <set>...",
       .outline = "what a shard or a set is: records, sizes, columns",
-      .description = "Tell what a set is: records, entries, sizes, columns, metadata.",
+      .description = "Show what a set is: records, entries, sizes, columns, metadata.",
       .details =
           std::string("Reads the ends of shards only, unless --scan is given. Where "
                       "shards differ in something, it reads `different`; --json "
-                      "tells of each.\n") +
+                      "shows each.\n") +
           std::string(kSetDetails),
-      .options = {Flag("l", "long", "a table of the shards too"),
-                  Flag("", "scan",
-                       "read the heads of all records: counts, sizes and codecs by file"),
-                  kJobs, kThreads, kJson, kProgress},
+      .options =
+          {Flag("l", "long", "a table of the shards too"),
+           Flag("", "scan",
+                "read the headers of all records: counts, sizes and codecs by file"),
+           kJobs, kThreads, kJson, kProgress},
       .examples = {"shardpack info train-000000.shardpack",
                    "shardpack info --scan 'train-{000000..000099}.shardpack'",
                    "shardpack info --json data | jq .records"},
@@ -316,7 +317,8 @@ Verb Verify() {
       .name = "pack verify",
       .usage = "[options] <set>...",
       .outline = "read everything and check it",
-      .description = "Read every record and check it: heads, contents, index, sections.",
+      .description =
+          "Read every record and check it: headers, contents, index, sections.",
       .details =
           std::string(
               "Carries on past damage. Each finding is one line: shard, key, byte range, "
@@ -326,7 +328,7 @@ Verb Verify() {
               "`object`, `key`, `offset`, `length` and `message`; the last line of each "
               "shard has `type` \"summary\".\n") +
           std::string(kSetDetails),
-      .options = {Flag("", "quick", "check heads and index; read no contents"),
+      .options = {Flag("", "quick", "check headers and index; read no contents"),
                   Flag("", "strict", "warnings count as errors"),
                   Flag("q", "quiet", "leave out warnings"), kJobs, kThreads, kJson,
                   kNoSummary, kProgress},
@@ -348,8 +350,8 @@ Verb Repair() {
       .details =
           "With a good index, only bad records are left out. Without, records are walked "
           "from the front; behind damage the next one is looked for. What is lost is "
-          "told, "
-          "a line for each; the exit status is then 1. If there is no such shard, but "
+          "reported, a line for each; the exit status is then 1. If there is no such "
+          "shard, but "
           "the temporary of a writer "
           "that "
           "was killed, the shard is made of that. A shard that is there is replaced only "
@@ -372,8 +374,8 @@ Verb Catalog() {
       .usage = "[options] <set>...",
       .outline = "write the catalog of a set",
       .description =
-          "Write a catalog: one file that tells what is in which shard of a set.",
-      .details = std::string("Optional: with it, a set that is far away is opened by one "
+          "Write a catalog: one file that says what is in which shard of a set.",
+      .details = std::string("Optional: with it, a remote set is opened by one "
                              "request instead of one for each shard. It names shards "
                              "relative to itself.\n") +
                  std::string(kSetDetails),
@@ -397,7 +399,7 @@ Verb Diff() {
       .usage = "[options] <set> <set>",
       .outline = "in which samples two sets differ",
       .description =
-          "Tell in which samples two sets differ, by key: exit status 1 if they "
+          "Report in which samples two sets differ, by key: exit status 1 if they "
           "do.",
       .details =
           std::string(

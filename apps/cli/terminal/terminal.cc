@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/terminal/hint_text.h"
+
 namespace dolium::cli {
 namespace {
 
@@ -90,13 +92,14 @@ void Terminal::Report(const Error& error, const Json& details) {
   if (json_) {
     Json json = {{"type", "error"},
                  {"code", ErrorCodeName(error.code)},
-                 {"message", AsCalled(error.message)}};
+                 {"message", AsCalled(WithHintText(error.message, error.hint))}};
     for (const auto& [name, value] : details.items()) {
       if (!json.contains(name)) json[name] = value;
     }
     line = ToLine(json) + "\n";
   } else {
-    line = fmt::format("{}: {}\n", program_, AsCalled(error.message));
+    line = fmt::format("{}: {}\n", program_,
+                       AsCalled(WithHintText(error.message, error.hint)));
   }
   const std::scoped_lock lock(mutex_);
   FlushOut();  // Keeps the order where both go to one place.

@@ -105,7 +105,7 @@ Result<Chunks> Copy(const Context& context, CutoutRequest& cutout) {
   const volume::BoxOptions options = {.missing_is_error = context.arguments.Has("strict"),
                                       .jobs = context.jobs(),
                                       .stop = context.stop};
-  const ProgressFunction tell = context.terminal.StartProgress("cutout");
+  const ProgressFunction report = context.terminal.StartProgress("cutout");
   Progress progress{.total_entries = CountCells(grid, cutout.box)};
   Chunks chunks;
   ByteVector voxels;
@@ -127,7 +127,7 @@ Result<Chunks> Copy(const Context& context, CutoutRequest& cutout) {
     }
     progress.entries = chunks.all;
     progress.bytes += voxels.size();
-    if (tell) tell(progress);
+    if (report) report(progress);
     z = slab.end[2];
   }
   DOLIUM_TRY_VOID(cutout.sink->Finish());

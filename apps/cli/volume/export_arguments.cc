@@ -8,9 +8,9 @@
 
 namespace dolium::cli {
 
-Result<volume::ExportOptions> ExportOptionsOf(const Context& context) {
+Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context) {
   const Arguments& arguments = context.arguments;
-  volume::ExportOptions options;
+  volume::DvidReadOptions options;
   if (arguments.Has("labels") && arguments.Has("supervoxels")) {
     return InvalidArgument("--labels and --supervoxels exclude each other");
   }
@@ -27,7 +27,7 @@ Result<volume::ExportOptions> ExportOptionsOf(const Context& context) {
 }
 
 Result<volume::ExportReport> CheckSource(const Context& context,
-                                         const volume::ExportOptions& options) {
+                                         const volume::DvidReadOptions& options) {
   DOLIUM_TRY(const Location location, ParseLocation(context.arguments[0]));
   DOLIUM_TRY(const auto volume,
              volume::Volume::Open(location, /*allow_unfinished=*/false, options));
@@ -59,12 +59,12 @@ Result<void> RefuseOptions(const Arguments& arguments,
 
 std::vector<Option> ExportRows() {
   return {
-      Flag("", "labels", "of an export of DVID: agglomerated labels [the default]"),
-      Flag("", "supervoxels", "of an export of DVID: supervoxels, not labels"),
+      Flag("", "labels", "of a DVID export: agglomerated labels [the default]"),
+      Flag("", "supervoxels", "of a DVID export: supervoxels, not labels"),
       Value(ValueKind::kFile, "", "spec", "<file>",
             "what the export was made with [its spec.json, if there is one]"),
       Value(ValueKind::kText, "", "resolution", "<x,y,z>",
-            "nanometres of a voxel, where no spec tells [1,1,1]"),
+            "nanometres of a voxel, where no spec says [1,1,1]"),
       kCoordinates,
       kSalvage,
   };

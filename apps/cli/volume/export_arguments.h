@@ -1,4 +1,4 @@
-// What the options for exports of DVID say, in the words of the library.
+// What the options for DVID exports say, in the words of the library.
 #pragma once
 
 #include <span>
@@ -13,13 +13,13 @@
 namespace dolium::cli {
 
 // --supervoxels, --spec, --resolution, --coordinates, --salvage: those that the verb has.
-Result<volume::ExportOptions> ExportOptionsOf(const Context& context);
+Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context);
 
-// Looks through a source before anything is made of it, and tells what there is to warn
+// Looks through a source before anything is made of it, and reports what there is to warn
 // of and what is damaged, in which case there is nothing to be made. Of a volume that is
 // no export the report is empty.
 Result<volume::ExportReport> CheckSource(const Context& context,
-                                         const volume::ExportOptions& options);
+                                         const volume::DvidReadOptions& options);
 
 // kInvalidArgument if one of these options was given, which mean nothing `where`.
 Result<void> RefuseOptions(const Arguments& arguments,

@@ -13,11 +13,11 @@ namespace {
 constexpr Option kVolumeMemory = Value(ValueKind::kSize, "", "memory", "<size>",
                                        "most to hold of voxels at once [256MiB]");
 constexpr Option kVolumeForce = Flag("", "force", "replace a volume that is there");
-// An export of DVID is a volume to those verbs that only read it.
+// A DVID export is a volume to those verbs that only read it.
 constexpr Option kSupervoxels =
-    Flag("", "supervoxels", "of an export of DVID: supervoxels, not labels");
+    Flag("", "supervoxels", "of a DVID export: supervoxels, not labels");
 constexpr Option kSpec = Value(ValueKind::kFile, "", "spec", "<file>",
-                               "what an export of DVID was made with [its spec.json]");
+                               "what a DVID export was made with [its spec.json]");
 constexpr Option kVoxelSize =
     Value(ValueKind::kText, "", "resolution", "<x,y,z>",
           "of an export without a spec: nanometres of a voxel [1,1,1]");
@@ -178,9 +178,9 @@ Verb Transcode() {
   return {
       .name = "volume transcode",
       .usage = "[options] <source> <volume>",
-      .outline = "write a volume anew: other encoding, chunks, shards",
+      .outline = "rewrite a volume: other encoding, chunks, shards",
       .description =
-          "Write a volume anew, with another encoding, other chunks or other shards.",
+          "Rewrite a volume with another encoding, other chunks or other shards.",
       .details = fmt::format(
           "What no option names stays as in the source. Chunks are copied without being "
           "decoded where neither their size nor their encoding changes. Meshes, "
@@ -188,7 +188,7 @@ Verb Transcode() {
           "and segment properties are not copied. If the work is stopped, the same "
           "command "
           "resumes it.\n"
-          "Of an export of DVID, damage and blocks outside of the volume are told before "
+          "Of a DVID export, damage and blocks outside of the volume are reported before "
           "anything is written; with --salvage, damaged blocks are left out, and the "
           "exit "
           "status is 1.\n{}",
@@ -255,7 +255,7 @@ Verb InfoVerb() {
       .name = "volume info",
       .usage = "[options] <volume>",
       .outline = "what a volume is: type, scales, storage",
-      .description = "Tell what a volume is: type, scales, encodings, shards.",
+      .description = "Show what a volume is: type, scales, encodings, shards.",
       .details =
           "Reads the volume's info file only. Shards are those of a complete volume, `?` "
           "where they are not boxes of chunks; sharding is hash, preshift + minishard + "

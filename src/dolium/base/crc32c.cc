@@ -19,7 +19,7 @@ namespace {
 // What ISA-L takes at once: it counts in int.
 constexpr size_t kMostAtOnce = size_t{1} << 30;
 // Fits well into the nearest cache.
-constexpr size_t kPiece = size_t{8} << 10;
+constexpr size_t kSegment = size_t{8} << 10;
 
 uint32_t ByLibrary(const std::byte* data, size_t size, uint32_t state) {
   while (size > 0) {
@@ -75,17 +75,18 @@ uint32_t CopyWithCrc32c(BytesView from, std::byte* into, uint32_t before) {
     return ~internal::CopyWithCrcAvx512(from.data(), into, from.size(), ~before);
   }
 #endif
-  return internal::CopyWithCrcByPieces(from, into, before);
+  return internal::CopyWithCrcBySegments(from, into, before);
 }
 
-uint32_t internal::CopyWithCrcByPieces(BytesView from, std::byte* into, uint32_t before) {
+uint32_t internal::CopyWithCrcBySegments(BytesView from, std::byte* into,
+                                         uint32_t before) {
   uint32_t crc = before;
   while (!from.empty()) {
-    const BytesView piece = from.first(std::min(from.size(), kPiece));
-    crc = Crc32c(piece, crc);
-    std::memcpy(into, piece.data(), piece.size());
-    from = from.subspan(piece.size());
-    into += piece.size();
+    const BytesView segment = from.first(std::min(from.size(), kSegment));
+    crc = Crc32c(segment, crc);
+    std::memcpy(into, segment.data(), segment.size());
+    from = from.subspan(segment.size());
+    into += segment.size();
   }
   return crc;
 }

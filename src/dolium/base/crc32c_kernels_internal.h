@@ -8,9 +8,9 @@
 
 namespace dolium::internal {
 
-// On any processor: piece by piece, each of which is still in the cache when it is
+// On any processor: segment by segment, each of which is still in the cache when it is
 // copied.
-uint32_t CopyWithCrcByPieces(BytesView from, std::byte* into, uint32_t before);
+uint32_t CopyWithCrcBySegments(BytesView from, std::byte* into, uint32_t before);
 
 #if defined(__x86_64__)
 // Whether this processor can run CopyWithCrcAvx512.

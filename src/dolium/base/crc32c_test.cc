@@ -61,7 +61,9 @@ void ExpectCopies(Copy copy) {
 
 TEST(Crc32c, CopiesAndSumsOnThisProcessor) { ExpectCopies(CopyWithCrc32c); }
 
-TEST(Crc32c, CopiesAndSumsOnAnyProcessor) { ExpectCopies(internal::CopyWithCrcByPieces); }
+TEST(Crc32c, CopiesAndSumsOnAnyProcessor) {
+  ExpectCopies(internal::CopyWithCrcBySegments);
+}
 
 TEST(Crc32c, GoesOnFromWhatCameBefore) {
   std::mt19937 random(2);

@@ -25,6 +25,25 @@ enum class ErrorCode : uint8_t {
   kCancelled,        // stopped on request
 };
 
+// What may help. A library message names no option and no command, for it does not know
+// who will read it: the command line and Python each word the hint as they call it.
+enum class Hint : uint8_t {
+  kNone,
+  kReplace,           // the caller may allow to replace what is there
+  kSalvage,           // what is whole of damaged shards can be salvaged
+  kSalvageOrReindex,  // the same, or the index can be rewritten from the data
+  kReindex,           // the missing index can be written
+  kRewriteIndex,      // the index can be rewritten from the data
+  kSkipDamaged,       // a copy can leave out what is damaged
+  kGiveSharding,      // the caller may give the sharding spec
+  kGiveXorbs,         // the caller may name a folder with xorbs
+  kUseCas,            // a cas store does what was asked for
+  kInitStore,         // a cas store can be made there
+  kListNames,         // the names in the cas store can be listed
+  kRebuildIndex,      // the index of the cas store can be rebuilt
+  kFindDamage,        // a check of the cas store names what is damaged
+};
+
 // The name of a code in JSON output: "not_found", "corrupt", ...
 std::string_view ErrorCodeName(ErrorCode code);
 
@@ -34,6 +53,7 @@ struct [[nodiscard]] Error {
   // A word for programs where the code is too coarse ("incomplete"); text that lives for
   // ever. Mostly empty.
   std::string_view kind = {};
+  Hint hint = Hint::kNone;
 
   // The same error, with `context` and ": " put before the message.
   Error Within(std::string_view context) && {
@@ -44,6 +64,10 @@ struct [[nodiscard]] Error {
 
   Error WithKind(std::string_view word) && {
     kind = word;
+    return std::move(*this);
+  }
+  Error WithHint(Hint what) && {
+    hint = what;
     return std::move(*this);
   }
 };

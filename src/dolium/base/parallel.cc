@@ -17,7 +17,7 @@
 namespace dolium {
 
 size_t ThreadCount(size_t jobs, size_t tasks) {
-  // Asked once: to tell, the system may open and read files.
+  // Asked once: to answer, the system may open and read files.
   static const size_t cores = std::max(1U, std::thread::hardware_concurrency());
   if (jobs == 0) jobs = cores;
   return std::max<size_t>(1, std::min(jobs, tasks));

@@ -10,7 +10,7 @@ namespace dolium {
 
 uint64_t Xxh64(BytesView data);
 
-// The same of bytes that come piece by piece.
+// The same of bytes that come segment by segment.
 class Xxh64Stream {
  public:
   Xxh64Stream();

@@ -11,7 +11,7 @@ TEST(Xxh64, GivesTheKnownValues) {
   EXPECT_EQ(Xxh64(AsBytes("images17/image195")), 0x6DAC04B3B8F92C5Du);
 }
 
-TEST(Xxh64Stream, GivesTheValueOfAllPiecesTogether) {
+TEST(Xxh64Stream, GivesTheValueOfAllSegmentsTogether) {
   Xxh64Stream stream;
   EXPECT_EQ(stream.value(), Xxh64({}));
   stream.Add(AsBytes("images17"));

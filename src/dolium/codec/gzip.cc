@@ -160,7 +160,7 @@ Result<std::optional<Member>> DecodeMember(BytesView stream, MutableBytes into) 
       into.empty() ? &nowhere : into.data(), into.size(), &consumed, &produced);
   if (result == LIBDEFLATE_INSUFFICIENT_SPACE) return std::nullopt;
   if (result != LIBDEFLATE_SUCCESS) {
-    // The library does not tell where it stopped.
+    // The library does not say where it stopped.
     return Corrupt("gzip stream is damaged or cut short");
   }
   const BytesView trailer = body.subspan(consumed);

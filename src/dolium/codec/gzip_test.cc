@@ -237,7 +237,7 @@ TEST(Gzip, DecodesIntoMemoryOfTheClaimedSize) {
   }
 }
 
-TEST(Gzip, TellsThatTheMemoryHasAnotherSize) {
+TEST(Gzip, SaysThatTheMemoryHasAnotherSize) {
   const ByteVector stored = GzipEncode(RandomBytes(1000, 12));
   for (const size_t size : {0, 999, 1001}) {
     ByteVector into(size);

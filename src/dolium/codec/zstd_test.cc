@@ -32,7 +32,7 @@ std::string Decoded(BytesView stored, size_t size,
   return done ? std::string(AsText(into)) : "error: " + done.error().message;
 }
 
-TEST(Zstd, RoundTripsAndTellsItsSize) {
+TEST(Zstd, RoundTripsAndSaysItsSize) {
   for (const std::string& text :
        {std::string(), std::string("x"), std::string(99'999, 'x')}) {
     for (const int level : {1, 3, 19}) {

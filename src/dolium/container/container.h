@@ -41,12 +41,12 @@ struct Change {
 };
 
 struct ChangeOptions {
-  // Told while objects are rewritten: bytes so far, of about how many in all.
+  // Called while objects are rewritten: bytes so far, of about how many in all.
   ProgressFunction progress = {};
   std::stop_token stop = {};
 };
 
-// What a format tells about a container besides its entries: names and values, in the
+// What a format says about a container besides its entries: names and values, in the
 // order that `dolium info` prints them.
 using Properties = std::vector<std::pair<std::string, std::string>>;
 

@@ -1,4 +1,4 @@
-// Entry: one named piece and where its bytes lie: a key, byte ranges, codecs.
+// Entry: one named thing and where its bytes lie: a key, byte ranges, codecs.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct ObjectVersion {
   Generation generation;
 };
 
-// Where one piece of an entry lies, and how to undo its encoding.
+// Where one part of an entry lies, and how to undo its encoding.
 struct Extent {
   std::shared_ptr<const ObjectVersion> object;
   ByteRange range;                      // absolute within the object
   CodecChain codecs;                    // applied left to right when reading
   std::optional<uint32_t> crc32c = {};  // of the bytes as stored, where the index knows
-  // What the first `known_steps` codecs give, where the container has it at hand, as of
-  // entries that were encoded together: then their values are made of that, and the range
-  // is not read. Work lists do not carry it.
-  size_t known_steps = 0;
+  // What the first `predecoded_steps` codecs give, where the container has it at hand, as
+  // of entries that were encoded together: then their values are made of that, and the
+  // range is not read. Work lists do not carry it.
+  size_t predecoded_steps = 0;
   Bytes known = {};
 };
 
@@ -51,9 +51,9 @@ struct Entry {
     return preceding_from ? preceding_from->range.length : preceding;
   }
   // Whether its value needs no reading.
-  bool is_known() const {
+  bool is_predecoded() const {
     bool known = !extents.empty() && preceding_size() == 0;
-    for (const Extent& extent : extents) known = known && extent.known_steps > 0;
+    for (const Extent& extent : extents) known = known && extent.predecoded_steps > 0;
     return known;
   }
 };
@@ -68,6 +68,7 @@ struct Finding {
   std::string key;     // empty: not about one entry
   std::optional<ByteRange> range;  // absolute within the object
   std::string message;             // without object and key in front
+  Hint hint = Hint::kNone;
 };
 
 }  // namespace dolium

@@ -55,21 +55,21 @@ Result<std::unique_ptr<Container>> OpenContainer(Formats formats,
       if (format.takes_spec) return format.open(location, options);
     }
   }
-  const Format* surest = nullptr;
+  const Format* best = nullptr;
   int highest = 0;
   std::optional<Error> first_error;
   for (const Format& format : formats) {
-    const auto bid = format.probe(location);
-    if (!bid) {
-      // Absence is told below, in the same words whichever format met it.
-      if (bid.error().code == ErrorCode::kNotFound) continue;
-      if (!first_error) first_error = bid.error();
-    } else if (*bid > highest) {
-      surest = &format;
-      highest = *bid;
+    const auto score = format.probe(location);
+    if (!score) {
+      // Absence is reported below, in the same words whichever format met it.
+      if (score.error().code == ErrorCode::kNotFound) continue;
+      if (!first_error) first_error = score.error();
+    } else if (*score > highest) {
+      best = &format;
+      highest = *score;
     }
   }
-  if (surest != nullptr) return surest->open(location, options);
+  if (best != nullptr) return best->open(location, options);
   if (first_error) return *std::move(first_error);
   DOLIUM_TRY(const bool is_there, IsThere(location));
   if (!is_there) {

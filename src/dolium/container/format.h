@@ -61,7 +61,7 @@ using Formats = std::span<const Format>;
 // The format of that name; kInvalidArgument names the ones there are.
 Result<const Format*> FindFormat(Formats formats, std::string_view name);
 
-// Opens `location` as format `name`, or as the one that is surest of it.
+// Opens `location` as format `name`, or as the format that matches it best.
 Result<std::unique_ptr<Container>> OpenContainer(Formats formats,
                                                  const Location& location,
                                                  std::string_view name,

@@ -51,9 +51,9 @@ class FakeContainer final : public Container {
   const std::string_view name_;
 };
 
-template <int kBid>
-Result<int> Bid(const Location&) {
-  return kBid;
+template <int kScore>
+Result<int> Score(const Location&) {
+  return kScore;
 }
 Result<int> FailToProbe(const Location&) { return Unavailable("no connection"); }
 Result<std::unique_ptr<Container>> OpenLow(const Location& location, const OpenOptions&) {
@@ -64,9 +64,9 @@ Result<std::unique_ptr<Container>> OpenHigh(const Location& location,
   return std::make_unique<FakeContainer>(location, "high");
 }
 
-constexpr Format kLow{"low", "", Bid<5>, OpenLow, nullptr, nullptr, nullptr};
-constexpr Format kHigh{"high", "", Bid<90>, OpenHigh, nullptr, nullptr, nullptr};
-constexpr Format kNone{"none", "", Bid<0>, nullptr, nullptr, nullptr, nullptr};
+constexpr Format kLow{"low", "", Score<5>, OpenLow, nullptr, nullptr, nullptr};
+constexpr Format kHigh{"high", "", Score<90>, OpenHigh, nullptr, nullptr, nullptr};
+constexpr Format kNone{"none", "", Score<0>, nullptr, nullptr, nullptr, nullptr};
 constexpr Format kBroken{"broken", "", FailToProbe, nullptr, nullptr, nullptr, nullptr};
 
 class OpenContainerTest : public testing::Test {
@@ -77,7 +77,7 @@ class OpenContainerTest : public testing::Test {
   const Location location_{std::make_shared<MemoryStore>("m"), "set"};
 };
 
-TEST_F(OpenContainerTest, TakesTheSurestFormat) {
+TEST_F(OpenContainerTest, TakesTheBestMatch) {
   const Format formats[] = {kNone, kLow, kBroken, kHigh};
   EXPECT_EQ(Must(OpenContainer(formats, location_, "", {}))->format_name(), "high");
 }
@@ -103,7 +103,7 @@ TEST_F(OpenContainerTest, SaysWhichFormatsThereAreIfNoneFits) {
   }
 }
 
-TEST_F(OpenContainerTest, TellsAbsenceFromStrangeness) {
+TEST_F(OpenContainerTest, DistinguishesAbsenceFromStrangeness) {
   const Format formats[] = {kNone};
   const auto opened = OpenContainer(formats, location_.Child("absent"), "", {});
   ASSERT_FALSE(opened);

@@ -1,4 +1,4 @@
-// Progress of long work, told to whoever shows it.
+// Progress of long work, reported to whoever shows it.
 #pragma once
 
 #include <cstdint>

@@ -20,11 +20,11 @@ namespace {
 // memory is taken for them. Below, the read itself finds out and saves a request.
 constexpr uint64_t kUncheckedBytes = uint64_t{16} << 20;
 
-// What ReadInPieces() reads at a time, give or take an extent.
-constexpr uint64_t kPieceBytes = uint64_t{16} << 20;
+// What ReadInSegments() reads at a time, give or take an extent.
+constexpr uint64_t kSegmentBytes = uint64_t{16} << 20;
 
 // One range of an entry, and where its bytes go in the entry's buffer.
-struct Piece {
+struct Segment {
   const ObjectVersion* object = nullptr;
   ByteRange range;
   uint64_t position = 0;
@@ -50,8 +50,8 @@ Error OverLimit(const Store& store, const Entry& entry, uint64_t size, uint64_t 
 }
 
 // The ranges to read for an entry, in the order of its buffer; empty ones are left out.
-Result<uint64_t> AddPieces(const Store& store, const Entry& entry, size_t index,
-                           std::vector<Piece>& pieces) {
+Result<uint64_t> AddSegments(const Store& store, const Entry& entry, size_t index,
+                             std::vector<Segment>& segments) {
   uint64_t size = 0;
   const auto add = [&](const Extent& extent, uint64_t before) -> Result<void> {
     const auto length = CheckedAdd(extent.range.length, before);
@@ -65,7 +65,7 @@ Result<uint64_t> AddPieces(const Store& store, const Entry& entry, size_t index,
     }
     if (*length > 0) {
       const ByteRange range{extent.range.offset - before, *length};
-      pieces.push_back({extent.object.get(), range, size, index});
+      segments.push_back({extent.object.get(), range, size, index});
     }
     size = *sum;
     return {};
@@ -83,12 +83,12 @@ Result<uint64_t> AddPieces(const Store& store, const Entry& entry, size_t index,
   return size;
 }
 
-bool SameVersion(const Piece& a, const Piece& b) {
+bool SameVersion(const Segment& a, const Segment& b) {
   return a.object == b.object || (a.object->name == b.object->name &&
                                   a.object->generation == b.object->generation);
 }
 
-bool ByVersion(const Piece& a, const Piece& b) {
+bool ByVersion(const Segment& a, const Segment& b) {
   if (a.object == b.object) return false;
   return std::tie(a.object->name, a.object->generation.token) <
          std::tie(b.object->name, b.object->generation.token);
@@ -130,35 +130,35 @@ class ManyReader {
         readings_(entries.size()) {}
 
   std::vector<Result<EntryData>> Run() {
-    std::vector<Piece> pieces;
+    std::vector<Segment> segments;
     for (size_t i = 0; i < entries_.size(); ++i) {
       if (IsSkipped(entries_[i])) continue;
-      const size_t count = pieces.size();
-      auto size = AddPieces(store_, entries_[i], i, pieces);
+      const size_t count = segments.size();
+      auto size = AddSegments(store_, entries_[i], i, segments);
       if (size && *size > limits_.stored) {
         size = OverLimit(store_, entries_[i], *size, limits_.stored);
       }
       if (size) {
         readings_[i].size = *size;
       } else {
-        pieces.resize(count);
+        segments.resize(count);
         readings_[i].error = size.error();
       }
     }
     // Usually all are of one object already.
-    if (!std::is_sorted(pieces.begin(), pieces.end(), ByVersion)) {
-      std::stable_sort(pieces.begin(), pieces.end(), ByVersion);
+    if (!std::is_sorted(segments.begin(), segments.end(), ByVersion)) {
+      std::stable_sort(segments.begin(), segments.end(), ByVersion);
     }
-    std::vector<std::span<const Piece>> groups;
-    for (size_t begin = 0, end = 0; begin < pieces.size(); begin = end) {
-      while (end < pieces.size() && SameVersion(pieces[begin], pieces[end])) ++end;
-      groups.push_back(std::span(pieces).subspan(begin, end - begin));
+    std::vector<std::span<const Segment>> groups;
+    for (size_t begin = 0, end = 0; begin < segments.size(); begin = end) {
+      while (end < segments.size() && SameVersion(segments[begin], segments[end])) ++end;
+      groups.push_back(std::span(segments).subspan(begin, end - begin));
     }
     uint64_t total = 0;
     for (const Reading& reading : readings_) {
       total = CheckedAdd(total, reading.size).value_or(~uint64_t{0});
     }
-    // All groups before the first read: an entry may have pieces in several objects.
+    // All groups before the first read: an entry may have segments in several objects.
     const bool checked = total > kUncheckedBytes;
     if (checked) {
       for (const auto& group : groups) CheckAgainstSize(group);
@@ -169,65 +169,65 @@ class ManyReader {
 
  private:
   bool IsSkipped(const Entry& entry) const {
-    return known_ == Known::kSkip && entry.is_known();
+    return known_ == Known::kSkip && entry.is_predecoded();
   }
 
-  // Reads pieces that are all of one object.
-  void ReadObject(std::span<const Piece> pieces, bool checked) {
-    Result<void> batch = ReadBatch(pieces);
+  // Reads segments that are all of one object.
+  void ReadObject(std::span<const Segment> segments, bool checked) {
+    Result<void> batch = ReadBatch(segments);
     if (batch) return;
-    if (!checked && IsAboutSomePieces(batch.error())) {
-      CheckAgainstSize(pieces);
-      batch = ReadBatch(pieces);
+    if (!checked && IsAboutSomeSegments(batch.error())) {
+      CheckAgainstSize(segments);
+      batch = ReadBatch(segments);
       if (batch) return;
     }
-    const bool one_by_one = IsAboutSomePieces(batch.error()) && pieces.size() > 1;
-    for (const Piece& piece : pieces) {
-      if (readings_[piece.entry].error) continue;
-      const Result<void> result = one_by_one ? ReadBatch({&piece, 1}) : batch;
-      if (!result) Fail(piece, result.error());
+    const bool one_by_one = IsAboutSomeSegments(batch.error()) && segments.size() > 1;
+    for (const Segment& segment : segments) {
+      if (readings_[segment.entry].error) continue;
+      const Result<void> result = one_by_one ? ReadBatch({&segment, 1}) : batch;
+      if (!result) Fail(segment, result.error());
     }
   }
 
-  // Whether other pieces of the object may be readable all the same.
-  static bool IsAboutSomePieces(const Error& error) {
+  // Whether other segments of the object may be readable all the same.
+  static bool IsAboutSomeSegments(const Error& error) {
     return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kIo;
   }
 
-  // Fails the pieces that end past the object.
-  void CheckAgainstSize(std::span<const Piece> pieces) {
-    const auto info = store_.Stat(pieces.front().object->name);
-    for (const Piece& piece : pieces) {
-      if (readings_[piece.entry].error) continue;
+  // Fails the segments that end past the object.
+  void CheckAgainstSize(std::span<const Segment> segments) {
+    const auto info = store_.Stat(segments.front().object->name);
+    for (const Segment& segment : segments) {
+      if (readings_[segment.entry].error) continue;
       if (!info) {
-        Fail(piece, info.error());
+        Fail(segment, info.error());
       } else if (!*info) {
-        Fail(piece, NotFound("no such object"));
-      } else if (piece.range.end() > (*info)->size) {
-        Fail(piece, Corrupt(fmt::format("bytes {} end past the object ({} bytes)",
-                                        ToString(piece.range), (*info)->size)));
+        Fail(segment, NotFound("no such object"));
+      } else if (segment.range.end() > (*info)->size) {
+        Fail(segment, Corrupt(fmt::format("bytes {} end past the object ({} bytes)",
+                                          ToString(segment.range), (*info)->size)));
       }
     }
   }
 
-  // One request for all pieces whose entries have not failed yet.
-  Result<void> ReadBatch(std::span<const Piece> pieces) {
+  // One request for all segments whose entries have not failed yet.
+  Result<void> ReadBatch(std::span<const Segment> segments) {
     std::vector<ReadSlice> slices;
-    slices.reserve(pieces.size());
-    for (const Piece& piece : pieces) {
-      Reading& reading = readings_[piece.entry];
+    slices.reserve(segments.size());
+    for (const Segment& segment : segments) {
+      Reading& reading = readings_[segment.entry];
       if (reading.error) continue;
       if (!Allocate(reading)) {
-        Fail(piece, Unavailable(fmt::format("no memory for {} bytes", reading.size)));
+        Fail(segment, Unavailable(fmt::format("no memory for {} bytes", reading.size)));
         continue;
       }
       slices.push_back(
-          {piece.range.offset,
-           reading.buffer->view().subspan(static_cast<size_t>(piece.position),
-                                          static_cast<size_t>(piece.range.length))});
+          {segment.range.offset,
+           reading.buffer->view().subspan(static_cast<size_t>(segment.position),
+                                          static_cast<size_t>(segment.range.length))});
     }
     if (slices.empty()) return {};
-    const ObjectVersion& object = *pieces.front().object;
+    const ObjectVersion& object = *segments.front().object;
     DOLIUM_TRY([[maybe_unused]] const ObjectInfo info,
                store_.ReadInto(object.name, slices, OptionsFor(object)));
     return {};
@@ -243,11 +243,11 @@ class ManyReader {
     return true;
   }
 
-  void Fail(const Piece& piece, const Error& error) {
-    Reading& reading = readings_[piece.entry];
+  void Fail(const Segment& segment, const Error& error) {
+    Reading& reading = readings_[segment.entry];
     reading.buffer.reset();
-    reading.error =
-        EntryError(store_.Describe(piece.object->name), entries_[piece.entry].key, error);
+    reading.error = EntryError(store_.Describe(segment.object->name),
+                               entries_[segment.entry].key, error);
   }
 
   std::vector<Result<EntryData>> Collect() {
@@ -298,7 +298,7 @@ Result<void> CheckRawSize(const Store& store, const Entry& entry,
 }
 
 Result<Bytes> DecodeKnown(const Extent& extent, uint64_t limit) {
-  const auto done = std::min(extent.known_steps, extent.codecs.size());
+  const auto done = std::min(extent.predecoded_steps, extent.codecs.size());
   return Decode(
       {extent.codecs.begin() + static_cast<ptrdiff_t>(done), extent.codecs.end()},
       extent.known, limit);
@@ -311,11 +311,12 @@ Result<Bytes> DecodeExtents(const Entry& entry, const Bytes* stored, uint64_t li
   for (const Extent& extent : entry.extents) {
     const auto length = static_cast<size_t>(extent.range.length);
     const uint64_t left = limit - value.size();
-    DOLIUM_TRY(Bytes piece, stored == nullptr
-                                ? DecodeKnown(extent, left)
-                                : Decode(extent.codecs, stored->Slice(at, length), left));
-    if (entry.extents.size() == 1) return piece;
-    Append(value, piece);
+    DOLIUM_TRY(Bytes segment,
+               stored == nullptr
+                   ? DecodeKnown(extent, left)
+                   : Decode(extent.codecs, stored->Slice(at, length), left));
+    if (entry.extents.size() == 1) return segment;
+    Append(value, segment);
     at += length;
   }
   return Bytes::FromVector(std::move(value));
@@ -336,14 +337,15 @@ Result<EntryData> ReadStored(const Store& store, const Entry& entry,
 
 Result<EntryData> DecodeStored(const Store& store, const Entry& entry, EntryData stored,
                                const ReadLimits& limits) {
-  const bool is_known = stored.value.empty() && entry.is_known();
-  if (!is_known && stored.value.size() != entry.stored_size()) {
+  const bool is_predecoded = stored.value.empty() && entry.is_predecoded();
+  if (!is_predecoded && stored.value.size() != entry.stored_size()) {
     return EntryError(
         ObjectOf(store, entry), entry.key,
         InvalidArgument(fmt::format("{} bytes to decode, the entry has {}",
                                     stored.value.size(), entry.stored_size())));
   }
-  auto value = DecodeExtents(entry, is_known ? nullptr : &stored.value, limits.decoded);
+  auto value =
+      DecodeExtents(entry, is_predecoded ? nullptr : &stored.value, limits.decoded);
   if (!value)
     return EntryError(ObjectOf(store, entry), entry.key, std::move(value).error());
   if (entry.size && value->size() != *entry.size) {
@@ -354,9 +356,9 @@ Result<EntryData> DecodeStored(const Store& store, const Entry& entry, EntryData
   return EntryData{*std::move(value), std::move(stored.preceding)};
 }
 
-Result<void> ReadInPieces(const Store& store, const Entry& entry,
-                          const std::function<Result<void>(const Bytes& piece)>& take,
-                          const ReadLimits& limits) {
+Result<void> ReadInSegments(const Store& store, const Entry& entry,
+                            const std::function<Result<void>(const Bytes& segment)>& take,
+                            const ReadLimits& limits) {
   uint64_t size = 0;
   for (size_t first = 0; first < entry.extents.size();) {
     Entry part;
@@ -369,7 +371,7 @@ Result<void> ReadInPieces(const Store& store, const Entry& entry,
       bytes = CheckedAdd(bytes, std::max(extent.range.length, decoded))
                   .value_or(~uint64_t{0});
       part.extents.push_back(extent);
-    } while (first < entry.extents.size() && bytes < kPieceBytes);
+    } while (first < entry.extents.size() && bytes < kSegmentBytes);
     DOLIUM_TRY(const EntryData data, ReadEntry(store, part, limits));
     size += data.value.size();
     DOLIUM_TRY_VOID(take(data.value));

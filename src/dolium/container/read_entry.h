@@ -28,12 +28,12 @@ struct EntryData {
 Result<EntryData> ReadEntry(const Store& store, const Entry& entry,
                             const ReadLimits& limits = {});
 
-// The same value in pieces, one after another, of at most some MiB unless an extent is
+// The same value in segments, one after another, of at most some MiB unless an extent is
 // larger: for entries of many extents that memory need not hold whole. The limits are
-// those of a piece. An error of `take` ends the reading, and is returned as it is.
-Result<void> ReadInPieces(const Store& store, const Entry& entry,
-                          const std::function<Result<void>(const Bytes& piece)>& take,
-                          const ReadLimits& limits = {});
+// those of a segment. An error of `take` ends the reading, and is returned as it is.
+Result<void> ReadInSegments(const Store& store, const Entry& entry,
+                            const std::function<Result<void>(const Bytes& segment)>& take,
+                            const ReadLimits& limits = {});
 
 // The same, as stored: nothing is decoded.
 Result<EntryData> ReadStored(const Store& store, const Entry& entry,

@@ -66,11 +66,11 @@ TEST_F(ReadEntryTest, TakesWhatIsKnown) {
       At("k", Put("o", stored), {0, stored.size()}, 0, {{CodecId::kGzip}, slice});
   EXPECT_EQ(AsText(Must(ReadEntry(store_, entry)).value), "two");
   EXPECT_EQ(store_.reads(), 1U);
-  // Another word, to tell where it comes from.
-  entry.extents.front().known_steps = 2;
+  // Another word, to show where it comes from.
+  entry.extents.front().predecoded_steps = 2;
   entry.extents.front().known = Bytes::Copy(AsBytes("TWO"));
   EXPECT_EQ(AsText(Must(ReadEntry(store_, entry)).value), "TWO");
-  entry.extents.front().known_steps = 1;
+  entry.extents.front().predecoded_steps = 1;
   entry.extents.front().known = Bytes::Copy(AsBytes("ONE TWO THREE"));
   EXPECT_EQ(AsText(Must(ReadEntry(store_, entry)).value), "TWO");
   const auto many = ReadManyStored(store_, {&entry, 1});
@@ -82,8 +82,8 @@ TEST_F(ReadEntryTest, TakesWhatIsKnown) {
   EXPECT_EQ(store_.reads(), 2U);
 }
 
-TEST_F(ReadEntryTest, ReadsExtentsInPieces) {
-  // More than is read at a time, so that there are two pieces at least.
+TEST_F(ReadEntryTest, ReadsExtentsInSegments) {
+  // More than is read at a time, so that there are two segments at least.
   const std::string large(9 << 20, 'x');
   const auto object = Put("o", large + "the end");
   Entry entry = At("k", object, {0, large.size()});
@@ -92,21 +92,21 @@ TEST_F(ReadEntryTest, ReadsExtentsInPieces) {
   entry.size = 2 * large.size() + 7;
   std::vector<size_t> sizes;
   std::string joined;
-  const auto take = [&](const Bytes& piece) -> Result<void> {
-    sizes.push_back(piece.size());
-    joined += AsText(piece);
+  const auto take = [&](const Bytes& segment) -> Result<void> {
+    sizes.push_back(segment.size());
+    joined += AsText(segment);
     return {};
   };
-  Must(ReadInPieces(store_, entry, take));
+  Must(ReadInSegments(store_, entry, take));
   EXPECT_EQ(joined, large + large + "the end");
   EXPECT_THAT(sizes, testing::ElementsAre(2 * large.size(), 7));
 
   entry.size = 5;
-  EXPECT_THAT(ReadInPieces(store_, entry, take).error().message,
+  EXPECT_THAT(ReadInSegments(store_, entry, take).error().message,
               testing::HasSubstr("k: decodes to 18874375 bytes, the index says 5"));
   const auto refuse = [](const Bytes&) -> Result<void> { return IoError("no room"); };
-  EXPECT_EQ(ReadInPieces(store_, entry, refuse).error().message, "no room");
-  Must(ReadInPieces(store_, Entry(), refuse));
+  EXPECT_EQ(ReadInSegments(store_, entry, refuse).error().message, "no room");
+  Must(ReadInSegments(store_, Entry(), refuse));
 }
 
 TEST_F(ReadEntryTest, DecodesTheValueOnly) {

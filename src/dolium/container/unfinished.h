@@ -1,7 +1,7 @@
 // The marker that a set carries while it is being written.
 //
 // It is an object beside the parts, put there before the first of them and removed after
-// the last. Its text (JSON) tells what is being done, so that a rerun can resume it.
+// the last. Its text (JSON) says what is being done, so that a rerun can resume it.
 #pragma once
 
 #include <optional>

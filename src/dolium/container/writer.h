@@ -80,8 +80,8 @@ struct PartSource {
   // Called for an entry that cannot be read: returns true to leave it out, false to fail.
   // May be empty: fail.
   std::function<bool(const Entry&, const Error&)> skip_damaged;
-  // Told now and then how many more entries are done, and how many bytes they take in the
-  // source. Any thread. May be empty; a target may tell less, or nothing.
+  // Called now and then with how many more entries are done, and their bytes in the
+  // source. Any thread. May be empty; a target may report less, or nothing.
   std::function<void(uint64_t entries, uint64_t bytes)> progress;
 };
 

@@ -36,7 +36,7 @@ Result<uint64_t> CatInPieces(const Container& container, std::string_view key,
                              const ReadLimits& limits) {
   DOLIUM_TRY(const Entry entry, MustFind(container, key));
   uint64_t size = 0;
-  DOLIUM_TRY_VOID(ReadInPieces(
+  DOLIUM_TRY_VOID(ReadInSegments(
       container.store(), entry,
       [&](const Bytes& piece) {
         size += piece.size();

@@ -231,7 +231,7 @@ class Verifier {
 
   void ReadLarge(const Entry& entry) {
     uint64_t bytes_decoded = 0;
-    const auto read = ReadInPieces(
+    const auto read = ReadInSegments(
         container_.store(), entry,
         [&](const Bytes& piece) -> Result<void> {
           bytes_decoded += piece.size();

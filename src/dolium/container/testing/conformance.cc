@@ -42,7 +42,7 @@ TestValue ToTestValue(const EntryData& data) {
   return {{value.begin(), value.end()}, {preceding.begin(), preceding.end()}};
 }
 
-// Puts all values into one object, every third one encoded, and tells where they are.
+// Puts all values into one object, every third one encoded, and returns where they are.
 std::vector<Entry> PutIntoOneObject(Store& store, const TestSet& set) {
   const CodecChain gzip{{CodecId::kGzip}};
   ByteVector all;
@@ -490,7 +490,7 @@ TEST_P(ChangeSuite, ChangesNothingIfAKeyToRemoveIsAbsent) {
   ExpectEqual(ReadObjects(location), before);
 }
 
-TEST_P(ChangeSuite, TellsHowFarChangesAre) {
+TEST_P(ChangeSuite, ReportsTheProgressOfChanges) {
   const Location location = GetParam().new_location();
   Write(location, RandomSet(13), {});
   std::vector<Change> changes = {{GetParam().key(0), std::nullopt, {}}};
@@ -498,16 +498,17 @@ TEST_P(ChangeSuite, TellsHowFarChangesAre) {
     changes.push_back(
         {GetParam().key(i), Bytes::Copy(ByteVector(1000, std::byte{1})), {}});
   }
-  std::vector<Progress> told;
+  std::vector<Progress> reported;
   Must(Open(location)->Apply(
-      changes, {.progress = [&](const Progress& progress) { told.push_back(progress); },
-                .stop = {}}));
-  ASSERT_FALSE(told.empty());
-  EXPECT_GE(told.back().total_bytes, 3000U);
-  EXPECT_EQ(told.back().bytes, told.back().total_bytes);
-  for (size_t i = 1; i < told.size(); ++i) {
-    EXPECT_EQ(told[i].total_bytes, told[0].total_bytes);
-    EXPECT_GE(told[i].bytes, told[i - 1].bytes);
+      changes,
+      {.progress = [&](const Progress& progress) { reported.push_back(progress); },
+       .stop = {}}));
+  ASSERT_FALSE(reported.empty());
+  EXPECT_GE(reported.back().total_bytes, 3000U);
+  EXPECT_EQ(reported.back().bytes, reported.back().total_bytes);
+  for (size_t i = 1; i < reported.size(); ++i) {
+    EXPECT_EQ(reported[i].total_bytes, reported[0].total_bytes);
+    EXPECT_GE(reported[i].bytes, reported[i - 1].bytes);
   }
 }
 

@@ -112,7 +112,7 @@ Result<size_t> Catalog::AddShards(Index& index, std::map<xet::Hash, uint32_t>& k
   return count;
 }
 
-Result<void> Catalog::Bring(Index& index) {
+Result<void> Catalog::Sync(Index& index) {
   DOLIUM_TRY(auto known, index.Shards());
   DOLIUM_TRY([[maybe_unused]] const size_t count, AddShards(index, known));
   for (const auto& [name, number] : known) {
@@ -129,7 +129,7 @@ Result<void> Catalog::Refresh(std::string_view lease) {
     if (opened) there = *std::move(opened);
   }
   if (there) {
-    auto brought = Bring(*there);
+    auto brought = Sync(*there);
     if (brought) SetIndex(std::move(there));
     if (brought || brought.error().kind != kDamagedIndex) return brought;
   }
@@ -153,7 +153,7 @@ Result<std::optional<FoundFile>> Catalog::FindFile(const xet::Hash& hash,
                                                    const Accept& accept) {
   std::optional<xet::Hash> likely;
   if (const auto there = index()) {
-    if (const auto view = there->Look()) {
+    if (const auto view = there->Snapshot()) {
       if (const auto row = view->FindFile(hash)) likely = view->ShardName(row->shard);
     }
   }
@@ -164,7 +164,7 @@ Result<std::optional<FoundFile>> Catalog::FindFile(const xet::Hash& hash,
     if (status && shard && *shard) {
       auto found = FindIn(*shard, hash);
       if (found && *found && (!accept || accept(**found))) return found;
-      if (!found) likely.reset();  // To be told of if no other shard has the file.
+      if (!found) likely.reset();  // To be reported if no other shard has the file.
     } else {
       likely.reset();
     }
@@ -201,7 +201,7 @@ std::optional<FoundChunk> Catalog::FindChunk(const xet::Hash& hash) {
   std::optional<ChunkRow> row;
   std::optional<xet::Hash> name;
   {
-    const auto view = there->Look();
+    const auto view = there->Snapshot();
     if (!view) return std::nullopt;
     row = view->FindChunk(hash);
     if (!row) return std::nullopt;

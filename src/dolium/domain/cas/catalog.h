@@ -25,13 +25,13 @@ struct MappedShard {
   xet::ShardView view;
 };
 
-// A file as a shard tells of it.
+// A file as a shard describes it.
 struct FoundFile {
   std::shared_ptr<const MappedShard> shard;
   xet::FileBlock block;
 };
 
-// A chunk of a xorb, as a shard tells of it: whether the xorb is there is not said.
+// A chunk of a xorb, as a shard describes it: whether the xorb is there is not said.
 struct FoundChunk {
   xet::Hash xorb;
   uint32_t chunk = 0;
@@ -49,10 +49,10 @@ class Catalog {
   std::shared_ptr<Index> index() const;
 
   // Brings the index to the state of the shards: adds those it lacks, removes those that
-  // are gone. One that is damaged is made anew; `lease` is for its temporaries.
+  // are gone. One that is damaged is rebuilt; `lease` is for its temporaries.
   Result<void> Refresh(std::string_view lease);
 
-  // Several shards may tell of one file, and not all of them of xorbs that are whole:
+  // Several shards may list one file, and not all of them with xorbs that are whole:
   // gives the first that is accepted.
   using Accept = std::function<bool(const FoundFile&)>;
   Result<std::optional<FoundFile>> FindFile(const xet::Hash& hash,
@@ -80,7 +80,7 @@ class Catalog {
  private:
   Result<std::optional<FoundFile>> FindIn(std::shared_ptr<const MappedShard> shard,
                                           const xet::Hash& hash) const;
-  Result<void> Bring(Index& index);
+  Result<void> Sync(Index& index);
   void SetIndex(std::shared_ptr<Index> index);
 
   const Layout layout_;

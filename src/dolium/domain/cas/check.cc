@@ -34,7 +34,8 @@ struct XorbDamage {
 
 class Checker {
  public:
-  Checker(const Store& store, const CheckOptions& options, const FindingVisitor& visitor)
+  Checker(const CasStore& store, const CheckOptions& options,
+          const FindingVisitor& visitor)
       : store_(store), options_(options), layout_(store.layout()), visitor_(visitor) {}
 
   Result<CheckReport> Run() {
@@ -47,7 +48,8 @@ class Checker {
   }
 
  private:
-  void Tell(std::string kind, std::string object, std::string key, std::string message) {
+  void Report(std::string kind, std::string object, std::string key,
+              std::string message) {
     const std::lock_guard hold(mutex_);
     ++report_.errors;
     visitor_({.severity = Severity::kError,
@@ -61,7 +63,7 @@ class Checker {
   void CheckMarker() {
     const auto marker = ReadWholeFile(layout_.marker(), kMarkerReadLimit);
     if (!marker || AsText(*marker) != MarkerText()) {
-      Tell("marker", layout_.marker(), "", "not the marker of a store of version 1");
+      Report("marker", layout_.marker(), "", "not the marker of a store of version 1");
     }
   }
 
@@ -75,7 +77,7 @@ class Checker {
         const std::string full = fmt::format("{}/{}", path, file);
         const auto hash = HashOfFileName(file, ".xorb");
         if (!hash || layout_.xorb(*hash) != full) {
-          Tell("stray", full, "", "not the name of a xorb");
+          Report("orphan", full, "", "not the name of a xorb");
         } else {
           paths.push_back(full);
         }
@@ -108,33 +110,33 @@ class Checker {
       if (xorb.error().code == ErrorCode::kNotFound) return {};  // Collected meanwhile.
       is_damaged = xorb.error().code == ErrorCode::kCorrupt ||
                    xorb.error().code == ErrorCode::kUnsupported;
-      Tell("xorb", path, "", xorb.error().message);
+      Report("xorb", path, "", xorb.error().message);
       const std::lock_guard hold(mutex_);
       damage_[hash].is_whole = true;
     }
-    if (is_damaged) return SetAside(path, before);
+    if (is_damaged) return Quarantine(path, before);
     return {};
   }
 
   // Moves what was found damaged, unless it is another file by now.
-  Result<void> SetAside(const std::string& path,
-                        const std::optional<struct stat>& before) {
-    if (!options_.set_aside || !before) return {};
-    DOLIUM_TRY_VOID(MakeFolderAt(layout_.damaged()));
+  Result<void> Quarantine(const std::string& path,
+                          const std::optional<struct stat>& before) {
+    if (!options_.quarantine || !before) return {};
+    DOLIUM_TRY_VOID(MakeFolderAt(layout_.quarantine()));
     DOLIUM_TRY(const StoreLock lock, StoreLock::Exclusive(layout_));
     DOLIUM_TRY(const auto now, StatusOf(path));
     if (!now || now->st_ino != before->st_ino || now->st_dev != before->st_dev) return {};
     const std::string target =
-        fmt::format("{}{}", layout_.damaged(), path.substr(path.rfind('/')));
+        fmt::format("{}{}", layout_.quarantine(), path.substr(path.rfind('/')));
     // For gc, which removes it some time after nothing needs it any more.
     if (utimensat(AT_FDCWD, path.c_str(), nullptr, 0) != 0 ||
         rename(path.c_str(), target.c_str()) != 0) {
       return SystemError(errno, fmt::format("cannot rename to {}", target)).Within(path);
     }
-    DOLIUM_TRY_VOID(SyncFolderAt(layout_.damaged()));
+    DOLIUM_TRY_VOID(SyncFolderAt(layout_.quarantine()));
     DOLIUM_TRY_VOID(SyncFolderAt(ParentPath(path)));
     const std::lock_guard hold(mutex_);
-    ++report_.set_aside;
+    ++report_.quarantined;
     return {};
   }
 
@@ -155,15 +157,15 @@ class Checker {
       if (read) read = ReadRecord(stored, decompressor, &index.chunks[i], raw);
       if (!read) {
         is_damaged = true;
-        Tell("chunk", xorb.path, fmt::format("chunk {}", i), read.error().message);
+        Report("chunk", xorb.path, fmt::format("chunk {}", i), read.error().message);
         const std::lock_guard hold(mutex_);
         damage_[index.hash].chunks.emplace(i, read.error().message);
       }
     }
-    // What is wrong with chunks tells more.
+    // What is wrong with chunks says more.
     if (const auto sealed = CheckSeal(xorb, checksum); !sealed && !is_damaged) {
       is_damaged = true;
-      Tell("checksum", xorb.path, "", sealed.error().message);
+      Report("checksum", xorb.path, "", sealed.error().message);
     }
     const std::lock_guard hold(mutex_);
     report_.bytes += index.record_ends.back();
@@ -177,7 +179,7 @@ class Checker {
       const std::string path = fmt::format("{}/{}", layout_.shards(), file);
       const auto hash = HashOfFileName(file, ".mdb");
       if (!hash) {
-        Tell("stray", path, "", "not the name of a shard");
+        Report("orphan", path, "", "not the name of a shard");
         continue;
       }
       DOLIUM_TRY(const auto before, StatusOf(path));
@@ -186,16 +188,16 @@ class Checker {
       if (!bytes) return bytes.error();
       ++report_.shards;
       if (const xet::Hash found = xet::ChunkHash(*bytes); found != *hash) {
-        Tell("shard", path, "", fmt::format("its bytes give {}", ToString(found)));
-        DOLIUM_TRY_VOID(SetAside(path, before));
+        Report("shard", path, "", fmt::format("its bytes give {}", ToString(found)));
+        DOLIUM_TRY_VOID(Quarantine(path, before));
         store_.catalog()->Forget(*hash);
         continue;
       }
       const auto view = xet::ShardView::Open(*bytes);
       const auto checked = view ? CheckShard(*view) : Result<void>(view.error());
       if (checked) continue;
-      Tell("shard", path, "", checked.error().message);
-      DOLIUM_TRY_VOID(SetAside(path, before));
+      Report("shard", path, "", checked.error().message);
+      DOLIUM_TRY_VOID(Quarantine(path, before));
       store_.catalog()->Forget(*hash);
     }
     return {};
@@ -237,19 +239,23 @@ class Checker {
           return fmt::format("{}: chunk {}: {}", context(), chunk->first, chunk->second);
         }
       }
-      if (WasSetAside(term.xorb)) {
-        return fmt::format("{}: was set aside as damaged", context());
+      if (WasQuarantined(term.xorb)) {
+        return fmt::format("{}: was quarantined as damaged", context());
       }
     }
     return "";
   }
 
-  bool WasSetAside(const xet::Hash& xorb) {
-    const auto [known, is_new] = set_aside_.try_emplace(xorb, false);
+  bool WasQuarantined(const xet::Hash& xorb) {
+    const auto [known, is_new] = quarantined_.try_emplace(xorb, false);
     if (is_new) {
       const auto status = StatusOf(layout_.xorb(xorb));
-      const auto aside = StatusOf(layout_.damaged_xorb(xorb));
-      known->second = status && !*status && aside && *aside;
+      const auto is_there = [](const std::string& path) {
+        const auto found = StatusOf(path);
+        return found && *found;
+      };
+      known->second = status && !*status &&
+                      std::ranges::any_of(layout_.quarantined_xorb(xorb), is_there);
     }
     return known->second;
   }
@@ -274,7 +280,7 @@ class Checker {
     }
     if (IsGone(of.path)) return;
     ++report_.damaged_files;
-    Tell("damaged_file", object, key, damage);
+    Report("damaged_file", object, key, damage);
   }
 
   Result<void> CheckVersions() {
@@ -283,7 +289,7 @@ class Checker {
       const std::string path = fmt::format("{}/{}", layout_.names(), folder);
       const auto name = UnescapeName(folder);
       if (!name) {
-        Tell("stray", path, "", "not the folder of a name");
+        Report("orphan", path, "", "not the folder of a name");
         continue;
       }
       DOLIUM_TRY(const auto files, ListVersionFiles(layout_, *name));
@@ -297,7 +303,7 @@ class Checker {
           if (message.starts_with(file.path + ": ")) {
             message.erase(0, file.path.size() + 2);
           }
-          Tell("version", file.path, "", std::move(message));
+          Report("version", file.path, "", std::move(message));
           continue;
         }
         CheckVersion(file, *version);
@@ -315,7 +321,7 @@ class Checker {
     // Noted in the lease: what it lists stays while it is checked.
     const auto manifest = store_.OpenFile(version.hash, *lease_, Pin::kTree);
     std::string damage = DamageOf(version.hash, std::nullopt, manifest);
-    if (manifest) {  // Damaged or not, it may tell of files.
+    if (manifest) {  // Damaged or not, it may list files.
       const auto read = ReadManifest(
           **manifest, options_.stop, [&](const ManifestEntry& entry) -> Result<void> {
             if (entry.type == EntryType::kFile) {
@@ -328,25 +334,25 @@ class Checker {
       if (!read && damage.empty()) damage = read.error().message;
     }
     if (damage.empty() || IsGone(of.path)) return;
-    Tell("manifest", version.reference(), "", damage);
+    Report("manifest", version.reference(), "", damage);
     ++report_.damaged_files;
   }
 
-  const Store& store_;
+  const CasStore& store_;
   const CheckOptions& options_;
   const Layout& layout_;
   const FindingVisitor& visitor_;
   std::unique_ptr<Lease> lease_;
   std::mutex mutex_;
   std::map<xet::Hash, XorbDamage> damage_;
-  std::map<xet::Hash, bool> set_aside_;  // what WasSetAside() said
+  std::map<xet::Hash, bool> quarantined_;  // what WasQuarantined() said
   std::unordered_map<xet::Hash, uint64_t, xet::HashOfHash> good_;  // files, and sizes
   CheckReport report_;
 };
 
 }  // namespace
 
-Result<CheckReport> CheckStore(const Store& store, const CheckOptions& options,
+Result<CheckReport> CheckStore(const CasStore& store, const CheckOptions& options,
                                const FindingVisitor& visitor) {
   return Checker(store, options, visitor).Run();
 }

@@ -14,9 +14,9 @@ namespace dolium::cas {
 
 struct CheckOptions {
   bool deep = false;  // decompress and hash every chunk
-  // Move xorbs and shards that are damaged to the folder of damaged things, so that what
+  // Move xorbs and shards that are damaged to the quarantine, so that what
   // they have counts as missing and is stored again by the next put of it.
-  bool set_aside = false;
+  bool quarantine = false;
   size_t jobs = 0;
   ProgressFunction progress = {};
   std::stop_token stop = {};
@@ -30,16 +30,16 @@ struct CheckReport {
   uint64_t bytes = 0;  // of xorbs that were read
   uint64_t errors = 0;
   uint64_t damaged_files = 0;
-  uint64_t set_aside = 0;  // xorbs and shards
+  uint64_t quarantined = 0;  // xorbs and shards
 };
 
 // Checks that marker, versions and shards have the bytes they are named after, that the
 // footers of xorbs give their names, and that the terms of every file give its hash; with
 // `deep`, also every chunk. Each finding names an object, or a file of a version with the
 // first thing that is wrong with it ("damaged_file", key: the path). A file whose xorb
-// was set aside counts as damaged. Versions that are removed meanwhile are no findings.
+// was quarantined counts as damaged. Versions that are removed meanwhile are no findings.
 // Goes on behind damage; the error is for what prevents checking.
-Result<CheckReport> CheckStore(const Store& store, const CheckOptions& options,
+Result<CheckReport> CheckStore(const CasStore& store, const CheckOptions& options,
                                const FindingVisitor& visitor);
 
 }  // namespace dolium::cas

@@ -18,10 +18,10 @@ namespace {
 
 // Small enough that what one step leaves in the cache is there for the next.
 constexpr uint64_t kBlock = uint64_t{2} << 20;
-// Files up to this size are one piece of work.
+// Files up to this size are one task.
 constexpr uint64_t kSmallFile = kBlock;
-constexpr size_t kMostPieces = 512;
-// Large pieces for each thread: more of them only push each other out of the cache.
+constexpr size_t kMostSegments = 512;
+// Large segments for each thread: more of them only push each other out of the cache.
 constexpr uint64_t kBytesPerThread = 6 * kBlock;
 // In front of a block: the chunk that the block before it leaves unfinished.
 constexpr size_t kHeadroom = xet::kMaxChunk;
@@ -66,7 +66,7 @@ struct ChunkPipeline::File {
   xet::CutSelector selector;
 };
 
-struct ChunkPipeline::Piece {
+struct ChunkPipeline::Segment {
   std::shared_ptr<File> file;
   std::shared_ptr<ChunkBlock> block;
   uint64_t offset = 0;  // in the file
@@ -80,7 +80,7 @@ struct ChunkPipeline::Piece {
   std::optional<Error> error;
   std::atomic<bool> is_done{false};  // with the work that was submitted last
 
-  // Where byte 0 of the piece lies.
+  // Where byte 0 of the segment lies.
   std::byte* data() const { return block->buffer.data() + (is_whole ? 0 : kHeadroom); }
 };
 
@@ -92,26 +92,26 @@ ChunkPipeline::~ChunkPipeline() {
   }
 }
 
-void ChunkPipeline::Submit(const std::shared_ptr<Piece>& piece,
-                           std::function<Result<void>(Piece&)> work) {
-  piece->is_done.store(false);
+void ChunkPipeline::Submit(const std::shared_ptr<Segment>& segment,
+                           std::function<Result<void>(Segment&)> work) {
+  segment->is_done.store(false);
   running_->fetch_add(1);
-  // Told even if the pool drops the work. The pipeline may be gone at the end of this.
+  // Called even if the pool drops the work. The pipeline may be gone at the end of this.
   std::shared_ptr<void> end(nullptr,
-                            [piece, running = running_, budget = &budget_](void*) {
-                              piece->is_done.store(true);
+                            [segment, running = running_, budget = &budget_](void*) {
+                              segment->is_done.store(true);
                               running->fetch_sub(1);
                               budget->Notify();
                             });
-  pool_.Submit([piece, work = std::move(work), end = std::move(end)]() -> Result<void> {
-    auto done = work(*piece);
-    if (!done) piece->error = std::move(done).error();
+  pool_.Submit([segment, work = std::move(work), end = std::move(end)]() -> Result<void> {
+    auto done = work(*segment);
+    if (!done) segment->error = std::move(done).error();
     return {};
   });
 }
 
-void ChunkPipeline::SubmitWhole(const std::shared_ptr<Piece>& piece) {
-  Submit(piece, [](Piece& own) -> Result<void> {
+void ChunkPipeline::SubmitWhole(const std::shared_ptr<Segment>& segment) {
+  Submit(segment, [](Segment& own) -> Result<void> {
     const ChunkInput& input = own.file->input;
     DOLIUM_TRY(const UniqueFd fd, OpenForReading(input.path));
     // What a file has more than was seen is left for the next put.
@@ -133,8 +133,8 @@ void ChunkPipeline::SubmitWhole(const std::shared_ptr<Piece>& piece) {
   });
 }
 
-void ChunkPipeline::SubmitScan(const std::shared_ptr<Piece>& piece) {
-  Submit(piece, [](Piece& own) -> Result<void> {
+void ChunkPipeline::SubmitScan(const std::shared_ptr<Segment>& segment) {
+  Submit(segment, [](Segment& own) -> Result<void> {
     const File& file = *own.file;
     const size_t window = own.offset == 0 ? 0 : xet::kGearWindow;
     if (!file.is_stream) {
@@ -157,68 +157,70 @@ void ChunkPipeline::SubmitScan(const std::shared_ptr<Piece>& piece) {
   });
 }
 
-void ChunkPipeline::SubmitHash(const std::shared_ptr<Piece>& piece) {
-  Submit(piece, [](Piece& own) -> Result<void> {
+void ChunkPipeline::SubmitHash(const std::shared_ptr<Segment>& segment) {
+  Submit(segment, [](Segment& own) -> Result<void> {
     for (HashedChunk& chunk : own.chunks) chunk.hash = xet::ChunkHash(chunk.raw);
     return {};
   });
 }
 
 // Makes the cuts of a block, in the order of the file.
-void ChunkPipeline::Select(Piece& piece) {
-  File& file = *piece.file;
+void ChunkPipeline::Select(Segment& segment) {
+  File& file = *segment.file;
   if (before_) {
-    piece.carried = before_->rest;
-    std::memcpy(piece.data() - piece.carried,
-                before_->data() + before_->size - piece.carried, piece.carried);
+    segment.carried = before_->rest;
+    std::memcpy(segment.data() - segment.carried,
+                before_->data() + before_->size - segment.carried, segment.carried);
     before_.reset();
   }
   std::vector<uint64_t> cuts;
-  file.selector.Advance(piece.offset, piece.marks, piece.offset + piece.size, cuts);
-  if (piece.is_last) file.selector.Finish(cuts);
-  uint64_t begin = piece.offset - piece.carried;
+  file.selector.Advance(segment.offset, segment.marks, segment.offset + segment.size,
+                        cuts);
+  if (segment.is_last) file.selector.Finish(cuts);
+  uint64_t begin = segment.offset - segment.carried;
   for (const uint64_t cut : cuts) {
-    const std::byte* const at = piece.data() + (begin - piece.offset);
-    piece.chunks.push_back({{}, BytesView(at, cut - begin)});
+    const std::byte* const at = segment.data() + (begin - segment.offset);
+    segment.chunks.push_back({{}, BytesView(at, cut - begin)});
     begin = cut;
   }
-  piece.rest = static_cast<size_t>(piece.offset + piece.size - begin);
-  piece.marks = {};
+  segment.rest = static_cast<size_t>(segment.offset + segment.size - begin);
+  segment.marks = {};
 }
 
 bool ChunkPipeline::HasRoom() const {
-  return pieces_.empty() || (pieces_.size() < kMostPieces && budget_.HasRoom() &&
-                             waiting_bytes_ < threads_ * kBytesPerThread);
+  return segments_.empty() || (segments_.size() < kMostSegments && budget_.HasRoom() &&
+                               waiting_bytes_ < threads_ * kBytesPerThread);
 }
 
 // Begins blocks of the open file while there is room.
-Result<void> ChunkPipeline::AddPieces(const std::shared_ptr<File>& file) {
+Result<void> ChunkPipeline::AddSegments(const std::shared_ptr<File>& file) {
   while (open_ && HasRoom()) {
-    auto piece = std::make_shared<Piece>();
-    piece->file = file;
-    piece->offset = file->begun;
-    piece->block =
+    auto segment = std::make_shared<Segment>();
+    segment->file = file;
+    segment->offset = file->begun;
+    segment->block =
         std::make_shared<ChunkBlock>(ChunkBlock{budget_.Take(kHeadroom + kBlock)});
     if (file->is_stream) {
-      std::byte* const data = piece->data();
+      std::byte* const data = segment->data();
       std::memcpy(data - xet::kGearWindow, file->last_bytes.data(), xet::kGearWindow);
-      DOLIUM_TRY(piece->size,
+      DOLIUM_TRY(segment->size,
                  ReadUpTo(file->input.fd.get(), MutableBytes(data, kBlock), stop_)
                      .Within(file->input.label));
-      piece->is_last = piece->size < kBlock;
-      if (!piece->is_last) {
+      segment->is_last = segment->size < kBlock;
+      if (!segment->is_last) {
         std::memcpy(file->last_bytes.data(), data + kBlock - xet::kGearWindow,
                     xet::kGearWindow);
       }
     } else {
-      piece->size = static_cast<size_t>(std::min(kBlock, file->input.size - file->begun));
-      piece->is_last = file->begun + piece->size == file->input.size;
+      segment->size =
+          static_cast<size_t>(std::min(kBlock, file->input.size - file->begun));
+      segment->is_last = file->begun + segment->size == file->input.size;
     }
-    file->begun += piece->size;
-    if (piece->is_last) open_.reset();
-    waiting_bytes_ += piece->block->buffer.capacity();
-    pieces_.push_back(piece);
-    SubmitScan(piece);
+    file->begun += segment->size;
+    if (segment->is_last) open_.reset();
+    waiting_bytes_ += segment->block->buffer.capacity();
+    segments_.push_back(segment);
+    SubmitScan(segment);
   }
   return {};
 }
@@ -228,7 +230,7 @@ Result<bool> ChunkPipeline::Fill(const NextInput& next) {
   bool any = false;
   while ((open_ || has_more_) && HasRoom()) {
     if (open_) {
-      DOLIUM_TRY_VOID(AddPieces(open_));
+      DOLIUM_TRY_VOID(AddSegments(open_));
       any = true;
       continue;
     }
@@ -243,14 +245,14 @@ Result<bool> ChunkPipeline::Fill(const NextInput& next) {
     auto file = std::make_shared<File>(std::move(input));
     file->is_stream = file->input.path.empty();
     if (!file->is_stream && file->input.size <= kSmallFile) {
-      auto piece = std::make_shared<Piece>();
-      piece->file = file;
-      piece->is_last = piece->is_whole = true;
-      piece->block =
+      auto segment = std::make_shared<Segment>();
+      segment->file = file;
+      segment->is_last = segment->is_whole = true;
+      segment->block =
           std::make_shared<ChunkBlock>(ChunkBlock{budget_.Take(file->input.size)});
-      waiting_bytes_ += piece->block->buffer.capacity();
-      pieces_.push_back(piece);
-      SubmitWhole(piece);
+      waiting_bytes_ += segment->block->buffer.capacity();
+      segments_.push_back(segment);
+      SubmitWhole(segment);
       continue;
     }
     if (!file->is_stream) {
@@ -265,26 +267,26 @@ Result<bool> ChunkPipeline::Fill(const NextInput& next) {
 // Does what can be done in order now; whether anything could.
 Result<bool> ChunkPipeline::Step(ChunkConsumer& consumer) {
   bool any = false;
-  while (selected_ < pieces_.size()) {
-    const std::shared_ptr<Piece>& piece = pieces_[selected_];
-    if (!piece->is_whole) {
-      if (!piece->is_done.load()) break;
-      if (piece->error) return *piece->error;
-      Select(*piece);
-      if (!piece->is_last) before_ = piece;
-      SubmitHash(piece);
+  while (selected_ < segments_.size()) {
+    const std::shared_ptr<Segment>& segment = segments_[selected_];
+    if (!segment->is_whole) {
+      if (!segment->is_done.load()) break;
+      if (segment->error) return *segment->error;
+      Select(*segment);
+      if (!segment->is_last) before_ = segment;
+      SubmitHash(segment);
     }
     ++selected_;
     any = true;
   }
-  while (!pieces_.empty() && selected_ > 0 && pieces_.front()->is_done.load()) {
-    const std::shared_ptr<Piece> piece = std::move(pieces_.front());
-    pieces_.pop_front();
-    waiting_bytes_ -= piece->block->buffer.capacity();
+  while (!segments_.empty() && selected_ > 0 && segments_.front()->is_done.load()) {
+    const std::shared_ptr<Segment> segment = std::move(segments_.front());
+    segments_.pop_front();
+    waiting_bytes_ -= segment->block->buffer.capacity();
     --selected_;
-    if (piece->error) return *std::move(piece->error);
-    DOLIUM_TRY_VOID(consumer.TakeChunks(piece->chunks, piece->block));
-    if (piece->is_last) DOLIUM_TRY_VOID(consumer.EndFile(piece->file->input));
+    if (segment->error) return *std::move(segment->error);
+    DOLIUM_TRY_VOID(consumer.TakeChunks(segment->chunks, segment->block));
+    if (segment->is_last) DOLIUM_TRY_VOID(consumer.EndFile(segment->file->input));
     any = true;
   }
   return any;
@@ -298,7 +300,7 @@ Result<void> ChunkPipeline::Run(const NextInput& next, ChunkConsumer& consumer) 
     DOLIUM_TRY(bool any, Fill(next));
     DOLIUM_TRY(const bool stepped, Step(consumer));
     DOLIUM_TRY(const bool polled, consumer.Poll());
-    if (pieces_.empty() && !open_ && !has_more_) return {};
+    if (segments_.empty() && !open_ && !has_more_) return {};
     if (!any && !stepped && !polled) budget_.WaitForChange(seen);
   }
 }

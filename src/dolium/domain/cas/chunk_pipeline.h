@@ -1,7 +1,7 @@
 // ChunkPipeline: reads files, cuts them into chunks and hashes those, on many threads and
 // in bounded memory, and hands the chunks over in order.
 //
-// Small files are taken whole, one piece of work each. Large ones and streams are read in
+// Small files are taken whole, one task each. Large ones and streams are read in
 // blocks: marks are found in each block by itself, cuts are made from them in order (the
 // cheap part), and the chunks of a block are hashed together. Neither shows in the cuts.
 #pragma once
@@ -38,7 +38,7 @@ struct ChunkInput {
 
 // Bytes that chunks lie in.
 struct ChunkBlock {
-  MemoryBudget::Lent buffer;
+  MemoryBudget::Reservation buffer;
 };
 
 struct HashedChunk {
@@ -76,30 +76,30 @@ class ChunkPipeline {
 
  private:
   struct File;
-  struct Piece;
+  struct Segment;
 
   bool HasRoom() const;
   Result<bool> Fill(const NextInput& next);
-  Result<void> AddPieces(const std::shared_ptr<File>& file);
-  void SubmitWhole(const std::shared_ptr<Piece>& piece);
-  void SubmitScan(const std::shared_ptr<Piece>& piece);
-  void SubmitHash(const std::shared_ptr<Piece>& piece);
-  void Submit(const std::shared_ptr<Piece>& piece,
-              std::function<Result<void>(Piece&)> work);
-  void Select(Piece& piece);
+  Result<void> AddSegments(const std::shared_ptr<File>& file);
+  void SubmitWhole(const std::shared_ptr<Segment>& segment);
+  void SubmitScan(const std::shared_ptr<Segment>& segment);
+  void SubmitHash(const std::shared_ptr<Segment>& segment);
+  void Submit(const std::shared_ptr<Segment>& segment,
+              std::function<Result<void>(Segment&)> work);
+  void Select(Segment& segment);
   Result<bool> Step(ChunkConsumer& consumer);
 
   WorkerPool& pool_;
   const size_t threads_;
   MemoryBudget& budget_;
   const std::stop_token stop_;
-  std::deque<std::shared_ptr<Piece>> pieces_;
-  uint64_t waiting_bytes_ = 0;  // of pieces_
-  size_t selected_ = 0;         // pieces_ before this have their cuts
+  std::deque<std::shared_ptr<Segment>> segments_;
+  uint64_t waiting_bytes_ = 0;  // of segments_
+  size_t selected_ = 0;         // segments_ before this have their cuts
   std::shared_ptr<File> open_;  // has blocks that are not begun
   bool has_more_ = true;
-  std::shared_ptr<Piece> before_;  // the block whose end is not cut yet
-  // Work that was submitted and has not ended; told by the work itself, maybe late.
+  std::shared_ptr<Segment> before_;  // the block whose end is not cut yet
+  // Work that was submitted and has not ended; counted by the work itself, maybe late.
   std::shared_ptr<std::atomic<size_t>> running_ =
       std::make_shared<std::atomic<size_t>>(0);
 };

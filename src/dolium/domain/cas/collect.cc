@@ -11,7 +11,7 @@
 
 #include "dolium/bytes/file_identity.h"
 #include "dolium/domain/cas/files.h"
-#include "dolium/domain/cas/seen_files.h"
+#include "dolium/domain/cas/stat_cache.h"
 #include "dolium/formats/xet/mdb_sets.h"
 #include "dolium/formats/xet/mdb_writer.h"
 
@@ -27,7 +27,7 @@ constexpr uint64_t kJoinedAtOnce = uint64_t{64} << 20;
 
 class Collection {
  public:
-  Collection(const Store& store, const CollectOptions& options)
+  Collection(const CasStore& store, const CollectOptions& options)
       : store_(store), options_(options), layout_(store.layout()) {}
 
   Result<CollectReport> Run() {
@@ -50,10 +50,10 @@ class Collection {
         NowNanoseconds() -
         std::chrono::duration_cast<std::chrono::nanoseconds>(options_.grace).count();
     DOLIUM_TRY_VOID(ChooseXorbs());
-    // Shards first: a shard never tells of xorbs that are gone.
+    // Shards first: a shard never lists xorbs that are gone.
     DOLIUM_TRY_VOID(SweepShards());
     DOLIUM_TRY_VOID(SweepXorbs());
-    DOLIUM_TRY_VOID(SweepDamaged());
+    DOLIUM_TRY_VOID(SweepQuarantine());
     DOLIUM_TRY_VOID(SweepNames());
     return report_;
   }
@@ -118,10 +118,10 @@ class Collection {
   static Error Refuse(const Error& error) {
     if (error.code == ErrorCode::kCancelled) return error;
     return {error.code,
-            fmt::format("{}; nothing is removed while it is not known what that needs: "
-                        "`dolium cas verify` tells what is damaged, `dolium cas rm` "
-                        "gives it up",
-                        error.message)};
+            fmt::format("{}; nothing is removed while it is not known what that needs",
+                        error.message),
+            {},
+            Hint::kFindDamage};
   }
 
   Result<void> MarkPins() {
@@ -159,7 +159,7 @@ class Collection {
     return opened.has_value();
   }
 
-  // Marks the xorbs of all that shards tell of files that are needed: two writers may
+  // Marks the xorbs of all that shards say of files that are needed: two writers may
   // have stored one file in two ways. A shard is read again only if more files are needed
   // than when it was read last.
   Result<void> MarkXorbs() {
@@ -233,7 +233,7 @@ class Collection {
     const auto file = FirstIncomplete();
     if (!file) return {};
     return Refuse(Corrupt(fmt::format(
-        "file {}: a version has it, and no shard tells of xorbs for it that are there",
+        "file {}: a version has it, and no shard lists xorbs for it that are there",
         ToString(*file))));
   }
 
@@ -294,15 +294,17 @@ class Collection {
     return {};
   }
 
-  // What was set aside: nobody needs it, since all files can be read without.
-  Result<void> SweepDamaged() const {
+  // What was quarantined: nobody needs it, since all files can be read without.
+  Result<void> SweepQuarantine() const {
     if (options_.dry_run) return {};
-    DOLIUM_TRY(const auto files, SortedFolder(layout_.damaged()));
-    for (const std::string& file : files) {
-      const std::string path = fmt::format("{}/{}", layout_.damaged(), file);
-      DOLIUM_TRY(const bool is_young, IsYoung(path));
-      if (is_young) continue;
-      DOLIUM_TRY([[maybe_unused]] const bool was_there, RemoveFile(path));
+    for (const std::string& folder : layout_.quarantines()) {
+      DOLIUM_TRY(const auto files, SortedFolder(folder));
+      for (const std::string& file : files) {
+        const std::string path = fmt::format("{}/{}", folder, file);
+        DOLIUM_TRY(const bool is_young, IsYoung(path));
+        if (is_young) continue;
+        DOLIUM_TRY([[maybe_unused]] const bool was_there, RemoveFile(path));
+      }
     }
     return {};
   }
@@ -470,7 +472,7 @@ class Collection {
     return {};
   }
 
-  const Store& store_;
+  const CasStore& store_;
   const CollectOptions& options_;
   const Layout& layout_;
   std::unique_ptr<Lease> lease_;
@@ -494,7 +496,8 @@ class Collection {
 
 }  // namespace
 
-Result<CollectReport> CollectGarbage(const Store& store, const CollectOptions& options) {
+Result<CollectReport> CollectGarbage(const CasStore& store,
+                                     const CollectOptions& options) {
   return Collection(store, options).Run();
 }
 

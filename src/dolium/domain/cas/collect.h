@@ -35,7 +35,8 @@ struct CollectReport {
 // May run beside puts and gets, which wait for a moment while things are removed. Killed,
 // it leaves a store that is whole, with garbage in it. A version, manifest or shard that
 // is damaged is an error, and so is a file of a version that cannot be read as far as the
-// footers of xorbs tell; then nothing is removed: what it needs is not known.
-Result<CollectReport> CollectGarbage(const Store& store, const CollectOptions& options);
+// footers of xorbs say; then nothing is removed: what it needs is not known.
+Result<CollectReport> CollectGarbage(const CasStore& store,
+                                     const CollectOptions& options);
 
 }  // namespace dolium::cas

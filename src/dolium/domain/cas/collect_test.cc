@@ -34,7 +34,7 @@ class CollectTest : public StoreTest {
   }
   std::vector<Finding> Findings(bool deep = true) {
     std::vector<Finding> findings;
-    const auto store = Store::Open(path("store"));
+    const auto store = CasStore::Open(path("store"));
     if (!store) {
       Finding& finding = findings.emplace_back();
       finding.message = store.error().message;

@@ -1,4 +1,4 @@
-// What damage does to a store: it is told of, it is never made worse, and it can be
+// What damage does to a store: it is reported, it is never made worse, and it can be
 // healed.
 #include <sys/stat.h>
 #include <unistd.h>
@@ -81,7 +81,7 @@ class DamageTest : public StoreTest {
   }
 };
 
-TEST_F(DamageTest, AFlippedShardKeepsGcFromRemovingWhatItTellsOf) {
+TEST_F(DamageTest, AFlippedShardKeepsGcFromRemovingWhatItLists) {
   const std::string text = RandomText(100'000, 1);
   PutText("file", text);
   store_.reset();
@@ -183,8 +183,8 @@ TEST_F(DamageTest, ExpiredShardsDoNotDeduplicate) {
   ByteVector expired;
   const auto view = *xet::ShardView::Open(AsBytes(bytes));
   ASSERT_TRUE(xet::UniteShards(std::span(&view, 1), {.write = {.expiry = 1}}, [&] {
-    return Result<xet::ByteSink>([&](BytesView piece) {
-      Append(expired, piece);
+    return Result<xet::ByteSink>([&](BytesView segment) {
+      Append(expired, segment);
       return Result<void>();
     });
   }));
@@ -219,7 +219,7 @@ TEST_F(DamageTest, DoesWithoutAnIndexThatIsTooShort) {
     store_ = Reopen();
     EXPECT_EQ(GetText(Latest("file")), text) << size;
     EXPECT_TRUE(CountStore(*store_)) << size;
-    // A put makes it anew, and finds all chunks by it.
+    // A put rebuilds it, and finds all chunks by it.
     EXPECT_EQ(PutText("again", text).totals.new_bytes, 0u) << size;
     store_ = Reopen();
     EXPECT_TRUE(store_->catalog()->index()) << size;
@@ -264,7 +264,7 @@ TEST_F(DamageTest, ReadsAFileByAnyShardWhoseXorbsAreWhole) {
   store_ = Reopen();
   EXPECT_EQ(PutText("again", text).totals.new_bytes, text.size());
   EXPECT_EQ(GetText(Latest("again")), text);
-  // Whichever of the two shards the index tells of.
+  // Whichever of the two shards the index names.
   Reindex();
   store_ = Reopen();
   EXPECT_EQ(GetText(Latest("again")), text);
@@ -372,9 +372,9 @@ TEST_F(DamageTest, IsHealedByPuttingAgain) {
   CheckReport report;
   EXPECT_THAT(Findings({.deep = true}, &report),
               ElementsAre("chunk:chunk 0", "damaged_file:hit"));
-  EXPECT_EQ(report.set_aside, 0u);
-  EXPECT_EQ(Findings({.deep = true, .set_aside = true}, &report).size(), 4u);
-  EXPECT_EQ(report.set_aside, 1u);
+  EXPECT_EQ(report.quarantined, 0u);
+  EXPECT_EQ(Findings({.deep = true, .quarantine = true}, &report).size(), 4u);
+  EXPECT_EQ(report.quarantined, 1u);
   EXPECT_THAT(Xorbs(), IsEmpty());
   // Now every file of the xorb is to be put again; the chunks that are whole can be read.
   EXPECT_THAT(Findings({}),
@@ -403,23 +403,41 @@ TEST_F(DamageTest, IsHealedByPuttingAgain) {
   ASSERT_TRUE(restored) << restored.error().message;
   EXPECT_EQ(ReadText(path("out/hit")), hit);
   EXPECT_THAT(Findings({.deep = true}), IsEmpty());
-  EXPECT_EQ(FilesBelow(path("store/damaged")).size(), 1u);
+  EXPECT_EQ(FilesBelow(path("store/quarantine")).size(), 1u);
   const auto young = CollectGarbage(*Reopen(), {.grace = std::chrono::hours(1)});
   ASSERT_TRUE(young) << young.error().message;
-  EXPECT_EQ(FilesBelow(path("store/damaged")).size(), 1u);
+  EXPECT_EQ(FilesBelow(path("store/quarantine")).size(), 1u);
+  ASSERT_TRUE(CollectGarbage(*Reopen(), {.grace = seconds(0)}));
+  EXPECT_THAT(FilesBelow(path("store/quarantine")), IsEmpty());
+}
+
+TEST_F(DamageTest, ReadsAndEmptiesTheQuarantineOfOlderStores) {
+  const std::string text = RandomText(300'000, 17);
+  PutText("file", text);
+  store_.reset();
+  Flip(OnlyPath("store/xorbs"), 100);
+  EXPECT_EQ(Findings({.deep = true, .quarantine = true}).size(), 2u);
+  std::filesystem::rename(path("store/quarantine"), path("store/damaged"));
+  std::vector<std::string> messages;
+  store_ = Reopen();
+  ASSERT_TRUE(CheckStore(
+      *store_, {}, [&](const Finding& finding) { messages.push_back(finding.message); }));
+  EXPECT_THAT(messages, ElementsAre(HasSubstr("was quarantined as damaged")));
+  PutText("file", text);
+  EXPECT_THAT(Findings({.deep = true}), IsEmpty());
   ASSERT_TRUE(CollectGarbage(*Reopen(), {.grace = seconds(0)}));
   EXPECT_THAT(FilesBelow(path("store/damaged")), IsEmpty());
 }
 
-TEST_F(DamageTest, SetsDamagedShardsAside) {
+TEST_F(DamageTest, QuarantinesDamagedShards) {
   const std::string text = RandomText(300'000, 16);
   PutText("file", text);
   store_.reset();
   Flip(OnlyPath("store/shards"), 101);
   CheckReport report;
-  EXPECT_THAT(Findings({.set_aside = true}, &report),
+  EXPECT_THAT(Findings({.quarantine = true}, &report),
               ElementsAre("shard:", "damaged_file:"));
-  EXPECT_EQ(report.set_aside, 1u);
+  EXPECT_EQ(report.quarantined, 1u);
   EXPECT_THAT(Shards(), IsEmpty());
   ExpectRefusal("a version has it");
   store_ = Reopen();

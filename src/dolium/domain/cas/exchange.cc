@@ -22,7 +22,7 @@
 namespace dolium::cas {
 namespace {
 
-constexpr size_t kCopyPiece = size_t{1} << 20;
+constexpr size_t kCopyBytes = size_t{1} << 20;
 
 xet::XorbInfo InfoOf(const xet::XorbIndex& index) {
   xet::XorbInfo info;
@@ -35,8 +35,8 @@ xet::XorbInfo InfoOf(const xet::XorbIndex& index) {
   return info;
 }
 
-// A file as a shard tells of it, with verification made from the xorbs.
-Result<xet::FileInfo> InfoOf(const Store& store, const StoredFile& file) {
+// A file as a shard describes it, with verification made from the xorbs.
+Result<xet::FileInfo> InfoOf(const CasStore& store, const StoredFile& file) {
   DOLIUM_TRY_VOID(file.CheckHash());
   xet::FileInfo info;
   info.hash = file.hash();
@@ -50,8 +50,8 @@ Result<xet::FileInfo> InfoOf(const Store& store, const StoredFile& file) {
   return info;
 }
 
-Result<std::set<xet::Hash>> FilesToExport(const Store& store,
-                                          const ExportOptions& options, Lease& lease) {
+Result<std::set<xet::Hash>> FilesToExport(const CasStore& store,
+                                          const CasExportOptions& options, Lease& lease) {
   std::vector<Version> versions;
   for (const Reference& reference : options.references) {
     DOLIUM_TRY(auto version, store.Find(reference));
@@ -84,22 +84,21 @@ Result<bool> CopyXorb(const OpenedXorb& xorb, FileStore& target, const std::stri
     const auto same = VerifyXorb(object, &name);
     if (same) return false;
     if (!force) {
-      return Exists(
-          fmt::format("{}: is there, and is not the xorb: {}; --force "
-                      "replaces it",
-                      path, same.error().message));
+      return Exists(fmt::format("{}: is there, and is not the xorb: {}", path,
+                                same.error().message))
+          .WithHint(Hint::kReplace);
     }
   }
   DOLIUM_TRY(const auto writer, target.Begin(path));
   const uint64_t size =
       xorb.index.record_ends.back() + xet::XorbFooterBytes(xorb.index.size());
   xet::XorbStream stream;
-  ByteVector piece;
-  for (uint64_t offset = 0; offset < size; offset += piece.size()) {
-    piece.resize(std::min<uint64_t>(kCopyPiece, size - offset));
-    DOLIUM_TRY_VOID(ReadAt(xorb.fd.get(), offset, piece).Within(xorb.path));
-    DOLIUM_TRY_VOID(stream.Write(piece).Within(xorb.path));
-    DOLIUM_TRY_VOID(writer->Append(piece));
+  ByteVector segment;
+  for (uint64_t offset = 0; offset < size; offset += segment.size()) {
+    segment.resize(std::min<uint64_t>(kCopyBytes, size - offset));
+    DOLIUM_TRY_VOID(ReadAt(xorb.fd.get(), offset, segment).Within(xorb.path));
+    DOLIUM_TRY_VOID(stream.Write(segment).Within(xorb.path));
+    DOLIUM_TRY_VOID(writer->Append(segment));
   }
   DOLIUM_TRY(const xet::XorbIndex index, stream.Finish().Within(xorb.path));
   if (index.hash != name) {
@@ -133,7 +132,7 @@ Result<bool> HasXorb(const Layout& layout, const xet::Hash& hash) {
 
 // Brings a xorb into the store, after a check of all of it, and notes it. One that is
 // there and is damaged is replaced.
-Result<bool> TakeXorb(const Store& store, Lease& lease, const xet::Hash& hash,
+Result<bool> TakeXorb(const CasStore& store, Lease& lease, const xet::Hash& hash,
                       const ImportOptions& options) {
   const Layout& layout = store.layout();
   {
@@ -148,10 +147,11 @@ Result<bool> TakeXorb(const Store& store, Lease& lease, const xet::Hash& hash,
     DOLIUM_TRY(path, FindXorb(options.xorbs, hash));
   }
   if (path.empty()) {
-    return NotFound(
-        fmt::format("xorb {}: is not in the store, or damaged{}", ToString(hash),
-                    options.xorbs.empty() ? "; --xorbs names a folder that has it"
-                                          : fmt::format(", nor in {}", options.xorbs)));
+    const std::string nor =
+        options.xorbs.empty() ? "" : fmt::format(", nor in {}", options.xorbs);
+    return NotFound(fmt::format("xorb {}: is not in the store, or damaged{}",
+                                ToString(hash), nor))
+        .WithHint(options.xorbs.empty() ? Hint::kGiveXorbs : Hint::kNone);
   }
   DOLIUM_TRY(const Bytes object, MapFile(path));
   DOLIUM_TRY(const xet::XorbIndex index, VerifyXorb(object, &hash).Within(path));
@@ -175,8 +175,8 @@ Result<bool> TakeXorb(const Store& store, Lease& lease, const xet::Hash& hash,
 
 }  // namespace
 
-Result<ExchangeReport> ExportShard(const Store& store, const std::string& path,
-                                   const ExportOptions& options) {
+Result<ExchangeReport> ExportShard(const CasStore& store, const std::string& path,
+                                   const CasExportOptions& options) {
   DOLIUM_TRY(const auto lease, store.TakeLease());
   DOLIUM_TRY(const auto hashes, FilesToExport(store, options, *lease));
   DOLIUM_TRY(const auto target, FileStore::Open());
@@ -214,7 +214,7 @@ Result<ExchangeReport> ExportShard(const Store& store, const std::string& path,
   return report;
 }
 
-Result<Version> ImportShard(const Store& store, const std::string& path,
+Result<Version> ImportShard(const CasStore& store, const std::string& path,
                             const ImportOptions& options, ExchangeReport& report) {
   DOLIUM_TRY_VOID(CheckName(options.name));
   DOLIUM_TRY(const auto lease, store.TakeLease());

@@ -18,7 +18,7 @@ struct ExchangeReport {
   uint64_t bytes = 0;  // of files
 };
 
-struct ExportOptions {
+struct CasExportOptions {
   std::vector<Reference> references = {};  // none: all versions
   std::string xorbs = {};                  // a folder to copy xorbs to; empty: none
   bool force = false;                      // replace the shard, and what is no xorb
@@ -27,8 +27,8 @@ struct ExportOptions {
 // Writes a shard with the files that `references` name (and the manifests of folders) and
 // the xorbs they need. Xorbs that are copied are checked, chunk by chunk; those that lie
 // there already, too.
-Result<ExchangeReport> ExportShard(const Store& store, const std::string& path,
-                                   const ExportOptions& options);
+Result<ExchangeReport> ExportShard(const CasStore& store, const std::string& path,
+                                   const CasExportOptions& options);
 
 struct ImportOptions {
   std::string name = {};   // of the version that holds the files
@@ -39,7 +39,7 @@ struct ImportOptions {
 // against their hashes, files against theirs. A xorb of the store that is damaged is
 // replaced. kNotFound if a xorb is in neither place.
 // The version is a folder in which each file is called by its hash.
-Result<Version> ImportShard(const Store& store, const std::string& path,
+Result<Version> ImportShard(const CasStore& store, const std::string& path,
                             const ImportOptions& options, ExchangeReport& report);
 
 }  // namespace dolium::cas

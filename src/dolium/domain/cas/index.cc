@@ -138,9 +138,8 @@ int RemoveRows(MDB_txn* transaction, unsigned table, const std::vector<KeyedRow>
 }  // namespace
 
 Error Index::Failure(int status, const char* action) const {
-  std::string message =
-      fmt::format("{}: {}: {}; the index is a cache, to make it anew: dolium cas reindex",
-                  folder_, action, mdb_strerror(status));
+  std::string message = fmt::format("{}: {}: {}; the index is a cache", folder_, action,
+                                    mdb_strerror(status));
   switch (status) {
     case MDB_CORRUPTED:
     case MDB_INVALID:
@@ -152,9 +151,11 @@ Error Index::Failure(int status, const char* action) const {
     case MDB_BAD_VALSIZE:
     case MDB_CURSOR_FULL:
     case MDB_PAGE_FULL:
-      return Corrupt(std::move(message)).WithKind(kDamagedIndex);
+      return Corrupt(std::move(message))
+          .WithKind(kDamagedIndex)
+          .WithHint(Hint::kRebuildIndex);
     default:
-      return IoError(std::move(message));
+      return IoError(std::move(message)).WithHint(Hint::kRebuildIndex);
   }
 }
 
@@ -230,7 +231,7 @@ Result<void> Index::Change(const std::function<int(MDB_txn*)>& change) {
 }
 
 Result<std::map<xet::Hash, uint32_t>> Index::Shards() const {
-  DOLIUM_TRY(const View view, Look());
+  DOLIUM_TRY(const View view, Snapshot());
   std::map<xet::Hash, uint32_t> shards;
   MDB_cursor* cursor = nullptr;
   int status = mdb_cursor_open(view.transaction_, numbers_, &cursor);
@@ -307,7 +308,7 @@ Result<void> Index::Remove(const xet::Hash& name, const xet::ShardView* shard) {
   });
 }
 
-Result<Index::View> Index::Look() const {
+Result<Index::View> Index::Snapshot() const {
   MDB_txn* transaction = nullptr;
   const int status = mdb_txn_begin(environment_, nullptr, MDB_RDONLY, &transaction);
   if (status != MDB_SUCCESS) return Failure(status, "cannot begin to read");

@@ -34,7 +34,7 @@ struct FileRow {
   uint32_t file = 0;
 };
 
-// The kind of error that says: the index is damaged, and must be made anew.
+// The kind of error that says: the index is damaged, and must be rebuilt.
 constexpr std::string_view kDamagedIndex = "damaged_index";
 
 // An LMDB environment. Any number of threads and processes; writers take turns.
@@ -77,7 +77,7 @@ class Index {
     const Index* index_;
     MDB_txn* transaction_;
   };
-  Result<View> Look() const;
+  Result<View> Snapshot() const;
 
   // Bytes on disk.
   uint64_t size() const;

@@ -42,8 +42,10 @@ std::string Layout::xorb(const xet::Hash& hash) const {
   const std::string text = ToString(hash);
   return fmt::format("{}/xorbs/{}/{}.xorb", root_, text.substr(0, 2), text);
 }
-std::string Layout::damaged_xorb(const xet::Hash& hash) const {
-  return fmt::format("{}/damaged/{}.xorb", root_, ToString(hash));
+std::array<std::string, 2> Layout::quarantined_xorb(const xet::Hash& hash) const {
+  auto paths = quarantines();
+  for (std::string& path : paths) path += fmt::format("/{}.xorb", ToString(hash));
+  return paths;
 }
 std::string Layout::shard(const xet::Hash& hash) const {
   return fmt::format("{}/shards/{}.mdb", root_, ToString(hash));
@@ -79,8 +81,8 @@ Result<Layout> OpenLayout(const std::string& path) {
   auto marker = ReadWholeFile(layout.marker(), kMarkerLimit);
   if (!marker) {
     if (marker.error().code != ErrorCode::kNotFound) return std::move(marker).error();
-    return NotFound(fmt::format("{}: no store is there; to make one: dolium cas init {}",
-                                path, path));
+    return NotFound(fmt::format("{}: no store is there", path))
+        .WithHint(Hint::kInitStore);
   }
   const std::string_view text = AsText(*marker);
   if (text == MarkerText()) return layout;

@@ -6,9 +6,9 @@
 //   names/<name>/<sequence>-<check>.json   one version; check: hash of these bytes
 //   names/<name>/<sequence>.last        empty; the last number, its version removed
 //   index/                              a cache, made from the shards
-//   damaged/<hash>.xorb, <hash>.mdb     what a check set aside
-//   seen/<name>                         a cache: what the last put read (seen_files.h)
-//   tmp/<lease>.<n>                     objects that are being written
+//   quarantine/<hash>.xorb, <hash>.mdb  what a check found damaged; older stores:
+//   damaged/ seen/<name>                         a cache: what the last put read
+//   (stat_cache.h) tmp/<lease>.<n>                     objects that are being written
 //   leases/<id>                         what a living process needs; locked by it
 //   lock                                see lease.h
 //
@@ -16,6 +16,7 @@
 // are durable, a name when its shards are.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,8 +41,13 @@ class Layout {
   std::string shard(const xet::Hash& hash) const;
   std::string names() const { return root_ + "/names"; }
   std::string name_folder(std::string_view name) const;
-  std::string damaged() const { return root_ + "/damaged"; }
-  std::string damaged_xorb(const xet::Hash& hash) const;
+  std::string quarantine() const { return root_ + "/quarantine"; }
+  // Also the folder that earlier versions of dolium used, which is read and emptied only.
+  std::array<std::string, 2> quarantines() const {
+    return {quarantine(), root_ + "/damaged"};
+  }
+  // Where a quarantined xorb may be.
+  std::array<std::string, 2> quarantined_xorb(const xet::Hash& hash) const;
   std::string index() const { return root_ + "/index"; }
   std::string seen() const { return root_ + "/seen"; }
   std::string temporaries() const { return root_ + "/tmp"; }

@@ -126,8 +126,8 @@ Result<ManifestEntry> ParseEntry(std::string_view line) {
   }
 }
 
-Result<void> ManifestReader::Write(BytesView piece) {
-  std::string_view text = AsText(piece);
+Result<void> ManifestReader::Write(BytesView segment) {
+  std::string_view text = AsText(segment);
   while (true) {
     const size_t end = text.find('\n');
     if (pending_.size() + std::min(end, text.size()) > kLongestLine) {

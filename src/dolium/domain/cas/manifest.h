@@ -52,7 +52,7 @@ class ManifestReader {
   using Visitor = std::function<Result<void>(ManifestEntry)>;
   explicit ManifestReader(Visitor visit) : visit_(std::move(visit)) {}
 
-  Result<void> Write(BytesView piece);
+  Result<void> Write(BytesView segment);
   // The manifest ends here.
   Result<void> Finish() const;
 

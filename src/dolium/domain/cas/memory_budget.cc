@@ -17,7 +17,7 @@ size_t CapacityFor(size_t size) {
 
 }  // namespace
 
-MemoryBudget::Lent MemoryBudget::Take(size_t size) {
+MemoryBudget::Reservation MemoryBudget::Take(size_t size) {
   const size_t capacity = CapacityFor(size);
   std::unique_ptr<std::byte[]> data;
   std::vector<std::unique_ptr<std::byte[]>> dropped;
@@ -39,10 +39,10 @@ MemoryBudget::Lent MemoryBudget::Take(size_t size) {
     }
   }
   if (!data) data.reset(new std::byte[capacity]);
-  return Lent(this, std::move(data), capacity);
+  return Reservation(this, std::move(data), capacity);
 }
 
-void MemoryBudget::Lent::Give() {
+void MemoryBudget::Reservation::Give() {
   if (budget_ == nullptr) return;
   MemoryBudget& budget = *std::exchange(budget_, nullptr);
   const std::lock_guard hold(budget.mutex_);

@@ -19,14 +19,14 @@ class MemoryBudget {
   explicit MemoryBudget(uint64_t limit) : limit_(limit) {}
 
   // Bytes of memory, with one owner.
-  class Lent {
+  class Reservation {
    public:
-    Lent() = default;
-    Lent(Lent&& other) noexcept
+    Reservation() = default;
+    Reservation(Reservation&& other) noexcept
         : budget_(std::exchange(other.budget_, nullptr)),
           data_(std::move(other.data_)),
           capacity_(other.capacity_) {}
-    Lent& operator=(Lent&& other) noexcept {
+    Reservation& operator=(Reservation&& other) noexcept {
       if (this != &other) {
         Give();
         budget_ = std::exchange(other.budget_, nullptr);
@@ -35,14 +35,14 @@ class MemoryBudget {
       }
       return *this;
     }
-    ~Lent() { Give(); }
+    ~Reservation() { Give(); }
 
     std::byte* data() const { return data_.get(); }
     size_t capacity() const { return capacity_; }
 
    private:
     friend class MemoryBudget;
-    Lent(MemoryBudget* budget, std::unique_ptr<std::byte[]> data, size_t capacity)
+    Reservation(MemoryBudget* budget, std::unique_ptr<std::byte[]> data, size_t capacity)
         : budget_(budget), data_(std::move(data)), capacity_(capacity) {}
     void Give();
 
@@ -53,7 +53,7 @@ class MemoryBudget {
 
   // At least `size` bytes, which hold anything. Never waits: the limit is for those who
   // ask HasRoom() before they begin something new.
-  Lent Take(size_t size);
+  Reservation Take(size_t size);
 
   // Whether something new may begin. Leaves room for what has begun to end.
   bool HasRoom() const;

@@ -12,7 +12,7 @@
 #include "dolium/base/worker_pool.h"
 #include "dolium/domain/cas/chunk_pipeline.h"
 #include "dolium/domain/cas/put_session.h"
-#include "dolium/domain/cas/seen_files.h"
+#include "dolium/domain/cas/stat_cache.h"
 #include "dolium/domain/cas/tree_walk.h"
 
 namespace dolium::cas {
@@ -27,7 +27,7 @@ constexpr uint32_t kStreamMode = 0644;
 // pipeline, then the threads that work for them.
 class Work {
  public:
-  static Result<std::unique_ptr<Work>> Begin(const Store& store, Lease& lease,
+  static Result<std::unique_ptr<Work>> Begin(const CasStore& store, Lease& lease,
                                              const PutOptions& options) {
     DOLIUM_TRY_VOID(CheckName(options.name));
     DOLIUM_TRY_VOID(store.catalog()->Refresh(lease.id()));
@@ -39,7 +39,7 @@ class Work {
   Result<Version> PutTree(TreeWalk walk, Version version);
 
  private:
-  Work(const Store& store, const PutOptions& options, Lease& lease)
+  Work(const CasStore& store, const PutOptions& options, Lease& lease)
       : store_(store),
         options_(options),
         lease_(lease),
@@ -48,7 +48,7 @@ class Work {
         pool_(threads_),
         session_(store.catalog(), store.xorbs(), lease, pool_, budget_),
         pipeline_(pool_, threads_, budget_, options.stop) {
-    session_.set_advanced([this] { Tell(); });
+    session_.set_advanced([this] { ReportProgress(); });
   }
 
   using Next = ChunkPipeline::Next;
@@ -57,13 +57,13 @@ class Work {
   Result<Version> Conclude(Version version, const PutTotals& totals);
   struct Waiting;
   bool CoverTree(const xet::Hash& tree);
-  Result<bool> TakeSeen(Waiting& waiting, SeenFiles& seen, bool is_covered);
-  Result<Next> NextFile(TreeWalk& walk, SeenFiles& seen, bool is_covered,
+  Result<bool> TakeSeen(Waiting& waiting, StatCache& seen, bool is_covered);
+  Result<Next> NextFile(TreeWalk& walk, StatCache& seen, bool is_covered,
                         ChunkInput& input);
   Result<void> WriteManifest(bool all);
-  void Tell();
+  void ReportProgress();
 
-  const Store& store_;
+  const CasStore& store_;
   const PutOptions& options_;
   Lease& lease_;
   MemoryBudget budget_;
@@ -86,7 +86,7 @@ class Work {
   std::string lines_;
 };
 
-void Work::Tell() {
+void Work::ReportProgress() {
   if (!options_.progress) return;
   progress_.entries = session_.totals().files;
   progress_.bytes = session_.totals().bytes;
@@ -159,7 +159,7 @@ bool Work::CoverTree(const xet::Hash& tree) {
 }
 
 // Whether a file has the hash that it had when it was last put.
-Result<bool> Work::TakeSeen(Waiting& waiting, SeenFiles& seen, bool is_covered) {
+Result<bool> Work::TakeSeen(Waiting& waiting, StatCache& seen, bool is_covered) {
   const auto hash = seen.Find(waiting.source, waiting.status);
   if (!hash) return false;
   DOLIUM_TRY(const bool is_taken,
@@ -168,12 +168,12 @@ Result<bool> Work::TakeSeen(Waiting& waiting, SeenFiles& seen, bool is_covered) 
   waiting.entry.hash = *hash;
   waiting.is_complete = true;
   seen.Add(waiting.source, waiting.status, *hash);
-  Tell();
+  ReportProgress();
   return true;
 }
 
 // Goes on to the next file that has to be read.
-Result<ChunkPipeline::Next> Work::NextFile(TreeWalk& walk, SeenFiles& seen,
+Result<ChunkPipeline::Next> Work::NextFile(TreeWalk& walk, StatCache& seen,
                                            bool is_covered, ChunkInput& input) {
   while (true) {
     if (options_.stop.stop_requested()) return Cancelled();
@@ -201,8 +201,8 @@ Result<Version> Work::PutTree(TreeWalk walk, Version version) {
   DOLIUM_TRY(NewFile file, NewFile::Create(store_.layout(), lease_.id()));
   manifest_.emplace(std::move(file));
   version.kind = walk.is_folder() ? VersionKind::kFolder : VersionKind::kPaths;
-  SeenFiles seen =
-      SeenFiles::Load(store_.layout(), lease_.id(), version.name, version.is_aligned);
+  StatCache seen =
+      StatCache::Load(store_.layout(), lease_.id(), version.name, version.is_aligned);
   const bool is_covered = !options_.reread && CoverTree(seen.tree());
   session_.set_file_ended([&](const StoredName& name) -> Result<void> {
     while (waiting_[next_file_].is_complete) ++next_file_;
@@ -243,7 +243,7 @@ Version NewVersion(const PutOptions& options) {
 
 }  // namespace
 
-Result<Version> Put(const Store& store, const std::vector<std::string>& paths,
+Result<Version> Put(const CasStore& store, const std::vector<std::string>& paths,
                     const PutOptions& options) {
   if (paths.empty()) return InvalidArgument("nothing to put");
   DOLIUM_TRY(TreeWalk walk,
@@ -268,7 +268,7 @@ Result<Version> Put(const Store& store, const std::vector<std::string>& paths,
   return work->PutFile(std::move(input), std::move(version));
 }
 
-Result<Version> PutStream(const Store& store, int fd, const PutOptions& options) {
+Result<Version> PutStream(const CasStore& store, int fd, const PutOptions& options) {
   DOLIUM_TRY(const auto lease, store.TakeLease(options.stop));
   DOLIUM_TRY(const auto work, Work::Begin(store, *lease, options));
   ChunkInput input{.label = "standard input", .path = ""};
@@ -280,7 +280,7 @@ Result<Version> PutStream(const Store& store, int fd, const PutOptions& options)
   return work->PutFile(std::move(input), std::move(version));
 }
 
-Result<Version> PutManifest(const Store& store, Lease& lease, const std::string& path,
+Result<Version> PutManifest(const CasStore& store, Lease& lease, const std::string& path,
                             Version version, const PutOptions& options) {
   DOLIUM_TRY(const auto work, Work::Begin(store, lease, options));
   DOLIUM_TRY(const auto status, StatusOf(path));

@@ -23,7 +23,7 @@ struct PutOptions {
   // Where chunks of a file end besides. Files cut so have other hashes than Xet gives
   // them. May be empty.
   std::function<Result<std::vector<uint64_t>>(const std::string& path)> forced_cuts = {};
-  // Told of what is passed over, and why.
+  // Called for what is passed over, and why.
   std::function<void(const std::string& path, std::string_view reason)> skipped = {};
   ProgressFunction progress = {};
   std::stop_token stop = {};
@@ -32,14 +32,14 @@ struct PutOptions {
 // Puts one file, one folder, or several of both, as the next version of the name. When it
 // returns, all is durable. Stopped or failed, no version is made; done again, what was
 // stored is not stored again.
-Result<Version> Put(const Store& store, const std::vector<std::string>& paths,
+Result<Version> Put(const CasStore& store, const std::vector<std::string>& paths,
                     const PutOptions& options);
 
 // The same for a stream, up to its end. Does not close it.
-Result<Version> PutStream(const Store& store, int fd, const PutOptions& options);
+Result<Version> PutStream(const CasStore& store, int fd, const PutOptions& options);
 
 // Stores the file at `path` as the manifest of a version, whose files the lease covers.
-Result<Version> PutManifest(const Store& store, Lease& lease, const std::string& path,
+Result<Version> PutManifest(const CasStore& store, Lease& lease, const std::string& path,
                             Version version, const PutOptions& options);
 
 }  // namespace dolium::cas

@@ -222,7 +222,7 @@ TEST_F(PutFolderTest, MakesFoldersDurableThatAreThereAlready) {
   EXPECT_TRUE(paths.contains(root + "/xorbs"));
 }
 
-TEST_F(PutFolderTest, TellsWhatAlignedEntriesGain) {
+TEST_F(PutFolderTest, SaysWhatAlignedEntriesGain) {
   // Entries of 3000 bytes, each cut by itself; one of them grows.
   std::string old_text;
   std::string new_text;

@@ -42,7 +42,8 @@ PutSession::~PutSession() {
   disk_.reset();
 }
 
-std::optional<PutSession::Place> PutSession::FindOwn(const xet::Hash& hash) const {
+std::optional<PutSession::ChunkLocation> PutSession::FindOwn(
+    const xet::Hash& hash) const {
   const auto found = own_.find(hash);
   if (found == own_.end()) return std::nullopt;
   return found->second;
@@ -261,7 +262,7 @@ Result<void> PutSession::TakeBatch(Batch& batch) {
     xorb.file = std::make_shared<XorbFile>(XorbFile{std::move(file)});
   }
   totals_.stored_bytes += batch.records;
-  auto buffer = std::make_shared<MemoryBudget::Lent>(std::move(batch.buffer));
+  auto buffer = std::make_shared<MemoryBudget::Reservation>(std::move(batch.buffer));
   disk_->Submit([file = xorb.file, buffer, size = batch.records]() {
     const BytesView records(buffer->data(), size);
     file->checksum = Crc32c(records, file->checksum);

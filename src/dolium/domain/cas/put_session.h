@@ -107,7 +107,7 @@ class PutSession : public ChunkConsumer {
     uint32_t stored = 0;
     bool is_written = false;  // or will be, before all that is sent to the disk now
   };
-  struct Place {
+  struct ChunkLocation {
     uint32_t xorb = 0;
     uint32_t chunk = 0;
   };
@@ -122,14 +122,14 @@ class PutSession : public ChunkConsumer {
     std::vector<std::shared_ptr<const ChunkBlock>> blocks;
     uint64_t raw = 0;
     bool closes_xorb = false;
-    MemoryBudget::Lent buffer;  // what follows is in there
-    size_t records = 0;         // bytes
+    MemoryBudget::Reservation buffer;  // what follows is in there
+    size_t records = 0;                // bytes
     std::vector<uint32_t> sizes;
     std::atomic<bool> is_done{false};
   };
 
   bool ContinuesTerm(const xet::Hash& hash);
-  std::optional<Place> FindOwn(const xet::Hash& hash) const;
+  std::optional<ChunkLocation> FindOwn(const xet::Hash& hash) const;
   Result<bool> FindOther(const xet::Hash& hash);
   void AddNew(const HashedChunk& chunk, const std::shared_ptr<const ChunkBlock>& block);
   void AddToTerm(const std::optional<size_t>& own, const xet::Hash& other, uint32_t chunk,
@@ -171,7 +171,7 @@ class PutSession : public ChunkConsumer {
   std::unordered_map<xet::Hash, uint64_t, xet::HashOfHash> file_names_;
   uint64_t records_ = 0;  // of files_ in a shard
   std::vector<OwnXorb> xorbs_;
-  std::unordered_map<xet::Hash, Place, xet::HashOfHash> own_;
+  std::unordered_map<xet::Hash, ChunkLocation, xet::HashOfHash> own_;
   uint64_t open_raw_ = 0;         // of the last of xorbs_
   bool has_open_ = false;         // whether that takes chunks
   size_t in_session_shards_ = 0;  // of xorbs_

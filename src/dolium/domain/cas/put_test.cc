@@ -32,7 +32,7 @@ xet::Hash XetHash(std::string_view text) {
   return xet::FileHash(*xet::ChunkAndHash(AsBytes(text)));
 }
 
-void ExpectWhole(const Store& store) {
+void ExpectWhole(const CasStore& store) {
   const auto report = CheckStore(store, {.deep = true}, [](const Finding& finding) {
     ADD_FAILURE() << finding.object << ": " << finding.key << ": " << finding.message;
   });
@@ -70,7 +70,7 @@ TEST_F(PutTest, TakesStreams) {
   EXPECT_EQ(GetText(*version), text);
 }
 
-TEST_F(PutTest, StoresEachPieceOnce) {
+TEST_F(PutTest, StoresEachChunkOnce) {
   const std::string text = RandomText(6'000'000, 1);
   EXPECT_EQ(PutText("a", text).totals.new_bytes, text.size());
   EXPECT_EQ(PutText("a", text).totals.new_bytes, 0u);
@@ -111,7 +111,7 @@ TEST_F(PutTest, DoesNotShowThreadsOrMemory) {
        std::vector<std::pair<size_t, uint64_t>>{{1, 1}, {2, 10 << 20}, {5, 256 << 20}}) {
     const std::string place = path("store" + std::to_string(number++));
     ASSERT_TRUE(InitStore(place));
-    const auto store = *Store::Open(place);
+    const auto store = *CasStore::Open(place);
     PutOptions options;
     options.name = "set";
     options.jobs = jobs;
@@ -185,7 +185,7 @@ TEST_F(PutTest, ReadsAgainOnlyWhatChanged) {
   EXPECT_EQ(std::exchange(read, 0), 2u);
   struct stat before{};
   ASSERT_EQ(stat((source + "/changed").c_str(), &before), 0);
-  // The same size and time of modification: only the time of change tells.
+  // The same size and time of modification: only the time of change shows it.
   WriteText(source + "/changed", RandomText(100'000, 22));
   const timespec times[2] = {before.st_atim, before.st_mtim};
   ASSERT_EQ(utimensat(AT_FDCWD, (source + "/changed").c_str(), times, 0), 0);
@@ -264,7 +264,7 @@ TEST_F(PutTest, CutsWhereItIsTold) {
   EXPECT_TRUE(version.is_aligned);
   EXPECT_NE(version.hash, XetHash(text));
   EXPECT_EQ(GetText(version), text);
-  // What lies between two borders is found again wherever it is.
+  // What lies between two boundaries is found again wherever it is.
   options.forced_cuts = [](const std::string&) { return std::vector<uint64_t>{900}; };
   EXPECT_EQ(PutText("part", text.substr(100, 900), options).totals.new_bytes, 0u);
 }
@@ -292,7 +292,7 @@ TEST_F(PutTest, MovesFilesByShards) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->files, 1u);
   ASSERT_TRUE(InitStore(path("other")));
-  const auto other = *Store::Open(path("other"));
+  const auto other = *CasStore::Open(path("other"));
   ExchangeReport imported;
   const auto without = ImportShard(*other, path("out.mdb"), {.name = "in"}, imported);
   ASSERT_FALSE(without);
@@ -307,7 +307,7 @@ TEST_F(PutTest, MovesFilesByShards) {
   ExpectWhole(*other);
 }
 
-TEST_F(PutTest, TellsWhatItHolds) {
+TEST_F(PutTest, SaysWhatItHolds) {
   const std::string text = RandomText(1'000'000, 11);
   PutText("file", text);
   PutText("file", text);
@@ -387,10 +387,11 @@ TEST_F(PutTest, IsNotMadeOverOtherThings) {
   const auto made = InitStore(path("folder"));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::kExists);
-  const auto opened = Store::Open(path("folder"));
+  const auto opened = CasStore::Open(path("folder"));
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(opened.error().message, HasSubstr("dolium cas init"));
+  EXPECT_THAT(opened.error().message, HasSubstr("no store is there"));
+  EXPECT_EQ(opened.error().hint, Hint::kInitStore);
 }
 
 }  // namespace

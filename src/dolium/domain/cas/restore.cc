@@ -60,7 +60,7 @@ Error InTheWay(int folder, const std::string& name) {
       S_ISDIR(status.st_mode)) {
     return Exists("is a folder, which a file or link does not replace");
   }
-  return Exists("is there already; --force replaces it");
+  return Exists("is there already").WithHint(Hint::kReplace);
 }
 
 // A file that is being restored: a temporary beside its place.
@@ -83,7 +83,7 @@ struct Target {
 class Restorer {
  public:
   // `total`: bytes of all that will be added, for the progress.
-  Restorer(const Store& store, const GetOptions& options, uint64_t total)
+  Restorer(const CasStore& store, const GetOptions& options, uint64_t total)
       : store_(store), options_(options), total_(total) {}
 
   // Adds a file; reads what was added if that is much.
@@ -150,7 +150,7 @@ class Restorer {
     return {};
   }
 
-  Result<void> Place(Target& target) {
+  Result<void> Publish(Target& target) {
     if (fchmod(target.fd.get(), target.entry.mode) != 0) {
       return SystemError(errno, "cannot set the mode");
     }
@@ -185,7 +185,7 @@ class Restorer {
     DOLIUM_TRY_VOID(target.file->Read(offset, buffer));
     DOLIUM_TRY_VOID(WriteAt(target.fd.get(), offset, buffer));
     if (target.parts_left.fetch_sub(1) == 1) {
-      DOLIUM_TRY_VOID(Place(target));
+      DOLIUM_TRY_VOID(Publish(target));
       target.fd.Close();
       target.folder.reset();
       target.file.reset();
@@ -203,7 +203,7 @@ class Restorer {
 
   static constexpr size_t kStripes = 61;
 
-  const Store& store_;
+  const CasStore& store_;
   const GetOptions& options_;
   const uint64_t total_;
   std::vector<std::unique_ptr<Target>> targets_;
@@ -259,7 +259,7 @@ Result<void> SetFolder(int root, const ManifestEntry& entry) {
   return {};
 }
 
-Result<GetReport> RestoreFolder(const Store& store, const Version& version,
+Result<GetReport> RestoreFolder(const CasStore& store, const Version& version,
                                 const std::string& out, Lease& lease,
                                 const GetOptions& options) {
   DOLIUM_TRY(const UniqueFd root, MakeFolder(AT_FDCWD, out, false).Within(out));
@@ -267,7 +267,7 @@ Result<GetReport> RestoreFolder(const Store& store, const Version& version,
     bool is_empty = true;
     DOLIUM_TRY_VOID(ListFolder(out, [&](std::string_view) { is_empty = false; }));
     if (!is_empty) {
-      return Exists(fmt::format("{}: is not empty; --force replaces what is there", out));
+      return Exists(fmt::format("{}: is not empty", out)).WithHint(Hint::kReplace);
     }
   }
   Restorer restorer(store, options, version.totals.bytes);
@@ -303,7 +303,7 @@ Result<GetReport> RestoreFolder(const Store& store, const Version& version,
 
 }  // namespace
 
-Result<GetReport> Restore(const Store& store, const Version& version,
+Result<GetReport> Restore(const CasStore& store, const Version& version,
                           const std::string& out, const GetOptions& options) {
   DOLIUM_TRY(const auto lease, store.TakeLease(options.stop));
   if (version.kind != VersionKind::kFile) {
@@ -328,13 +328,14 @@ Result<GetReport> Restore(const Store& store, const Version& version,
   return restorer.report();
 }
 
-Result<GetReport> WriteTo(const Store& store, const xet::Hash& hash, int fd,
+Result<GetReport> WriteTo(const CasStore& store, const xet::Hash& hash, int fd,
                           const GetOptions& options) {
   DOLIUM_TRY(const auto lease, store.TakeLease(options.stop));
   DOLIUM_TRY(const auto file, store.OpenFile(hash, *lease));
   DOLIUM_TRY_VOID(file->CheckHash());
-  DOLIUM_TRY_VOID(file->ReadAll(options.jobs, options.stop,
-                                [&](BytesView piece) { return WriteAll(fd, piece); }));
+  DOLIUM_TRY_VOID(file->ReadAll(options.jobs, options.stop, [&](BytesView segment) {
+    return WriteAll(fd, segment);
+  }));
   return GetReport{1, file->size()};
 }
 

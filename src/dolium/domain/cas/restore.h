@@ -27,11 +27,11 @@ struct GetReport {
 // modes and times. Every chunk is checked. Each file appears whole or not at all. Nothing
 // is written outside of `out`, whatever the manifest or links in `out` say. kExists if
 // something is in the way, unless `force`.
-Result<GetReport> Restore(const Store& store, const Version& version,
+Result<GetReport> Restore(const CasStore& store, const Version& version,
                           const std::string& out, const GetOptions& options);
 
 // Writes a file to a descriptor.
-Result<GetReport> WriteTo(const Store& store, const xet::Hash& file, int fd,
+Result<GetReport> WriteTo(const CasStore& store, const xet::Hash& file, int fd,
                           const GetOptions& options);
 
 }  // namespace dolium::cas

@@ -18,7 +18,7 @@ namespace {
 
 using Entries = std::map<std::string, ManifestEntry>;
 
-Result<Entries> EntriesOf(const Store& store, const Version& version, Lease& lease) {
+Result<Entries> EntriesOf(const CasStore& store, const Version& version, Lease& lease) {
   Entries entries;
   if (version.kind == VersionKind::kFile) {
     ManifestEntry entry;
@@ -63,7 +63,7 @@ Result<uint64_t> SizesIn(const std::string& folder) {
   return sum;
 }
 
-Result<void> CountShards(const Store& store, StoreStatistics& statistics) {
+Result<void> CountShards(const CasStore& store, StoreStatistics& statistics) {
   DOLIUM_TRY(const auto names, store.catalog()->ShardNames());
   std::unordered_set<xet::Hash, xet::HashOfHash> seen;
   for (const xet::Hash& name : names) {
@@ -92,7 +92,7 @@ Result<void> CountShards(const Store& store, StoreStatistics& statistics) {
 using ChunkVisitor = std::function<void(const xet::Hash& hash, uint64_t size)>;
 
 // The chunks that a file is stored as.
-Result<void> VisitStoredChunks(const Store& store, const StoredFile& file,
+Result<void> VisitStoredChunks(const CasStore& store, const StoredFile& file,
                                const ChunkVisitor& visit) {
   DOLIUM_TRY_VOID(file.CheckHash());
   for (const xet::Term& term : file.terms()) {
@@ -122,9 +122,9 @@ Result<void> VisitPlainChunks(const StoredFile& file, const std::stop_token& sto
     cuts.clear();
     open.erase(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(at));
   };
-  DOLIUM_TRY_VOID(file.ReadAll(0, stop, [&](BytesView piece) -> Result<void> {
-    chunker.Write(piece, cuts);
-    Append(open, piece);
+  DOLIUM_TRY_VOID(file.ReadAll(0, stop, [&](BytesView segment) -> Result<void> {
+    chunker.Write(segment, cuts);
+    Append(open, segment);
     take_cuts();
     return {};
   }));
@@ -164,7 +164,7 @@ Result<ChunkSums> SumChunks(
 
 }  // namespace
 
-Result<VersionGain> CompareChunks(const Store& store, const Version& first,
+Result<VersionGain> CompareChunks(const CasStore& store, const Version& first,
                                   const Version& second, const std::stop_token& stop) {
   DOLIUM_TRY(const auto lease, store.TakeLease(stop));
   DOLIUM_TRY(const auto before, FilesOf(store, first, *lease));
@@ -187,7 +187,7 @@ Result<VersionGain> CompareChunks(const Store& store, const Version& first,
   return gain;
 }
 
-Result<StoreStatistics> CountStore(const Store& store) {
+Result<StoreStatistics> CountStore(const CasStore& store) {
   StoreStatistics statistics;
   const Layout& layout = store.layout();
   DOLIUM_TRY(const auto names, ListNames(layout));
@@ -213,7 +213,7 @@ Result<StoreStatistics> CountStore(const Store& store) {
   return statistics;
 }
 
-Result<VersionStatistics> CountVersion(const Store& store, const Version& version) {
+Result<VersionStatistics> CountVersion(const CasStore& store, const Version& version) {
   DOLIUM_TRY(const auto lease, store.TakeLease());
   VersionStatistics statistics;
   DOLIUM_TRY(const auto files, FilesOf(store, version, *lease));
@@ -239,7 +239,7 @@ Result<VersionStatistics> CountVersion(const Store& store, const Version& versio
 }
 
 Result<VersionDifferences> DiffVersions(
-    const Store& store, const Version& first, const Version& second,
+    const CasStore& store, const Version& first, const Version& second,
     const std::function<void(const VersionDifference&)>& visit) {
   using Kind = VersionDifference::Kind;
   DOLIUM_TRY(const auto lease, store.TakeLease());

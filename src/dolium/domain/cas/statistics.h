@@ -19,7 +19,7 @@ struct StoreStatistics {
   uint64_t versions = 0;
   uint64_t files = 0;         // of all versions
   uint64_t bytes = 0;         // of them: what would be there without a store
-  uint64_t xorbs = 0;         // that shards tell of
+  uint64_t xorbs = 0;         // that shards list
   uint64_t chunks = 0;        // of them
   uint64_t raw_bytes = 0;     // of them
   uint64_t stored_bytes = 0;  // of the files that hold xorbs
@@ -40,7 +40,7 @@ struct StoreStatistics {
                : static_cast<double>(raw_bytes) / static_cast<double>(stored_bytes);
   }
 };
-Result<StoreStatistics> CountStore(const Store& store);
+Result<StoreStatistics> CountStore(const CasStore& store);
 
 // What one version is made of.
 struct VersionStatistics {
@@ -48,7 +48,7 @@ struct VersionStatistics {
   uint64_t xorbs = 0;
   uint64_t unique_bytes = 0;  // each chunk once
 };
-Result<VersionStatistics> CountVersion(const Store& store, const Version& version);
+Result<VersionStatistics> CountVersion(const CasStore& store, const Version& version);
 
 // Chunks of files, and those of them that another version has not, each once.
 struct ChunkSums {
@@ -70,7 +70,7 @@ struct VersionGain {
 };
 // Compares the distinct files of both, chunk by chunk. If one is aligned, reads both
 // versions to cut them as Xet does. Holds the hashes of all chunks of the first.
-Result<VersionGain> CompareChunks(const Store& store, const Version& first,
+Result<VersionGain> CompareChunks(const CasStore& store, const Version& first,
                                   const Version& second, const std::stop_token& stop);
 
 struct VersionDifference {
@@ -88,7 +88,7 @@ struct VersionDifferences {
 };
 // Compares what two versions hold, in order of paths. A file is compared by its hash.
 Result<VersionDifferences> DiffVersions(
-    const Store& store, const Version& first, const Version& second,
+    const CasStore& store, const Version& first, const Version& second,
     const std::function<void(const VersionDifference&)>& visit);
 
 }  // namespace dolium::cas

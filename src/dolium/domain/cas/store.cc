@@ -12,18 +12,19 @@ constexpr int kAttempts = 5;
 
 }  // namespace
 
-Store::Store(std::shared_ptr<Catalog> catalog)
+CasStore::CasStore(std::shared_ptr<Catalog> catalog)
     : catalog_(std::move(catalog)),
       xorbs_(std::make_shared<XorbCache>(catalog_->layout())) {}
 
-Result<std::shared_ptr<Store>> Store::Open(const std::string& path) {
+Result<std::shared_ptr<CasStore>> CasStore::Open(const std::string& path) {
   DOLIUM_TRY(const Layout layout, OpenLayout(path));
   DOLIUM_TRY(auto catalog, Catalog::Open(layout));
-  return std::shared_ptr<Store>(new Store(std::move(catalog)));
+  return std::shared_ptr<CasStore>(new CasStore(std::move(catalog)));
 }
 
-Result<std::shared_ptr<const StoredFile>> Store::OpenFile(const xet::Hash& hash,
-                                                          Lease& lease, Pin pin) const {
+Result<std::shared_ptr<const StoredFile>> CasStore::OpenFile(const xet::Hash& hash,
+                                                             Lease& lease,
+                                                             Pin pin) const {
   if (hash.is_zero()) return OpenCovered(hash);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     DOLIUM_TRY(const auto found, catalog_->FindFile(hash));
@@ -42,7 +43,7 @@ Result<std::shared_ptr<const StoredFile>> Store::OpenFile(const xet::Hash& hash,
   return NotFound(fmt::format("file {}: is not in the store", ToString(hash)));
 }
 
-Result<std::shared_ptr<const StoredFile>> Store::OpenCovered(
+Result<std::shared_ptr<const StoredFile>> CasStore::OpenCovered(
     const xet::Hash& hash) const {
   if (hash.is_zero()) return StoredFile::Open(hash, std::nullopt, xorbs_);
   DOLIUM_TRY(const auto found, catalog_->FindFile(hash));
@@ -50,24 +51,24 @@ Result<std::shared_ptr<const StoredFile>> Store::OpenCovered(
   return OpenBest(hash, *found);
 }
 
-// Whether no xorb of it was set aside.
-bool Store::IsInPlace(const StoredFile& file) const {
+// Whether no xorb of it was quarantined.
+bool CasStore::IsInPlace(const StoredFile& file) const {
   const xet::Hash* last = nullptr;
   for (const xet::Term& term : file.terms()) {
     if (last != nullptr && *last == term.xorb) continue;
     last = &term.xorb;
     const auto xorb = xorbs_->Get(term.xorb);
-    if (!xorb || (*xorb)->is_set_aside) return false;
+    if (!xorb || (*xorb)->is_quarantined) return false;
   }
   return true;
 }
 
-Result<std::shared_ptr<const StoredFile>> Store::OpenBest(const xet::Hash& hash,
-                                                          const FoundFile& first) const {
+Result<std::shared_ptr<const StoredFile>> CasStore::OpenBest(
+    const xet::Hash& hash, const FoundFile& first) const {
   auto file = StoredFile::Open(hash, first, xorbs_);
   bool is_whole = file && (*file)->CheckHash();
   if (is_whole && IsInPlace(**file)) return file;
-  // Of what is left, the best; the first if all are bad, so that it is told what is.
+  // Of what is left, the best; the first if all are bad, so that the error says what is.
   [[maybe_unused]] const auto other =
       catalog_->FindFile(hash, [&](const FoundFile& found) {
         if (found.shard->name == first.shard->name) return false;
@@ -81,7 +82,7 @@ Result<std::shared_ptr<const StoredFile>> Store::OpenBest(const xet::Hash& hash,
   return file;
 }
 
-Result<Version> Store::Find(const Reference& reference) const {
+Result<Version> CasStore::Find(const Reference& reference) const {
   if (!reference.name.empty()) return FindVersion(layout(), reference);
   Version version;
   version.name = ToString(reference.hash);
@@ -97,13 +98,13 @@ Result<void> ReadManifest(const StoredFile& manifest, const std::stop_token& sto
                           const ManifestReader::Visitor& visit) {
   ManifestReader reader(visit);
   DOLIUM_TRY_VOID(manifest.CheckHash());
-  DOLIUM_TRY_VOID(
-      manifest.ReadAll(1, stop, [&](BytesView piece) { return reader.Write(piece); }));
+  DOLIUM_TRY_VOID(manifest.ReadAll(
+      1, stop, [&](BytesView segment) { return reader.Write(segment); }));
   return reader.Finish();
 }
 
-Result<void> Store::VisitManifest(const Version& version, Lease& lease,
-                                  const ManifestReader::Visitor& visit) const {
+Result<void> CasStore::VisitManifest(const Version& version, Lease& lease,
+                                     const ManifestReader::Visitor& visit) const {
   DOLIUM_TRY(const auto manifest,
              OpenFile(version.hash, lease, Pin::kTree).Within(version.reference()));
   return ReadManifest(*manifest, {}, visit).Within(version.reference());

@@ -1,4 +1,4 @@
-// Store: a folder that keeps each piece of the files put into it once.
+// CasStore: a folder that keeps each chunk of the files put into it once.
 //
 // Several processes may use one at the same time. See layout.h for what is on disk, and
 // put.h, restore.h, collect.h, check.h and statistics.h for what can be done with it.
@@ -21,10 +21,10 @@
 namespace dolium::cas {
 
 // Methods may be called from many threads.
-class Store {
+class CasStore {
  public:
   // kNotFound if there is none at `path`.
-  static Result<std::shared_ptr<Store>> Open(const std::string& path);
+  static Result<std::shared_ptr<CasStore>> Open(const std::string& path);
 
   const Layout& layout() const { return catalog_->layout(); }
   const std::shared_ptr<Catalog>& catalog() const { return catalog_; }
@@ -36,7 +36,7 @@ class Store {
 
   // Opens a file and notes in the lease that it is needed: with kFile it alone, with
   // kTree also what it lists as a manifest. kNotFound if there is no such file. If
-  // several shards tell of it, by one whose xorbs are whole as far as footers tell.
+  // several shards list it, by one whose xorbs are whole as far as footers say.
   Result<std::shared_ptr<const StoredFile>> OpenFile(const xet::Hash& hash, Lease& lease,
                                                      Pin pin = Pin::kFile) const;
   // The same for a file that a lease covers already.
@@ -54,7 +54,7 @@ class Store {
                                                      const FoundFile& first) const;
   bool IsInPlace(const StoredFile& file) const;
 
-  explicit Store(std::shared_ptr<Catalog> catalog);
+  explicit CasStore(std::shared_ptr<Catalog> catalog);
 
   const std::shared_ptr<Catalog> catalog_;
   const std::shared_ptr<XorbCache> xorbs_;

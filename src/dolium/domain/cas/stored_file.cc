@@ -13,7 +13,7 @@
 namespace dolium::cas {
 namespace {
 
-constexpr uint64_t kPiece = uint64_t{4} << 20;
+constexpr uint64_t kSegment = uint64_t{4} << 20;
 // Stored bytes that are read at once.
 constexpr uint64_t kReadAhead = uint64_t{1} << 20;
 
@@ -29,7 +29,7 @@ Result<std::shared_ptr<const StoredFile>> StoredFile::Open(
     const xet::FileBlock& block = found->block;
     if (block.size() == 0 && !hash.is_zero()) {
       return Corrupt(
-          fmt::format("file {}: the shard tells of no terms of it", ToString(hash)));
+          fmt::format("file {}: the shard has no terms of it", ToString(hash)));
     }
     for (size_t i = 0; i < block.size(); ++i) {
       const xet::Term term = block.term(i);
@@ -158,16 +158,16 @@ Result<void> StoredFile::CheckHash() const {
 Result<void> StoredFile::ReadAll(
     size_t jobs, const std::stop_token& stop,
     const std::function<Result<void>(BytesView)>& take) const {
-  const uint64_t pieces = (size() + kPiece - 1) / kPiece;
-  const size_t threads = ThreadCount(jobs, static_cast<size_t>(pieces));
+  const uint64_t segments = (size() + kSegment - 1) / kSegment;
+  const size_t threads = ThreadCount(jobs, static_cast<size_t>(segments));
   std::vector<ByteVector> window(threads);
-  for (uint64_t first = 0; first < pieces; first += threads) {
-    const auto count = static_cast<size_t>(std::min<uint64_t>(threads, pieces - first));
+  for (uint64_t first = 0; first < segments; first += threads) {
+    const auto count = static_cast<size_t>(std::min<uint64_t>(threads, segments - first));
     DOLIUM_TRY_VOID(ParallelFor(
         count, threads,
         [&](size_t i) {
-          const uint64_t offset = (first + i) * kPiece;
-          window[i].resize(std::min(kPiece, size() - offset));
+          const uint64_t offset = (first + i) * kSegment;
+          window[i].resize(std::min(kSegment, size() - offset));
           return Read(offset, window[i]);
         },
         stop));

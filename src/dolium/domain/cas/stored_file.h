@@ -40,7 +40,7 @@ class StoredFile {
   // xorbs, no chunk.
   Result<void> CheckHash() const;
 
-  // Reads all of it in order, `jobs` threads ahead of `take`, which gets pieces of some
+  // Reads all of it in order, `jobs` threads ahead of `take`, which gets segments of some
   // MiB.
   Result<void> ReadAll(size_t jobs, const std::stop_token& stop,
                        const std::function<Result<void>(BytesView)>& take) const;

@@ -31,7 +31,7 @@ class StoredFileTest : public StoreTest {
 };
 
 // One flipped bit in the number of its terms must not make it an empty file.
-TEST_F(StoredFileTest, IsNotEmptyBecauseAShardTellsOfNoTerms) {
+TEST_F(StoredFileTest, IsNotEmptyBecauseAShardHasNoTerms) {
   const Version version = PutText("file", "hello");
   store_.reset();
   const std::string shard = Only("store/shards");

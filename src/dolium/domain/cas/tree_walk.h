@@ -20,8 +20,8 @@ namespace dolium::cas {
 // folders that it is in. One thread at a time.
 class TreeWalk {
  public:
-  // Told of what is passed over, and why: what is neither file, folder nor link, and the
-  // store itself.
+  // Called for what is passed over, and why: what is neither file, folder nor link, and
+  // the store itself.
   using Skipped = std::function<void(const std::string& path, std::string_view reason)>;
 
   // With one path that is a folder, entries are relative to it, and the first is ".";

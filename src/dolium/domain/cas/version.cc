@@ -208,8 +208,8 @@ Result<std::vector<Version>> ListVersions(const Layout& layout, std::string_view
 Result<Version> FindVersion(const Layout& layout, const Reference& reference) {
   DOLIUM_TRY(const auto files, ListVersionFiles(layout, reference.name));
   if (files.empty()) {
-    return NotFound(fmt::format(
-        "{}: no version of that name; `dolium cas ls` lists names", reference.name));
+    return NotFound(fmt::format("{}: no version of that name", reference.name))
+        .WithHint(Hint::kListNames);
   }
   if (!reference.sequence) return ReadVersionFile(files.back(), reference.name);
   for (const VersionFile& file : files) {

@@ -83,7 +83,7 @@ Result<void> AddVersion(const Layout& layout, const Lease& lease, Version& versi
 Result<size_t> RemoveVersions(const Layout& layout, const Reference& reference);
 
 // Removes the folder of a name if it has no versions any more, with the number that is
-// kept there: the name begins anew. Precondition: the caller has the exclusive lock.
+// kept there: the name starts over. Precondition: the caller has the exclusive lock.
 Result<void> ForgetName(const std::string& folder);
 
 }  // namespace dolium::cas

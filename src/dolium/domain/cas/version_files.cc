@@ -4,7 +4,7 @@
 
 namespace dolium::cas {
 
-Result<std::set<xet::Hash>> FilesOf(const Store& store, const Version& version,
+Result<std::set<xet::Hash>> FilesOf(const CasStore& store, const Version& version,
                                     Lease& lease) {
   std::set<xet::Hash> files;
   if (version.kind == VersionKind::kFile) {

@@ -12,7 +12,7 @@
 namespace dolium::cas {
 
 // The distinct files of a version, noted in the lease; without the manifest of a folder.
-Result<std::set<xet::Hash>> FilesOf(const Store& store, const Version& version,
+Result<std::set<xet::Hash>> FilesOf(const CasStore& store, const Version& version,
                                     Lease& lease);
 
 }  // namespace dolium::cas

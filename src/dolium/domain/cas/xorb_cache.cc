@@ -66,20 +66,24 @@ Result<std::shared_ptr<const OpenedXorb>> XorbCache::Get(const xet::Hash& hash) 
     const std::lock_guard hold(mutex_);
     if (const auto found = known_.find(hash); found != known_.end()) {
       order_.splice(order_.begin(), order_, found->second);
-      if (!order_.front()->is_set_aside) return order_.front();
+      if (!order_.front()->is_quarantined) return order_.front();
     }
   }
   auto found = OpenXorbFile(layout_.xorb(hash), hash);
   if (!found && found.error().code == ErrorCode::kNotFound) {
-    auto aside = OpenXorbFile(layout_.damaged_xorb(hash), hash);
-    if (aside) aside->is_set_aside = true;
-    if (aside || aside.error().code != ErrorCode::kNotFound) found = std::move(aside);
+    for (const std::string& path : layout_.quarantined_xorb(hash)) {
+      auto there = OpenXorbFile(path, hash);
+      if (!there && there.error().code == ErrorCode::kNotFound) continue;
+      if (there) there->is_quarantined = true;
+      found = std::move(there);
+      break;
+    }
   }
   DOLIUM_TRY(auto opened, std::move(found));
   auto xorb = std::make_shared<const OpenedXorb>(std::move(opened));
   const std::lock_guard hold(mutex_);
   if (const auto known = known_.find(hash); known != known_.end()) {
-    if ((*known->second)->is_set_aside == xorb->is_set_aside) return *known->second;
+    if ((*known->second)->is_quarantined == xorb->is_quarantined) return *known->second;
     *known->second = xorb;  // Equal in all but where it is.
     return xorb;
   }

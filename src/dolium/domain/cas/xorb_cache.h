@@ -21,7 +21,7 @@ struct OpenedXorb {
   std::string path;
   UniqueFd fd;
   xet::XorbIndex index;
-  bool is_set_aside = false;  // as damaged
+  bool is_quarantined = false;  // as damaged
 };
 
 // Keeps those that were used last, up to a number of them and a size of their indexes.
@@ -31,8 +31,8 @@ class XorbCache {
   explicit XorbCache(Layout layout) : layout_(std::move(layout)) {}
 
   // kNotFound if it is not there; kCorrupt if its footer does not give its name. Errors
-  // name the xorb. One that was set aside as damaged is read where it is now: some of its
-  // chunks may be whole.
+  // name the xorb. One that was quarantined as damaged is read where it is now: some of
+  // its chunks may be whole.
   Result<std::shared_ptr<const OpenedXorb>> Get(const xet::Hash& hash);
   // Forgets one that was replaced.
   void Forget(const xet::Hash& hash);

@@ -1,7 +1,7 @@
 // The checksum of a stored xorb: CRC-32C of all bytes before it, in the nonce of the
 // footer, which is free for stores to use and part of no hash.
 //
-// Hashes tell whether chunks are right when they are decompressed. That leaves changes of
+// Hashes show whether chunks are right when they are decompressed. That leaves changes of
 // stored bytes that do not show: some frames decompress to the same bytes.
 #pragma once
 

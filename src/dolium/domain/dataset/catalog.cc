@@ -112,7 +112,7 @@ Result<void> CheckShard(const CatalogShard& shard) {
 }
 
 // Also that the sums are such that nobody who adds them up meets a surprise.
-Result<Totals> Check(const Catalog& catalog) {
+Result<Totals> Check(const SetCatalog& catalog) {
   Totals totals{.shards = catalog.shards.size()};
   for (const CatalogShard& shard : catalog.shards) {
     DOLIUM_TRY_VOID(CheckShard(shard).Within(
@@ -197,7 +197,7 @@ OrderedJson ShardJson(const CatalogShard& shard) {
 }
 
 // Throws if there is text that is not UTF-8.
-std::string TextOf(const Catalog& catalog, const Totals& totals) {
+std::string TextOf(const SetCatalog& catalog, const Totals& totals) {
   const OrderedJson sums{
       {"shards", totals.shards}, {"records", totals.records}, {"size", totals.size}};
   OrderedJson columns = OrderedJson::array();
@@ -219,7 +219,7 @@ std::string TextOf(const Catalog& catalog, const Totals& totals) {
 
 }  // namespace
 
-Result<Catalog> ParseCatalog(std::string_view text) {
+Result<SetCatalog> ParseCatalog(std::string_view text) {
   auto parsed = ParseJson(text);
   if (!parsed) return Corrupt(parsed.error().message).Within("not a catalog");
   const Json& json = *parsed;
@@ -233,7 +233,7 @@ Result<Catalog> ParseCatalog(std::string_view text) {
     return Unsupported(
         fmt::format("a catalog of version {}; known is {}", version, kVersion));
   }
-  Catalog catalog;
+  SetCatalog catalog;
   DOLIUM_TRY(const Json* const shards, Array(json, "shards"));
   for (const Json& object : *shards) {
     DOLIUM_TRY(CatalogShard shard,
@@ -255,7 +255,7 @@ Result<Catalog> ParseCatalog(std::string_view text) {
   return catalog;
 }
 
-Result<std::string> CatalogText(const Catalog& catalog) {
+Result<std::string> CatalogText(const SetCatalog& catalog) {
   auto totals = Check(catalog);
   if (!totals) return InvalidArgument(totals.error().message);
   try {

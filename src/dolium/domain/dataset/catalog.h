@@ -1,4 +1,4 @@
-// Catalog: what is known of the shards of a set, in one JSON file beside them.
+// SetCatalog: what is known of the shards of a set, in one JSON file beside them.
 //
 // Optional, and always to be had again from the shards. One request for it spares a look
 // at the tail of every shard: how many samples each has, how long it is and where its
@@ -52,11 +52,11 @@ struct CatalogColumn {
   friend bool operator==(const CatalogColumn&, const CatalogColumn&) = default;
 };
 
-struct Catalog {
+struct SetCatalog {
   std::vector<CatalogShard> shards = {};  // in the order of the set
   std::vector<CatalogColumn> columns = {};
 
-  friend bool operator==(const Catalog&, const Catalog&) = default;
+  friend bool operator==(const SetCatalog&, const SetCatalog&) = default;
 };
 
 inline constexpr uint64_t kMaxCatalogBytes = uint64_t{256} << 20;
@@ -64,10 +64,10 @@ inline constexpr uint64_t kMaxCatalogBytes = uint64_t{256} << 20;
 // kCorrupt if it is not a catalog or contradicts itself; kUnsupported if its version is
 // newer. Paths are as in CatalogShard; numbers fit together: records and index fit the
 // size of their shard, and sums fit the totals.
-Result<Catalog> ParseCatalog(std::string_view text);
+Result<SetCatalog> ParseCatalog(std::string_view text);
 
 // The one text for a catalog, a line per shard. kInvalidArgument if ParseCatalog() would
 // not take it back, which includes paths and keys that are not UTF-8.
-Result<std::string> CatalogText(const Catalog& catalog);
+Result<std::string> CatalogText(const SetCatalog& catalog);
 
 }  // namespace dolium::dataset

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Catalog Example() {
+SetCatalog Example() {
   return {.shards = {{.path = "train-000000.shardpack",
                       .size = 704,
                       .records = 2,
@@ -51,7 +51,7 @@ std::string CatalogError(std::string_view text, ErrorCode code = ErrorCode::kCor
   return catalog.error().message;
 }
 
-TEST(Catalog, HasOneText) {
+TEST(SetCatalog, HasOneText) {
   EXPECT_EQ(Must(CatalogText(Example())),
             "{\n"
             "\"shardpack_catalog\": 1,\n"
@@ -69,18 +69,18 @@ TEST(Catalog, HasOneText) {
             "}\n");
 }
 
-TEST(Catalog, ComesBackFromItsText) {
+TEST(SetCatalog, ComesBackFromItsText) {
   EXPECT_EQ(Must(ParseCatalog(Must(CatalogText(Example())))), Example());
-  EXPECT_EQ(Must(ParseCatalog(Must(CatalogText({})))), Catalog{});
+  EXPECT_EQ(Must(ParseCatalog(Must(CatalogText({})))), SetCatalog{});
 }
 
-TEST(Catalog, SkipsWhatItDoesNotKnow) {
+TEST(SetCatalog, SkipsWhatItDoesNotKnow) {
   EXPECT_EQ(Must(ParseCatalog(With("/licence", "CC0"))), Example());
   EXPECT_EQ(Must(ParseCatalog(With("/shards/0/host", "a"))), Example());
   EXPECT_EQ(Must(ParseCatalog(Without("/columns"))).shards, Example().shards);
 }
 
-TEST(Catalog, TakesUrlsAndRelativePathsOnly) {
+TEST(SetCatalog, TakesUrlsAndRelativePathsOnly) {
   for (const char* good : {"https://host/a.shardpack", "gs://b/a", "../x/a.shardpack"}) {
     EXPECT_TRUE(ParseCatalog(With("/shards/0/path", good))) << good;
   }
@@ -94,7 +94,7 @@ TEST(Catalog, TakesUrlsAndRelativePathsOnly) {
               HasSubstr("NUL"));
 }
 
-TEST(Catalog, RejectsWhatIsNone) {
+TEST(SetCatalog, RejectsWhatIsNone) {
   EXPECT_EQ(CatalogError(""), "not a catalog: not valid JSON");
   EXPECT_EQ(CatalogError("[]"),
             "not a catalog: expected a JSON object with \"shardpack_catalog\"");
@@ -108,7 +108,7 @@ TEST(Catalog, RejectsWhatIsNone) {
   EXPECT_EQ(CatalogError(With("/shards", 1)), "\"shards\" is number, expected an array");
 }
 
-TEST(Catalog, RejectsMembersOfTheWrongKind) {
+TEST(SetCatalog, RejectsMembersOfTheWrongKind) {
   EXPECT_EQ(CatalogError(Without("/shards/0/path")),
             "shard 0 of the catalog: has no \"path\"");
   EXPECT_EQ(CatalogError(With("/shards/1", 7)),
@@ -130,7 +130,7 @@ TEST(Catalog, RejectsMembersOfTheWrongKind) {
   EXPECT_EQ(CatalogError(With("/columns/0/name", "")), "a column has an empty \"name\"");
 }
 
-TEST(Catalog, RejectsContradictions) {
+TEST(SetCatalog, RejectsContradictions) {
   EXPECT_EQ(CatalogError(With("/shards/0/index_offset", 700)),
             "shard \"train-000000.shardpack\": an index of 2 records at 700 does not fit "
             "its size of 704 bytes");
@@ -149,7 +149,7 @@ TEST(Catalog, RejectsContradictions) {
 }
 
 TEST(CatalogText, RefusesWhatItCouldNotReadBack) {
-  Catalog catalog = Example();
+  SetCatalog catalog = Example();
   catalog.shards[0].min_key = "a\xff";
   const auto text = CatalogText(catalog);
   ASSERT_FALSE(text);

@@ -45,7 +45,7 @@ TEST(ContentTypes, HaveAUsualExtension) {
   EXPECT_EQ(UsualExtension("application/x-private"), "");
 }
 
-TEST(ContentTypes, TellWhatIsCompressedAlready) {
+TEST(ContentTypes, SayWhatIsCompressedAlready) {
   for (const char* name :
        {"jpg", "png", "webp", "mp4", "mp3", "flac", "npz", "zip", "gz", "zst"}) {
     EXPECT_TRUE(IsAlreadyCompressed(ContentTypeOfName(name))) << name;

@@ -12,19 +12,19 @@ namespace dolium::dataset {
 
 namespace {
 
-using shardpack::EntryHead;
+using shardpack::EntryHeader;
 
 constexpr size_t kCacheLine = 64;
 // Contents beyond this are read front to back, which processors foresee by themselves.
 constexpr size_t kMostToPrefetch = size_t{32} << 10;
 // What is fetched of either end of a record before it is known where its files are: its
-// head and its first file's, and a small last file, as labels often are.
+// header and its first file's, and a small last file, as labels often are.
 constexpr size_t kEndToPrefetch = 128;
-// So many samples ahead their heads are fetched.
+// So many samples ahead their headers are fetched.
 constexpr size_t kSamplesAhead = 4;
 // So many samples are worth a thread.
 constexpr size_t kSamplesPerShare = 32;
-// Up to so many names, no memory is taken for their heads.
+// Up to so many names, no memory is taken for their headers.
 constexpr size_t kFewNames = 4;
 
 void PrefetchBytes(BytesView bytes) {
@@ -42,21 +42,21 @@ void PrefetchEnds(BytesView block) {
 Error InFile(Error error, const PickedFile& file) {
   return std::move(error).Within(
       fmt::format("{}: record {}: {}", file.shard->Describe(), file.record,
-                  shardpack::EntryContext(file.key, file.head.name)));
+                  shardpack::EntryContext(file.key, file.header.name)));
 }
 
 }  // namespace
 
 Result<void> PickedFile::CheckLimits() const {
   DOLIUM_TRY(const auto options, shard->content_options());
-  auto allowed = shardpack::CheckLimits(head, options);
+  auto allowed = shardpack::CheckLimits(header, options);
   if (!allowed) return InFile(std::move(allowed).error(), *this);
   return allowed;
 }
 
 Result<void> PickedFile::ContentInto(MutableBytes into) const {
   DOLIUM_TRY(const auto options, shard->content_options());
-  auto done = shardpack::DecodeContentInto(head, stored, into, options);
+  auto done = shardpack::DecodeContentInto(header, stored, into, options);
   if (!done) return InFile(std::move(done).error(), *this);
   return done;
 }
@@ -67,18 +67,18 @@ void PickedFile::Prefetch() const {
 
 Result<PickedSample> FilePicker::PickMapped(const MappedRecord& record,
                                             std::span<PickedFile> found) const {
-  std::array<EntryHead, kFewNames> few;
-  std::vector<EntryHead> many(names_.size() > kFewNames ? names_.size() : 0);
-  const std::span<EntryHead> heads =
+  std::array<EntryHeader, kFewNames> few;
+  std::vector<EntryHeader> many(names_.size() > kFewNames ? names_.size() : 0);
+  const std::span<EntryHeader> headers =
       many.empty() ? std::span(few).first(names_.size()) : std::span(many);
   DOLIUM_TRY(const std::string_view key,
-             record.shard->Pick(record.number, record.block, names_, heads));
-  for (size_t i = 0; i < heads.size(); ++i) {
-    const EntryHead& head = heads[i];
-    found[i] = {head, record.shard, record.number, key, {}};
+             record.shard->Pick(record.number, record.block, names_, headers));
+  for (size_t i = 0; i < headers.size(); ++i) {
+    const EntryHeader& header = headers[i];
+    found[i] = {header, record.shard, record.number, key, {}};
     if (!found[i].is_there()) continue;
-    found[i].stored = record.block.subspan(static_cast<size_t>(head.content_at),
-                                           static_cast<size_t>(head.stored_size));
+    found[i].stored = record.block.subspan(static_cast<size_t>(header.content_at),
+                                           static_cast<size_t>(header.stored_size));
   }
   return PickedSample{key, nullptr};
 }
@@ -86,29 +86,29 @@ Result<PickedSample> FilePicker::PickMapped(const MappedRecord& record,
 Result<PickedSample> FilePicker::PickLoaded(Result<LoadedSample> sample,
                                             std::span<PickedFile> found) const {
   if (!sample) return std::move(sample).error();
-  auto keeper = std::make_shared<const LoadedSample>(*std::move(sample));
+  auto owner = std::make_shared<const LoadedSample>(*std::move(sample));
   for (size_t i = 0; i < names_.size(); ++i) {
-    const SamplePiece& front = keeper->pieces().front();
-    found[i] = {{}, front.shard.get(), front.number, keeper->key(), {}};
-    const auto file = keeper->Find(names_[i]);
+    const SamplePart& front = owner->parts().front();
+    found[i] = {{}, front.shard.get(), front.number, owner->key(), {}};
+    const auto file = owner->Find(names_[i]);
     if (!file) {
       // It may be among those that damage has hidden.
-      for (const SamplePiece& piece : keeper->pieces()) {
-        if (!piece.record.damage()) continue;
-        return Error(*piece.record.damage())
-            .Within(fmt::format("{}: record {}", piece.shard->Describe(), piece.number));
+      for (const SamplePart& part : owner->parts()) {
+        if (!part.record.damage()) continue;
+        return Error(*part.record.damage())
+            .Within(fmt::format("{}: record {}", part.shard->Describe(), part.number));
       }
       continue;
     }
-    const SamplePiece& piece = keeper->pieces()[file->piece];
-    const EntryHead& head = keeper->head(*file);
+    const SamplePart& part = owner->parts()[file->part];
+    const EntryHeader& header = owner->header(*file);
     found[i] = {
-        head, piece.shard.get(), piece.number, piece.record.key(),
-        piece.record.block().view().subspan(static_cast<size_t>(head.content_at),
-                                            static_cast<size_t>(head.stored_size))};
+        header, part.shard.get(), part.number, part.record.key(),
+        part.record.block().view().subspan(static_cast<size_t>(header.content_at),
+                                           static_cast<size_t>(header.stored_size))};
   }
-  const std::string_view key = keeper->key();
-  return PickedSample{key, std::move(keeper)};
+  const std::string_view key = owner->key();
+  return PickedSample{key, std::move(owner)};
 }
 
 Result<PickedSample> FilePicker::Pick(uint64_t number,

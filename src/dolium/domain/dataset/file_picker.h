@@ -1,7 +1,7 @@
 // FilePicker: files of given names, of one sample after another.
 //
 // What training loops read. Of a mapped shard it looks at no more than these files need,
-// and makes no list of the others; of a far one with an entry index, it reads no more,
+// and makes no list of the others; of a remote one with an entry index, it reads no more,
 // where the others are large.
 #pragma once
 
@@ -24,20 +24,20 @@ namespace dolium::dataset {
 // FilePicker::Pick returned with it.
 struct PickedFile {
   // Without a name: the sample has no such file, and what follows is its first record.
-  shardpack::EntryHead head = {};
+  shardpack::EntryHeader header = {};
   const shardpack::Shard* shard = nullptr;
   uint64_t record = 0;
   std::string_view key = {};
   BytesView stored = {};
 
-  bool is_there() const { return !head.name.empty(); }
+  bool is_there() const { return !header.name.empty(); }
   // Whether `stored` is the content.
-  bool is_plain() const { return head.codec == 0 && !head.is_chunked(); }
+  bool is_plain() const { return header.codec == 0 && !header.is_chunked(); }
 
   // Precondition of all below: is_there(). Errors name shard, record, key and entry.
   // Whether limits allow to decode it: to be asked before memory is taken.
   Result<void> CheckLimits() const;
-  // Decoded and checked, into head.raw_size bytes.
+  // Decoded and checked, into header.raw_size bytes.
   Result<void> ContentInto(MutableBytes into) const;
   // Has the processor fetch it, if it is small enough for its caches.
   void Prefetch() const;
@@ -46,7 +46,7 @@ struct PickedFile {
 struct PickedSample {
   std::string_view key;
   // Keeps the bytes, unless they are those of a mapped shard.
-  std::shared_ptr<const LoadedSample> keeper;
+  std::shared_ptr<const LoadedSample> owner;
 };
 
 // Immutable. Const methods may be called from many threads.

@@ -62,7 +62,7 @@ std::vector<Sample> Three() {
 std::string ContentOf(const PickedFile& file) {
   if (!file.is_there()) return "-";
   Must(file.CheckLimits());
-  std::string content(file.head.raw_size, '?');
+  std::string content(file.header.raw_size, '?');
   Must(file.ContentInto(std::as_writable_bytes(std::span(content))));
   return content;
 }
@@ -83,7 +83,7 @@ TEST_F(FilePickerTest, FindsFilesByNameWhereverTheyAre) {
     const PickedSample third = Must(picker.Pick(2, found));
     EXPECT_EQ(ContentOf(found[0]), "za");
     EXPECT_EQ(ContentOf(found[1]), "-");
-    EXPECT_EQ(third.keeper == nullptr, map);
+    EXPECT_EQ(third.owner == nullptr, map);
   }
 }
 
@@ -131,7 +131,7 @@ TEST_F(FilePickerTest, PicksByTheEntryIndexAsWithoutIt) {
     EXPECT_EQ(ContentOf(many[2 * i]), sample.key + "!");
     std::array<PickedFile, 2> one;
     const PickedSample again = Must(picker.Pick(numbers[i], one));
-    EXPECT_EQ(again.keeper->files().size(), one[1].is_there() ? 2U : 1U);
+    EXPECT_EQ(again.owner->files().size(), one[1].is_there() ? 2U : 1U);
     EXPECT_EQ(ContentOf(one[0]), sample.key + "!");
     EXPECT_EQ(ContentOf(one[1]), ContentOf(many[2 * i + 1]));
   }
@@ -174,7 +174,7 @@ TEST_F(FilePickerTest, GoesOnFromShardToShard) {
   EXPECT_EQ(ContentOf(found[0]), "wa");
 }
 
-TEST_F(FilePickerTest, NamesThePlaceOfDamage) {
+TEST_F(FilePickerTest, NamesTheLocationOfDamage) {
   const std::string path = Write(
       "a.shardpack",
       {{.key = "x", .files = {{.name = "a", .data = Text(std::string(2000, 'a'))}}}});

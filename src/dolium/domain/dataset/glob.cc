@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
-// Bytes of the UTF-8 character at the start of `text`; 1 for a stray byte.
+// Bytes of the UTF-8 character at the start of `text`; 1 for an invalid byte.
 size_t CharacterLength(std::string_view text) {
   size_t length = 1;
   while (length < text.size() && length < 4 &&

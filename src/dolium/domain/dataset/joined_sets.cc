@@ -17,10 +17,10 @@ namespace {
 using shardpack::Shard;
 using SetPointer = std::shared_ptr<const SampleSet>;
 
-// Adds all pieces of one sample to another.
-Result<void> AddPieces(LoadedSample& to, const LoadedSample& from, bool replaces) {
-  for (const SamplePiece& piece : from.pieces()) {
-    DOLIUM_TRY_VOID(to.Add(piece, replaces));
+// Adds all parts of one sample to another.
+Result<void> AddParts(LoadedSample& to, const LoadedSample& from, bool replaces) {
+  for (const SamplePart& part : from.parts()) {
+    DOLIUM_TRY_VOID(to.Add(part, replaces));
   }
   return {};
 }
@@ -40,9 +40,9 @@ uint64_t CountWithin(const std::vector<uint64_t>& numbers, uint64_t begin, uint6
 }
 
 // The shard and record that a sample begins with.
-std::string PlaceOf(const LoadedSample& sample) {
-  const SamplePiece& piece = sample.pieces().front();
-  return fmt::format("{}: record {}", piece.shard->Describe(), piece.number);
+std::string DescribeLocation(const LoadedSample& sample) {
+  const SamplePart& part = sample.parts().front();
+  return fmt::format("{}: record {}", part.shard->Describe(), part.number);
 }
 
 // What stays of extents: samples, by count_within(begin, end) of their numbers, and their
@@ -186,8 +186,8 @@ class ColumnSet final : public SampleSet {
     if (are_aligned_[column - 1]) return own;
     DOLIUM_TRY(const auto found, sets_[column]->Find(sample.key()));
     if (!found && options_.nonmatch != Nonmatch::kNone) {
-      return NotFound(fmt::format("{}: \"{}\": is not in column {}", PlaceOf(sample),
-                                  sample.key(), column))
+      return NotFound(fmt::format("{}: \"{}\": is not in column {}",
+                                  DescribeLocation(sample), sample.key(), column))
           .WithKind(shardpack::kind::kNoSample);
     }
     return found;
@@ -196,11 +196,11 @@ class ColumnSet final : public SampleSet {
   static Result<void> AddColumn(uint64_t number, size_t index, const LoadedSample& column,
                                 LoadedSample& sample) {
     if (column.key() != sample.key()) {
-      return Corrupt(
-          fmt::format("{}: the key of sample {} is \"{}\", in column {} \"{}\"",
-                      PlaceOf(sample), number, sample.key(), index, column.key()));
+      return Corrupt(fmt::format(
+          "{}: the key of sample {} is \"{}\", in column {} \"{}\"",
+          DescribeLocation(sample), number, sample.key(), index, column.key()));
     }
-    return AddPieces(sample, column, /*replaces=*/false);
+    return AddParts(sample, column, /*replaces=*/false);
   }
 
   // Whether both have the same keys in the same order, by the digests of their shards.
@@ -237,7 +237,7 @@ class OverlaySet final : public SampleSet {
       DOLIUM_TRY_VOID(
           VisitLayer(layer, [&](uint64_t i, const LoadedSample& sample) -> Result<void> {
             const std::string key(sample.key());
-            const bool is_tombstone = sample.pieces().front().record.is_tombstone();
+            const bool is_tombstone = sample.parts().front().record.is_tombstone();
             auto [change, is_new] = changes_.try_emplace(key);
             if (is_new) {
               DOLIUM_TRY(change->second.base, base_->Find(key));
@@ -329,7 +329,7 @@ class OverlaySet final : public SampleSet {
       return end - begin - CountWithin(removed_, begin, end);
     });
     if (added_.empty()) return extents;
-    // How large they are, what the layers have of each sample tells well enough.
+    // How large they are, what the layers have of each sample shows well enough.
     ShardExtent layers;
     for (const SetPointer& layer : layers_) {
       for (const ShardExtent& extent : layer->extents()) {
@@ -354,15 +354,15 @@ class OverlaySet final : public SampleSet {
   }
 
  private:
-  struct Place {
+  struct SampleLocation {
     size_t layer = 0;
     uint64_t number = 0;
   };
   // What the layers say of one key.
   struct Change {
-    std::optional<uint64_t> base;  // its number there
-    bool is_cut = false;           // a tombstone hides what lies below
-    std::vector<Place> places;     // what comes on top, in order
+    std::optional<uint64_t> base;        // its number there
+    bool is_cut = false;                 // a tombstone hides what lies below
+    std::vector<SampleLocation> places;  // what comes on top, in order
 
     bool is_removed() const { return is_cut && places.empty(); }
   };
@@ -408,12 +408,12 @@ class OverlaySet final : public SampleSet {
 
   Result<LoadedSample> ReadChange(const Change& change,
                                   std::optional<LoadedSample> sample) const {
-    for (const Place& place : change.places) {
+    for (const SampleLocation& place : change.places) {
       DOLIUM_TRY(LoadedSample layer, layers_[place.layer]->Read(place.number));
       if (!sample) {
         sample = std::move(layer);
       } else {
-        DOLIUM_TRY_VOID(AddPieces(*sample, layer, /*replaces=*/true));
+        DOLIUM_TRY_VOID(AddParts(*sample, layer, /*replaces=*/true));
       }
     }
     return *std::move(sample);

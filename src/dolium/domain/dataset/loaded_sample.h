@@ -15,7 +15,7 @@
 namespace dolium::dataset {
 
 // One record, and where it is from.
-struct SamplePiece {
+struct SamplePart {
   std::shared_ptr<const shardpack::Shard> shard;
   uint64_t number = 0;  // of the record
   shardpack::Record record;
@@ -25,27 +25,27 @@ struct SamplePiece {
 // Shares their bytes. Const methods may be called from many threads.
 class LoadedSample {
  public:
-  // One file: an entry of one of the pieces.
+  // One file: an entry of one of the parts.
   struct FileRef {
-    uint32_t piece = 0;
+    uint32_t part = 0;
     uint32_t entry = 0;
   };
 
-  explicit LoadedSample(SamplePiece first);
+  explicit LoadedSample(SamplePart first);
 
   // Adds the files of another record. Of two files of one name, the later one counts, if
   // `replaces`; else that is kInvalidArgument.
-  Result<void> Add(SamplePiece piece, bool replaces);
+  Result<void> Add(SamplePart part, bool replaces);
 
-  std::string_view key() const { return pieces_.front().record.key(); }
-  // Of the last piece that has any.
+  std::string_view key() const { return parts_.front().record.key(); }
+  // Of the last part that has any.
   shardpack::Metadata metadata() const;
-  const std::vector<SamplePiece>& pieces() const { return pieces_; }
+  const std::vector<SamplePart>& parts() const { return parts_; }
 
   // Without aux entries.
   const std::vector<FileRef>& files() const { return files_; }
-  const shardpack::EntryHead& head(FileRef file) const {
-    return pieces_[file.piece].record.entries()[file.entry];
+  const shardpack::EntryHeader& header(FileRef file) const {
+    return parts_[file.part].record.entries()[file.entry];
   }
   // nullopt if there is none of that name.
   std::optional<FileRef> Find(std::string_view name) const;
@@ -54,16 +54,16 @@ class LoadedSample {
 
   // Decoded and checked. Errors name shard, record, key and entry.
   Result<Bytes> Content(FileRef file) const;
-  // The same, into memory of head(file).raw_size bytes.
+  // The same, into memory of header(file).raw_size bytes.
   Result<void> ContentInto(FileRef file, MutableBytes into) const;
 
   // All of it as it was given.
   Result<shardpack::Sample> Decode() const;
 
  private:
-  void AddFiles(uint32_t piece);
+  void AddFiles(uint32_t part);
 
-  std::vector<SamplePiece> pieces_;
+  std::vector<SamplePart> parts_;
   std::vector<FileRef> files_;
 };
 

@@ -2,7 +2,7 @@
 //
 // The order is made of blocks of `block_size` positions. Each block holds the same number
 // of positions of every source, in proportion to the weights (largest remainders, at
-// least one), shuffled anew in every block. A source's own positions follow each other,
+// least one), shuffled again in every block. A source's own positions follow each other,
 // so each source is read in its own order (see sample_order.h).
 //
 // Where a run is, is again (seed, epoch, position): nothing is remembered between steps,

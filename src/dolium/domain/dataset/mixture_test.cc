@@ -70,7 +70,7 @@ TEST(Mixture, KeepsTheProportionsInEveryBlock) {
     ASSERT_THAT(counts, ElementsAre(50, 30, 20));
     patterns.insert(pattern);
   }
-  EXPECT_EQ(patterns.size(), 50);  // Every block is shuffled anew.
+  EXPECT_EQ(patterns.size(), 50);  // Every block is shuffled again.
 }
 
 TEST(Mixture, ReadsEverySourceInItsOwnOrder) {

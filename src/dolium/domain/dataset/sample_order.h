@@ -107,7 +107,7 @@ class SampleOrder {
 };
 
 // Runs of about `run_bytes` bytes (at least one sample) that do not cross from shard to
-// shard, from what footers and catalogs tell: for SampleOrderOptions::run_starts. Empty
+// shard, from what footers and catalogs say: for SampleOrderOptions::run_starts. Empty
 // shards have no runs. kInvalidArgument if there would be more than kMaxRuns.
 struct ShardExtent {
   uint64_t records = 0;

@@ -113,7 +113,7 @@ TEST(SampleOrder, HasAtMostOneWindowOfRunsOpenAtATime) {
   }
 }
 
-TEST(SampleOrder, TellsTheRunsThatAWindowVisits) {
+TEST(SampleOrder, SaysTheRunsThatAWindowVisits) {
   const auto order = Windows(1000, 5, /*seed=*/9, /*epoch=*/4);
   uint64_t position = 0;
   uint64_t samples_in_windows = 0;

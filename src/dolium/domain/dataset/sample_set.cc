@@ -95,7 +95,7 @@ class ShardSet final : public SampleSet {
       DOLIUM_TRY(const auto record, opened->shard->Find(key));
       if (record) return starts_[i] + SampleOf(*opened, *record);
     }
-    // That it is not there, only shards can tell that are those of the catalog.
+    // That it is not there, only shards can say that are those of the catalog.
     DOLIUM_TRY_VOID(ParallelFor(passed.size(), Openers(), [&](size_t i) -> Result<void> {
       const auto opened = Open(passed[i]);
       if (!opened) return opened.error();
@@ -180,7 +180,7 @@ class ShardSet final : public SampleSet {
     if (slot.reference.known) {
       DOLIUM_TRY_VOID(CheckCatalog(*slot.reference.known, *opened.shard));
     }
-    LearnParts(opened);
+    LoadParts(opened);
     if (slot.reference.known && !opened.firsts.empty()) {
       return Unsupported(fmt::format(
           "{}: has samples of several records, which a catalog cannot number; name the "
@@ -193,28 +193,30 @@ class ShardSet final : public SampleSet {
   static Result<void> CheckCatalog(const CatalogShard& catalog, const Shard& opened) {
     const shardpack::Footer& footer = opened.footer();
     if (catalog.records != opened.size() || catalog.size != footer.file_size) {
-      return Conflict(fmt::format(
-          "{}: {} records in {} bytes, the catalog says {} in {}; make the catalog anew",
-          opened.Describe(), opened.size(), footer.file_size, catalog.records,
-          catalog.size));
+      return Conflict(
+          fmt::format("{}: {} records in {} bytes, the catalog says {} in {}; write the "
+                      "catalog again",
+                      opened.Describe(), opened.size(), footer.file_size, catalog.records,
+                      catalog.size));
     }
     if (catalog.footer_crc32c != footer.crc32c) {
-      return Conflict(fmt::format(
-          "{}: footer has CRC-32C {:08x}, the catalog says {:08x}; make the catalog anew",
-          opened.Describe(), footer.crc32c, catalog.footer_crc32c));
+      return Conflict(
+          fmt::format("{}: footer has CRC-32C {:08x}, the catalog says {:08x}; write the "
+                      "catalog again",
+                      opened.Describe(), footer.crc32c, catalog.footer_crc32c));
     }
     return {};
   }
 
-  static void LearnParts(Opened& opened) {
+  static void LoadParts(Opened& opened) {
     const Shard& shard = *opened.shard;
-    // Without STAT, only a look at each record tells; far ones are not looked at for
-    // that.
+    // Without STAT, only a look at each record shows it; remote ones are not looked at
+    // for that.
     if (shard.stat() ? !shard.stat()->has_parts : shard.mapped().empty()) return;
     for (uint64_t i = 0; i < shard.size(); ++i) {
-      // One that is damaged is told when it is asked for.
+      // One that is damaged is reported when it is asked for.
       const auto record = shard.Read(i);
-      const auto part = record ? shardpack::ParsePart(record->head()) : record.error();
+      const auto part = record ? shardpack::ParsePart(record->header()) : record.error();
       if (!part || !*part || (*part)->index == 0) opened.firsts.push_back(i);
     }
     if (opened.firsts.size() == shard.size()) opened.firsts.clear();

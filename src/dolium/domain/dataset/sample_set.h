@@ -74,7 +74,7 @@ struct SetOptions {
 };
 
 // The shards that `references` name (see set_reference.h), one after another. Their ends
-// are read at once, in parallel; those that a catalog tells of, when first needed.
+// are read at once, in parallel; those that a catalog lists, when first needed.
 Result<std::shared_ptr<const SampleSet>> OpenSampleSet(
     std::span<const std::string> references, const SetOptions& options = {});
 

@@ -95,7 +95,7 @@ class CatalogSetTest : public SampleSetTest {
  protected:
   // A catalog of these shards as they are now.
   std::string WriteCatalog(const std::vector<std::string>& shards) const {
-    Catalog catalog;
+    SetCatalog catalog;
     for (const std::string& name : shards) {
       const auto shard = Must(shardpack::Shard::Open(Must(ParseLocation(Path(name)))));
       catalog.shards.push_back(
@@ -140,7 +140,7 @@ TEST_F(CatalogSetTest, NoticesAShardThatWasReplaced) {
     EXPECT_THAT(
         found.error().message,
         ::testing::ContainsRegex("a.shardpack: footer has CRC-32C [0-9a-f]*, the "
-                                 "catalog says [0-9a-f]*; make the catalog anew"));
+                                 "catalog says [0-9a-f]*; write the catalog again"));
   }
   EXPECT_EQ(Open({catalog})->Read(1).error().code, ErrorCode::kConflict);
   EXPECT_EQ(Must(Open({catalog})->Find("m1")), 3U);

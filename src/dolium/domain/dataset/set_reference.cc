@@ -86,7 +86,7 @@ class Resolver {
     const size_t query =
         HasScheme(text) ? std::min(text.find('?'), text.size()) : text.size();
     if (query == text.size()) {
-      DOLIUM_TRY(const Location literal, Place(text, list_folder));
+      DOLIUM_TRY(const Location literal, LocationOf(text, list_folder));
       if (IsLocal(literal)) {
         DOLIUM_TRY(const bool found, AddIfThere(literal, list_folder));
         if (found) return {};
@@ -95,7 +95,7 @@ class Resolver {
     DOLIUM_TRY(const auto names, ExpandBraces(text.substr(0, query)));
     for (const std::string& name : names) {
       DOLIUM_TRY(const Location location,
-                 Place(fmt::format("{}{}", name, text.substr(query)), list_folder));
+                 LocationOf(fmt::format("{}{}", name, text.substr(query)), list_folder));
       if (!IsLocal(location)) {
         DOLIUM_TRY_VOID(AddRemote(location, name, list_folder));
       } else if (IsGlob(location.path)) {
@@ -110,7 +110,7 @@ class Resolver {
     return {};
   }
 
-  static Result<Location> Place(std::string_view text, const Location* list_folder) {
+  static Result<Location> LocationOf(std::string_view text, const Location* list_folder) {
     return list_folder == nullptr ? ParseLocation(text) : Beside(*list_folder, text);
   }
 
@@ -232,7 +232,7 @@ class Resolver {
   Result<void> AddCatalog(const Location& object) {
     DOLIUM_TRY(const WholeObject whole,
                object.store->ReadWhole(object.path, kMaxCatalogBytes));
-    DOLIUM_TRY(Catalog catalog,
+    DOLIUM_TRY(SetCatalog catalog,
                ParseCatalog(AsText(whole.bytes)).Within(object.Describe()));
     if (catalog.shards.empty()) {
       return NotFound(fmt::format("{}: names no shards", object.Describe()));

@@ -223,7 +223,7 @@ TEST(Split, EndsAtTheTotalWhenTheRestIsDropped) {
   EXPECT_EQ(rest.PositionAfter(0), 50);
 }
 
-TEST(Split, TellsAllRanksTheSamePosition) {
+TEST(Split, GivesAllRanksTheSamePosition) {
   ForEach([](const SplitOptions& options) {
     uint64_t steps = 0;
     for (uint64_t rank = 0; rank < options.world; ++rank) {

@@ -25,7 +25,7 @@ constexpr size_t kRemoteFileJobs = 32;
 constexpr int kMaxFileRounds = 1000;
 constexpr int kMaxPauseMilliseconds = 5;
 
-// What tells gzip.
+// What marks gzip.
 constexpr size_t kHeadBytes = 3;
 
 // Keeps threads from making one chunk under two names, in stores that have no locks.
@@ -179,7 +179,7 @@ Result<void> FileChunks::PutNew(const Vec3& cell, BytesView voxels) {
 }
 
 // Removes a chunk's plain object, which its `.gz` has made meaningless.
-Result<void> FileChunks::RemoveTwin(const Vec3& cell) {
+Result<void> FileChunks::RemoveDuplicate(const Vec3& cell) {
   const Location plain = ObjectOf(cell, Form::kPlain);
   DOLIUM_TRY(const auto info, plain.store->Stat(plain.path));
   if (!info) return {};
@@ -208,7 +208,7 @@ Result<void> FileChunks::TryUpdate(const ChunkUpdate& update) {
   const Location object = ObjectOf(update.cell, *form);
   DOLIUM_TRY([[maybe_unused]] const Generation generation,
              object.store->Put(object.path, voxels, precondition));
-  return *form == Form::kGz ? RemoveTwin(update.cell) : Result<void>();
+  return *form == Form::kGz ? RemoveDuplicate(update.cell) : Result<void>();
 }
 
 Result<void> FileChunks::UpdateOne(const ChunkUpdate& update,

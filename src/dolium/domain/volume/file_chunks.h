@@ -56,7 +56,7 @@ class FileChunks : public ChunkStorage {
   // One try. kConflict or kExists if somebody else was faster.
   Result<void> TryUpdate(const ChunkUpdate& update);
   Result<void> PutNew(const Vec3& cell, BytesView voxels);
-  Result<void> RemoveTwin(const Vec3& cell);
+  Result<void> RemoveDuplicate(const Vec3& cell);
 
   const Location folder_;
   const Encoding encoding_;

@@ -15,7 +15,7 @@ namespace dolium::volume {
 struct FillOptions {
   WriterOptions writer;
   bool gzip_files = false;  // without shards: chunks are stored as `<name>.gz`
-  // Told how many more cells are done, and how many bytes of voxels they have. May be
+  // Called with how many more cells are done, and their bytes of voxels. May be
   // empty. From this thread.
   std::function<void(uint64_t cells, uint64_t bytes)> progress = {};
 };

@@ -146,7 +146,8 @@ Result<ByteVector> Scale::EncodeChunk(const Vec3& cell, BytesView voxels) const 
 }
 
 // The chunks that have a voxel of a box, by steps from its first one on; x fastest.
-std::vector<Scale::Taken> Scale::TakenOf(const Box& box, const Vec3& step) const {
+std::vector<Scale::ChunkIntersection> Scale::IntersectionsOf(const Box& box,
+                                                             const Vec3& step) const {
   struct Run {
     int64_t cell = 0;
     int64_t first = 0;
@@ -165,12 +166,12 @@ std::vector<Scale::Taken> Scale::TakenOf(const Box& box, const Vec3& step) const
       first += count * step[d];
     }
   }
-  std::vector<Taken> all;
+  std::vector<ChunkIntersection> all;
   all.reserve(runs[0].size() * runs[1].size() * runs[2].size());
   for (const Run& z : runs[2]) {
     for (const Run& y : runs[1]) {
       for (const Run& x : runs[0]) {
-        Taken& taken = all.emplace_back();
+        ChunkIntersection& taken = all.emplace_back();
         const std::array<const Run*, 3> run = {&x, &y, &z};
         for (size_t d = 0; d < 3; ++d) {
           taken.cell[d] = run[d]->cell;
@@ -186,8 +187,10 @@ std::vector<Scale::Taken> Scale::TakenOf(const Box& box, const Vec3& step) const
 }
 
 // Puts the voxels of one chunk where they belong.
-Result<void> Scale::Place(const Taken& taken, const std::optional<Bytes>& chunk,
-                          const MutableVoxelView& into, const BoxOptions& options) const {
+Result<void> Scale::CopyIntersection(const ChunkIntersection& taken,
+                                     const std::optional<Bytes>& chunk,
+                                     const MutableVoxelView& into,
+                                     const BoxOptions& options) const {
   const Vec3& at = taken.at;
   const Vec3& count = taken.count;
   const MutableVoxelView place =
@@ -218,15 +221,16 @@ Result<uint64_t> Scale::Read(const Box& box, const MutableVoxelView& into,
                              const BoxOptions& options) const {
   DOLIUM_TRY_VOID(CheckBox(box, into.shape, options));
   if (box.empty() || into.shape.channels == 0) return 0;
-  const std::vector<Taken> taken = TakenOf(box, options.step);
+  const std::vector<ChunkIntersection> taken = IntersectionsOf(box, options.step);
   std::vector<Vec3> cells(taken.size());
-  std::ranges::transform(taken, cells.begin(), &Taken::cell);
+  std::ranges::transform(taken, cells.begin(), &ChunkIntersection::cell);
   std::atomic<uint64_t> found = 0;
   DOLIUM_TRY_VOID(storage_->GetEach(cells, {options.jobs, options.stop},
                                     [&](size_t i, const std::optional<Bytes>& chunk) {
                                       if (chunk)
                                         found.fetch_add(1, std::memory_order_relaxed);
-                                      return Place(taken[i], chunk, into, options);
+                                      return CopyIntersection(taken[i], chunk, into,
+                                                              options);
                                     }));
   return found.load();
 }

@@ -59,7 +59,7 @@ class Scale {
   // That of the view for a box with these channels and steps, which must be 1 or more.
   ArrayShape ShapeOf(const Box& box, const BoxOptions& options) const;
 
-  // Tells how many of the chunks that have a voxel of the view were there; the others'
+  // Returns how many of the chunks that have a voxel of the view were there; the others'
   // voxels are zero. Chunks without one are not looked at. kInvalidArgument if the box is
   // not within the bounds, the channels are not those of the scale, a step is below 1, or
   // the view has another shape.
@@ -83,7 +83,7 @@ class Scale {
         std::shared_ptr<ChunkStorage> storage);
 
   // What a read takes of one chunk.
-  struct Taken {
+  struct ChunkIntersection {
     Vec3 cell = {0, 0, 0};
     Box voxels;              // from the first that is taken to the last
     Vec3 count = {1, 1, 1};  // of those that are taken
@@ -92,9 +92,11 @@ class Scale {
   ChannelRange ChannelsOf(const BoxOptions& options) const;
   Result<void> CheckBox(const Box& box, const ArrayShape& shape,
                         const BoxOptions& options) const;
-  std::vector<Taken> TakenOf(const Box& box, const Vec3& step) const;
-  Result<void> Place(const Taken& taken, const std::optional<Bytes>& chunk,
-                     const MutableVoxelView& into, const BoxOptions& options) const;
+  std::vector<ChunkIntersection> IntersectionsOf(const Box& box, const Vec3& step) const;
+  Result<void> CopyIntersection(const ChunkIntersection& taken,
+                                const std::optional<Bytes>& chunk,
+                                const MutableVoxelView& into,
+                                const BoxOptions& options) const;
   Result<ByteVector> Merge(const Vec3& cell, const std::optional<Bytes>& old,
                            const Box& box, const VoxelView& from,
                            const ChannelRange& channels) const;

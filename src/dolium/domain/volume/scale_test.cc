@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
 const Kind kSharded{"", DataType::kUint8, 1, Encoding::kRaw, true};
 const Kind kFiles{"", DataType::kUint8, 1, Encoding::kRaw, false};
 
-TEST(Scale, TellsHowManyChunksWereThere) {
+TEST(Scale, SaysHowManyChunksWereThere) {
   for (const Kind& kind : {kSharded, kFiles}) {
     Shadow shadow(kind, {16, 16, 8}, {0, 0, 0}, {8, 8, 8});
     shadow.WriteRandom({{2, 2, 2}, {3, 3, 3}});

@@ -28,7 +28,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
-// A memory store that tells of what is asked of it.
+// A memory store that reports what is asked of it.
 class WatchedStore final : public Store {
  public:
   std::function<void()> on_read = [] {};
@@ -380,7 +380,7 @@ TEST_F(ScaleFiles, KeepTheFormThatAChunkHas) {
   }
 }
 
-TEST_F(ScaleFiles, LoseTheTwinOfAChunkThatIsChanged) {
+TEST_F(ScaleFiles, LoseTheDuplicateOfAChunkThatIsChanged) {
   const VolumeInfo info = InfoOf(DataType::kUint8, 1, {8, 8, 8}, {8, 8, 8}, false);
   const std::string name = "-3-5_0-8_10-18";
   for (const bool part : {true, false}) {

@@ -30,7 +30,7 @@ ShardChunks::ShardChunks(Location folder, const neuroglancer::ShardingSpec& spec
 
 std::string ShardChunks::Describe(const Vec3& cell) const {
   const uint64_t id = morton_.Encode(cell);
-  const auto objects = reader_.ObjectsOf(reader_.spec().PlaceOf(id).shard, false);
+  const auto objects = reader_.ObjectsOf(reader_.spec().LocationOf(id).shard, false);
   return fmt::format("{}: chunk {}", reader_.store().Describe(objects.body), id);
 }
 
@@ -75,7 +75,7 @@ Result<void> ShardChunks::GetEachByRequests(std::span<const Vec3> cells,
   for (size_t i = 0; i < cells.size(); ++i) {
     const uint64_t id = morton_.Encode(cells[i]);
     wanted[i] = {id, i};
-    const neuroglancer::Place place = reader_.spec().PlaceOf(id);
+    const neuroglancer::MinishardLocation place = reader_.spec().LocationOf(id);
     shards.emplace(place.shard, id);
     minishards.emplace(std::pair(place.shard, place.minishard), id);
   }
@@ -119,7 +119,7 @@ Result<void> ShardChunks::Update(std::span<const ChunkUpdate> updates,
   std::map<uint64_t, std::vector<neuroglancer::ChunkUpdate>> by_shard;
   for (const ChunkUpdate& update : updates) {
     const uint64_t id = morton_.Encode(update.cell);
-    by_shard[reader_.spec().PlaceOf(id).shard].push_back(
+    by_shard[reader_.spec().LocationOf(id).shard].push_back(
         {.id = id,
          .make = [&update](const neuroglancer::OldChunk& old)
              -> Result<std::optional<neuroglancer::NewChunk>> {

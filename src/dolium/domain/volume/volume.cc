@@ -53,7 +53,7 @@ Result<void> CheckFinished(const Location& folder) {
 }  // namespace
 
 Result<Volume> Volume::Open(const Location& location, bool allow_unfinished,
-                            const ExportOptions& options) {
+                            const DvidReadOptions& options) {
   Location folder = location;
   std::vector<std::string> seen;
   for (;;) {

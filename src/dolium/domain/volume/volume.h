@@ -26,7 +26,7 @@ class Volume {
   // (a local folder that carries the marker), unless that is allowed. A location without
   // an info that has shards of DVID is opened as the options say.
   static Result<Volume> Open(const Location& location, bool allow_unfinished = false,
-                             const ExportOptions& options = {});
+                             const DvidReadOptions& options = {});
 
   // The same for a location that may be something else: nullopt if it has no info, or one
   // without scales; exports are containers here. An unfinished volume is opened.

@@ -22,7 +22,7 @@ void TryShards(const dolium::neuroglancer::ShardingSpec& spec, const Grid& grid)
     Require(!cells || (!cells->empty() && grid.cells().Contains(*cells)));
     const auto codes = ForEachCodeOfShard(spec, *morton, shard, [&](uint64_t code) {
       Require(morton->Decode(code).has_value());
-      Require(spec.PlaceOf(code).shard == shard);
+      Require(spec.LocationOf(code).shard == shard);
       return ++visits % 16 != 0;
     });
     Require(codes.has_value());

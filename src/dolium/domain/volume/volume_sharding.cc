@@ -40,7 +40,7 @@ std::optional<uint64_t> LowestCode(const ShardingSpec& spec, const MortonCode& m
 Result<void> NeedIdentity(const ShardingSpec& spec) {
   if (spec.hash == ShardHash::kIdentity) return {};
   return Unsupported(
-      "with the hash murmurhash3_x86_128 the chunks of one shard cannot be told without "
+      "with the hash murmurhash3_x86_128 the chunks of one shard cannot be known without "
       "trying all; expected the hash identity");
 }
 

@@ -125,7 +125,7 @@ TEST(VolumeSharding, AgreesWithALookAtEveryCell) {
     for (uint64_t code = 0; code >> morton.total_bits() == 0; ++code) {
       const auto cell = morton.Decode(code);
       if (!cell) continue;
-      const uint64_t shard = spec.PlaceOf(code).shard;
+      const uint64_t shard = spec.LocationOf(code).shard;
       codes_of[shard].push_back(code);
       Box& box = box_of.try_emplace(shard, Box{grid, {0, 0, 0}}).first->second;
       for (size_t d = 0; d < 3; ++d) {

@@ -17,14 +17,14 @@ uint64_t BatchCache::NewOwner() {
   return owners_++;
 }
 
-std::list<BatchCache::Kept>::iterator BatchCache::Look(uint64_t owner, uint64_t at) {
+std::list<BatchCache::Kept>::iterator BatchCache::Lookup(uint64_t owner, uint64_t at) {
   return std::ranges::find_if(
       kept_, [&](const Kept& kept) { return kept.owner == owner && kept.at == at; });
 }
 
 std::shared_ptr<const Batch> BatchCache::Find(uint64_t owner, uint64_t at) {
   const std::lock_guard lock(mutex_);
-  const auto found = Look(owner, at);
+  const auto found = Lookup(owner, at);
   if (found == kept_.end()) return nullptr;
   kept_.splice(kept_.begin(), kept_, found);
   return found->batch;
@@ -33,7 +33,7 @@ std::shared_ptr<const Batch> BatchCache::Find(uint64_t owner, uint64_t at) {
 void BatchCache::Keep(uint64_t owner, uint64_t at, std::shared_ptr<const Batch> batch) {
   std::vector<std::shared_ptr<const Batch>> dropped;  // Freed after the lock is gone.
   const std::lock_guard lock(mutex_);
-  if (Look(owner, at) != kept_.end()) return;  // Somebody was faster.
+  if (Lookup(owner, at) != kept_.end()) return;  // Somebody was faster.
   bytes_ += batch->held_bytes();
   kept_.push_front({owner, at, std::move(batch)});
   while (kept_.size() > 1 && (bytes_ > limit_ || kept_.size() > kMaxBatches)) {

@@ -37,7 +37,7 @@ class BatchCache {
     uint64_t at = 0;
     std::shared_ptr<const Batch> batch;
   };
-  std::list<Kept>::iterator Look(uint64_t owner, uint64_t at);
+  std::list<Kept>::iterator Lookup(uint64_t owner, uint64_t at);
 
   const uint64_t limit_;
   mutable std::mutex mutex_;

@@ -28,9 +28,9 @@ void WriteEntries(const Location& location, const TestSet& set, size_t rows_per_
     shards[corner][key] = &value.value;
   }
   for (const auto& [corner, blocks] : shards) {
-    const auto writer =
-        Must(ShardWriter::Begin(location.Child("s0").Child(ToString(corner) + ".arrow"),
-                                {.rows_per_batch = rows_per_batch}));
+    const auto writer = Must(
+        DvidShardWriter::Begin(location.Child("s0").Child(ToString(corner) + ".arrow"),
+                               {.rows_per_batch = rows_per_batch}));
     for (const auto& [key, value] : blocks) {
       const ByteVector stored = ZstdEncodeChecked(*value);
       Must(writer->Add({.block = key,

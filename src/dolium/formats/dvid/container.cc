@@ -142,8 +142,8 @@ Result<Entry> DvidContainer::MakeEntry(const Scale& scale, const Shard& shard,
   extent.range = row.range;
   extent.codecs = row.codecs();
   // The rows of a batch with compressed buffers were decompressed together.
-  extent.known_steps = row.buffer.size();
-  if (extent.known_steps > 0) extent.known = row.stored;
+  extent.predecoded_steps = row.buffer.size();
+  if (extent.predecoded_steps > 0) extent.known = row.stored;
   if (row.wrapper.empty()) {
     entry.size = row.stored.size();
   } else if (row.wrapper.back().codec != CodecId::kGzip) {
@@ -249,14 +249,14 @@ Result<void> DvidContainer::CheckObject(std::string_view object,
   return CheckElsewhere(*scale, **shard, name, visit);
 }
 
-// Where names do not tell which file has a block, the first one that has it is read.
+// Where names do not say which file has a block, the first one that has it is read.
 Result<void> DvidContainer::CheckElsewhere(const Scale& scale, const Shard& shard,
                                            std::string_view object,
                                            const FindingVisitor& visitor) {
   for (const std::string& earlier : scale.shards->objects()) {
     if (earlier >= object) break;
     const auto other = scale.shards->OpenShard(earlier);
-    if (!other) continue;  // Told when it is checked.
+    if (!other) continue;  // Reported when it is checked.
     for (size_t i = 0; i < shard.size(); ++i) {
       if (!(*other)->FindBlock(shard.BlockOf(i))) continue;
       visitor(ErrorFinding(
@@ -289,7 +289,7 @@ Result<Properties> DvidContainer::Statistics(std::stop_token stop) const {
   for (const Scale& scale : scales_) {
     for (const std::string& object : scale.shards->objects()) {
       const auto shard = scale.shards->OpenShard(object);
-      if (!shard) continue;  // Told as damage already.
+      if (!shard) continue;  // Reported as damage already.
       for (size_t i = 0; i < (*shard)->size(); ++i) {
         if (stop.stop_requested()) return Cancelled();
         const auto row = (*shard)->Read(i);

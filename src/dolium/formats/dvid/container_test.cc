@@ -126,7 +126,7 @@ TEST_F(DvidContainerTest, DecompressesTheBuffersOfABatchOnce) {
       Must(container->CheckValue(entries[i], value));
       // Those who lost what was at hand read it.
       Entry bare = entries[i];
-      bare.extents.front().known_steps = 0;
+      bare.extents.front().predecoded_steps = 0;
       EXPECT_TRUE(Equal(Must(ReadEntry(*store, bare)).value, value));
       EXPECT_EQ(Must(ReadStored(*store, entries[i])).value.size(),
                 entries[i].stored_size());
@@ -164,14 +164,14 @@ TEST_F(DvidContainerTest, FindsBlocksThatReadersDoNotFind) {
     }
     return found;
   };
-  // Corners tell a side of 128 voxels.
+  // Corners give a side of 128 voxels.
   const Location wrong = location_.Child("wrong");
   WriteTestShard(wrong.Child("0_0_0.arrow"),
                  {{{0, 0, 0}, TestVoxels(1, 1)}, {{2, 0, 0}, TestVoxels(2, 1)}});
   WriteTestShard(wrong.Child("128_0_0.arrow"),
                  {{{2, 0, 0}, TestVoxels(3, 1)}, {{2, 2, 0}, TestVoxels(4, 1)}});
   EXPECT_THAT(findings(*Open(wrong)), testing::ElementsAre("name 2_0_0", "name 2_2_0"));
-  // Names tell nothing.
+  // Names say nothing.
   const Location named = location_.Child("named");
   WriteTestShard(named.Child("a.arrow"), {{{0, 0, 0}, TestVoxels(1, 1)}});
   WriteTestShard(named.Child("b.arrow"),

@@ -69,11 +69,11 @@ Result<std::shared_ptr<const ExportScale>> ExportScale::Open(
           fmt::format("{}: no file *{} in it", location.Describe(), kExtension));
     }
   }
-  scale->LearnNames();
+  scale->LoadNames();
   return std::shared_ptr<const ExportScale>(std::move(scale));
 }
 
-void ExportScale::LearnNames() {
+void ExportScale::LoadNames() {
   int64_t side = 0;
   for (size_t i = 0; i < objects_.size(); ++i) {
     const auto corner =
@@ -137,17 +137,17 @@ std::string ExportScale::Misplaced::Explain() const {
       count, of, ToString(first));
 }
 
-Result<std::map<Key, size_t>> ExportScale::FindStrays() const {
-  std::map<Key, size_t> strays;
+Result<std::map<Key, size_t>> ExportScale::FindOrphans() const {
+  std::map<Key, size_t> orphans;
   for (size_t object = 0; object < objects_.size(); ++object) {
     DOLIUM_TRY(const auto shard, OpenShard(objects_[object]));
     const auto own = CornerOf(objects_[object]);
     for (size_t i = 0; i < shard->size(); ++i) {
       const Key block = shard->BlockOf(i);
-      if (CornerFor(block) != own && IsInVolume(block)) strays[block] = object;
+      if (CornerFor(block) != own && IsInVolume(block)) orphans[block] = object;
     }
   }
-  return strays;
+  return orphans;
 }
 
 Result<std::shared_ptr<const Shard>> ExportScale::OpenShard(
@@ -162,9 +162,10 @@ Result<std::shared_ptr<const Shard>> ExportScale::OpenShard(
   DOLIUM_TRY(auto shard, Shard::Open({location_.store, object}, options_, batches_));
   if (volume_end_ && !options_.salvage) {
     if (const Misplaced misplaced = MisplacedIn(*shard); misplaced.count > 0) {
-      return Corrupt(fmt::format("{}: {}; --salvage takes them from where they are",
+      return Corrupt(fmt::format("{}: {}; salvaging takes them from where they are",
                                  shard->Describe(), misplaced.Explain()))
-          .WithKind("misplaced");
+          .WithKind("misplaced")
+          .WithHint(Hint::kSalvage);
     }
   }
   std::vector<std::shared_ptr<const Shard>> dropped;  // Closed after the lock is gone.
@@ -195,10 +196,10 @@ Result<std::optional<ExportScale::Found>> ExportScale::FindBlock(const Key& bloc
       if (found) return found;
     }
     if (!options_.salvage) return std::nullopt;
-    DOLIUM_TRY(const auto* strays, strays_.Get([&] { return FindStrays(); }));
-    const auto stray = strays->find(block);
-    if (stray == strays->end()) return std::nullopt;
-    return look(objects_[stray->second]);
+    DOLIUM_TRY(const auto* orphans, orphans_.Get([&] { return FindOrphans(); }));
+    const auto orphan = orphans->find(block);
+    if (orphan == orphans->end()) return std::nullopt;
+    return look(objects_[orphan->second]);
   }
   for (const std::string& object : objects_) {
     DOLIUM_TRY(auto found, look(object));
@@ -224,8 +225,8 @@ Result<std::optional<ExportScale::Found>> ExportScale::FindKey(const Key& key) c
 }
 
 Result<Key> ExportScale::BlockEnd() const {
-  // Shards at the far end along an axis.
-  std::vector<size_t> far;
+  // Shards at the end along an axis.
+  std::vector<size_t> outer;
   if (side_ && !options_.salvage) {
     Key last = {0, 0, 0};
     for (const auto& [corner, object] : corners_) {
@@ -234,14 +235,14 @@ Result<Key> ExportScale::BlockEnd() const {
     for (const auto& [corner, object] : corners_) {
       const bool at_end =
           corner[0] == last[0] || corner[1] == last[1] || corner[2] == last[2];
-      if (at_end) far.push_back(object);
+      if (at_end) outer.push_back(object);
     }
   } else {
-    far.resize(objects_.size());
-    std::iota(far.begin(), far.end(), size_t{0});
+    outer.resize(objects_.size());
+    std::iota(outer.begin(), outer.end(), size_t{0});
   }
   Key end = {0, 0, 0};
-  for (const size_t object : far) {
+  for (const size_t object : outer) {
     DOLIUM_TRY(const auto shard, OpenShard(objects_[object]));
     for (size_t i = 0; i < shard->size(); ++i) {
       const Key block = shard->BlockOf(i);

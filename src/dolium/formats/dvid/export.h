@@ -1,11 +1,12 @@
 // ExportScale: one scale of an export, a folder of shards, found by block.
 //
 // A shard's name is the corner of its blocks in voxels, and all corners are multiples of
-// one side, so that the shard of a block is told by names alone: no index is read before
-// it is needed, and only as many are kept as memory is given. They share a cache of
-// batches. Shards with other names are all asked. For a volume, a shard with blocks that
-// belong into another by its name is refused, for they would be missed; `salvage` goes
-// through all shards once and finds them. Const methods may be called from many threads.
+// one side, so that the shard of a block follows from names alone: no index is read
+// before it is needed, and only as many are kept as memory is given. They share a cache
+// of batches. Shards with other names are all asked. For a volume, a shard with blocks
+// that belong into another by its name is refused, for they would be missed; `salvage`
+// goes through all shards once and finds them. Const methods may be called from many
+// threads.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ class ExportScale {
   const ShardOptions& options() const { return options_; }
   // Objects, in order of name.
   const std::vector<std::string>& objects() const { return objects_; }
-  // Of those, in voxels. Nullopt if names do not tell.
+  // Of those, in voxels. Nullopt if names do not say it.
   std::optional<int64_t> shard_side() const { return side_; }
 
   // kCorrupt, of kind "misplaced", if it is a volume and blocks of it belong into another
@@ -78,15 +79,15 @@ class ExportScale {
         index_bytes_(index_bytes),
         volume_end_(volume_end) {}
 
-  void LearnNames();
+  void LoadNames();
   bool IsInVolume(const Key& block) const;
   // The corner of the shard that a block belongs into; nullopt if there can be none.
-  // Precondition of this and the next: names tell.
+  // Precondition of this and the next: names say it.
   std::optional<Key> CornerFor(const Key& block) const;
   // The object that can have a block; nullptr if none can.
   const std::string* ObjectOf(const Key& block) const;
   // The objects of blocks that are in none where they belong.
-  Result<std::map<Key, size_t>> FindStrays() const;
+  Result<std::map<Key, size_t>> FindOrphans() const;
 
   const Location location_;
   const ShardOptions options_;
@@ -96,7 +97,7 @@ class ExportScale {
   std::map<Key, size_t> corners_;  // in voxels; numbers of objects
   std::optional<int64_t> side_;
   const std::shared_ptr<BatchCache> batches_ = std::make_shared<BatchCache>();
-  Once<std::map<Key, size_t>> strays_;  // numbers of objects, by block
+  Once<std::map<Key, size_t>> orphans_;  // numbers of objects, by block
 
   struct Kept {
     std::string object;

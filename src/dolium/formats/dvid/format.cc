@@ -33,7 +33,7 @@ Result<int> Probe(const Location& location) {
   // Over plain HTTP this is no request.
   if (!location.store->List(location.path, [](auto, bool) { return false; })) return 0;
   const auto scales = ListScales(location);
-  if (!scales || scales->empty()) return 0;  // No listing, no bid.
+  if (!scales || scales->empty()) return 0;  // No listing, no score.
   // A file of another kind is a scale of one shard to ListScales.
   DOLIUM_TRY(const auto object, location.store->Stat(location.path));
   return object ? 0 : kHasShards;

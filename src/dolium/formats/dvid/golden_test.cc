@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Pyarrow, GoldenShards,
                          });
 
 // What DVID writes of one solid block: the schema, a batch and the end mark.
-TEST(ShardWriter, WritesTheBytesThatDvidWrites) {
+TEST(DvidShardWriter, WritesTheBytesThatDvidWrites) {
   const Location file = Must(ParseLocation(
       DOLIUM_SOURCE_DIR "/src/dolium/formats/dvid/testdata/good/dvid-one-row.arrow"));
   const Bytes expected = Must(file.store->ReadWhole(file.path, 10'000)).bytes;
@@ -93,7 +93,7 @@ TEST(ShardWriter, WritesTheBytesThatDvidWrites) {
   EXPECT_EQ(std::ranges::count(voxels, 7U), 64 * 64 * 64);
 
   const Location made{std::make_shared<MemoryStore>("test"), "0_0_0.arrow"};
-  const auto writer = Must(ShardWriter::Begin(made, {.csv = CsvForm::kDvid}));
+  const auto writer = Must(DvidShardWriter::Begin(made, {.csv = CsvForm::kDvid}));
   Must(writer->Add({.block = row.key,
                     .labels = LabelList(row.labels),
                     .supervoxels = LabelList(row.supervoxels),

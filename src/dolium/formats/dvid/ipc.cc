@@ -181,11 +181,11 @@ class Buffers {
 
   struct Buffer {
     Bytes bytes;
-    ByteRange stored;     // in the object
-    bool is_far = false;  // left where it is
+    ByteRange stored;        // in the object
+    bool is_remote = false;  // left where it is
     std::optional<CodecStep> undoes;
 
-    uint64_t size() const { return is_far ? stored.length : bytes.size(); }
+    uint64_t size() const { return is_remote ? stored.length : bytes.size(); }
   };
 
   Result<Bytes> Get(size_t number) {
@@ -230,8 +230,8 @@ class Buffers {
   }
 
   Result<void> Fill(Buffer& buffer, bool leave) {
-    buffer.is_far = leave && body_.read;
-    if (buffer.is_far) return {};
+    buffer.is_remote = leave && body_.read;
+    if (buffer.is_remote) return {};
     DOLIUM_TRY(buffer.bytes, Read(buffer.stored));
     if (body_.read) held_ += buffer.bytes.size();
     return {};
@@ -349,21 +349,21 @@ Result<MessagePrefix> ParsePrefix(BytesView bytes) {
   return prefix;
 }
 
-Result<MessageHead> ParseMessage(BytesView metadata) {
+Result<MessageHeader> ParseMessage(BytesView metadata) {
   DOLIUM_TRY(const auto message, VerifyMessage(metadata));
-  MessageHead head;
-  head.body = static_cast<uint64_t>(message->body());
+  MessageHeader header;
+  header.body = static_cast<uint64_t>(message->body());
   if (message->schema() != nullptr) {
-    head.kind = MessageKind::kSchema;
+    header.kind = MessageKind::kSchema;
   } else if (message->record_batch() != nullptr) {
-    head.kind = MessageKind::kRecordBatch;
+    header.kind = MessageKind::kRecordBatch;
     const int64_t rows = message->record_batch()->length();
     if (rows < 0) return Corrupt(fmt::format("a batch of {} rows", rows));
-    head.rows = static_cast<uint64_t>(rows);
+    header.rows = static_cast<uint64_t>(rows);
   } else if (message->kind() == tables::HeaderKind::kDictionaryBatch) {
-    head.kind = MessageKind::kDictionary;
+    header.kind = MessageKind::kDictionary;
   }
-  return head;
+  return header;
 }
 
 Result<Schema> ParseSchema(BytesView metadata) {
@@ -469,7 +469,7 @@ Result<Batch> Batch::Parse(const Schema& schema, BytesView metadata, Body body) 
     DOLIUM_TRY(list.offsets, OffsetsColumn(buffers, column.buffer + 1, batch.rows_,
                                            values.size() / sizeof(uint64_t), name));
     list.values = std::move(values.bytes);
-    if (values.is_far) list.far = values.stored;
+    if (values.is_remote) list.remote = values.stored;
   }
   const std::string_view name = kWanted[kBlock].name;
   DOLIUM_TRY_VOID(CheckNoNulls(*raw, schema.block.node, batch.rows_, name));
@@ -482,7 +482,7 @@ Result<Batch> Batch::Parse(const Schema& schema, BytesView metadata, Body body) 
   DOLIUM_TRY(batch.blocks_.offsets, OffsetsColumn(buffers, schema.block.buffer + 1,
                                                   batch.rows_, blocks.size(), name));
   batch.blocks_.values = std::move(blocks.bytes);
-  if (blocks.is_far) batch.blocks_.far = blocks.stored;
+  if (blocks.is_remote) batch.blocks_.remote = blocks.stored;
   batch.undoes_ = std::move(blocks.undoes);
   if (schema.uncompressed_size) {
     const std::string_view size_name = kWanted[kUncompressedSize].name;
@@ -517,11 +517,11 @@ Result<Batch::Cells> Batch::Read(uint64_t row) const {
   std::vector<Bytes*> places;
   const auto take = [&](const List& list, Bytes& cell) {
     const ByteRange part = Part(list, row);
-    if (!list.far) {
+    if (!list.remote) {
       cell = list.values.Slice(static_cast<size_t>(part.offset),
                                static_cast<size_t>(part.length));
     } else if (part.length > 0) {
-      ranges.push_back({list.far->offset + part.offset, part.length});
+      ranges.push_back({list.remote->offset + part.offset, part.length});
       places.push_back(&cell);
     }
   };
@@ -539,7 +539,7 @@ std::optional<uint32_t> Batch::uncompressed_size(uint64_t row) const {
   return LoadLE<uint32_t>(sizes_->data() + row * sizeof(uint32_t));
 }
 
-Batch::Place Batch::block_place(uint64_t row) const {
+Batch::BlockLocation Batch::block_location(uint64_t row) const {
   const ByteRange part = Part(blocks_, row);
   if (!undoes_) return {{blocks_at_.offset + part.offset, part.length}, {}};
   CodecStep slice{CodecId::kSlice, part.length};

@@ -40,14 +40,14 @@ Result<MessagePrefix> ParsePrefix(BytesView bytes);
 
 enum class MessageKind : uint8_t { kSchema, kDictionary, kRecordBatch, kOther };
 
-struct MessageHead {
+struct MessageHeader {
   MessageKind kind = MessageKind::kOther;
   uint64_t body = 0;  // bytes
   uint64_t rows = 0;  // of a record batch
 };
 
 // kCorrupt if the metadata do not verify, kUnsupported for a version before V4.
-Result<MessageHead> ParseMessage(BytesView metadata);
+Result<MessageHeader> ParseMessage(BytesView metadata);
 
 // Where the buffers of the columns are in every record batch of a stream.
 struct Schema {
@@ -79,7 +79,7 @@ struct FooterBlock {
 
 inline constexpr std::string_view kFileMagic = "ARROW1";
 // At the begin of an IPC file: its magic, padded.
-inline constexpr uint64_t kFileHeadBytes = 8;
+inline constexpr uint64_t kFileHeaderBytes = 8;
 // At its end: length of the footer, magic.
 inline constexpr uint64_t kFileTailBytes = 10;
 // `footer` is the flatbuffer between its length and the messages.
@@ -120,11 +120,11 @@ class Batch {
 
   // How to get at the stored block without the batch: bytes of the object, and what
   // undoes the compression of buffers.
-  struct Place {
+  struct BlockLocation {
     ByteRange range;
     CodecChain codecs;
   };
-  Place block_place(uint64_t row) const;
+  BlockLocation block_location(uint64_t row) const;
 
   // The memory that it takes.
   uint64_t held_bytes() const { return held_; }
@@ -133,7 +133,7 @@ class Batch {
   struct List {
     Bytes offsets;
     Bytes values;
-    std::optional<ByteRange> far;  // in the object, if the values were not read
+    std::optional<ByteRange> remote;  // in the object, if the values were not read
     uint64_t width = 1;
   };
   // In bytes of the values.

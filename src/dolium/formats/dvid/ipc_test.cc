@@ -93,7 +93,7 @@ struct TestBatch {
 
 Schema StreamSchema() {
   const auto store = std::make_shared<MemoryStore>("test");
-  Must(Must(ShardWriter::Begin({store, "0_0_0.arrow"}, {}))->Finish());
+  Must(Must(DvidShardWriter::Begin({store, "0_0_0.arrow"}, {}))->Finish());
   const Bytes bytes = Must(store->ReadWhole("0_0_0.arrow", 10'000)).bytes;
   const MessagePrefix prefix = Must(ParsePrefix(bytes));
   return Must(ParseSchema(bytes.Slice(prefix.bytes, prefix.metadata)));
@@ -124,12 +124,12 @@ TEST(Batch, ReadsPlainAndCompressedBuffers) {
     made.Build();
     const Batch batch = Must(Parse(made));
     ExpectSecondRow(batch);
-    EXPECT_EQ(batch.block_place(1).codecs.size(), zstd ? 2U : 0U);
+    EXPECT_EQ(batch.block_location(1).codecs.size(), zstd ? 2U : 0U);
     EXPECT_EQ(batch.held_bytes() > made.body.size(), zstd);
   }
 }
 
-TEST(Batch, ReadsOfAFarBodyWhatItNeeds) {
+TEST(Batch, ReadsOfARemoteBodyWhatItNeeds) {
   TestBatch made;
   made.Build();
   size_t calls = 0;

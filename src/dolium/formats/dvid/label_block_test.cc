@@ -16,8 +16,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// A 16x16x16 block: its head and its list.
-ByteVector Head(const std::vector<uint64_t>& labels) {
+// A 16x16x16 block: its header and its list.
+ByteVector Header(const std::vector<uint64_t>& labels) {
   ByteVector block;
   for (int i = 0; i < 3; ++i) Put<uint32_t>(block, 2);
   Put<uint32_t>(block, static_cast<uint32_t>(labels.size()));
@@ -27,7 +27,7 @@ ByteVector Head(const std::vector<uint64_t>& labels) {
 
 // Five labels of three bits in sub-block 0, the others are solid.
 ByteVector StraddlingBlock() {
-  ByteVector block = Head({5, 9, 12, 20, 33});
+  ByteVector block = Header({5, 9, 12, 20, 33});
   for (const int count : {5, 1, 1, 1, 1, 1, 1, 1})
     Put<uint16_t>(block, static_cast<uint16_t>(count));
   for (const uint32_t entry : {0, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0}) {
@@ -54,7 +54,7 @@ std::string ParseError(BytesView bytes) {
 }
 
 TEST(LabelBlock, DecodesASolidBlock) {
-  const auto voxels = Decoded(Head({7}));
+  const auto voxels = Decoded(Header({7}));
   EXPECT_EQ(voxels.size(), 4096U);
   EXPECT_TRUE(std::ranges::all_of(voxels, [](uint64_t v) { return v == 7; }));
 }
@@ -70,7 +70,7 @@ TEST(LabelBlock, DecodesIndexesThatStraddleBytes) {
 }
 
 TEST(LabelBlock, DecodesPalettesAndEmptySubBlocks) {
-  ByteVector block = Head({100, 200, 300});
+  ByteVector block = Header({100, 200, 300});
   for (const int count : {1, 0, 1, 1, 1, 1, 1, 2})
     Put<uint16_t>(block, static_cast<uint16_t>(count));
   for (const uint32_t entry : {1, 1, 1, 1, 1, 1, 2, 0}) Put<uint32_t>(block, entry);
@@ -122,7 +122,7 @@ TEST(LabelBlock, TakesSidesThatDiffer) {
 
 TEST(LabelBlock, RejectsWhatIsNoBlock) {
   EXPECT_THAT(ParseError({}), HasSubstr("needs 4 bytes"));
-  EXPECT_THAT(ParseError(Head({})), HasSubstr("a list of no labels"));
+  EXPECT_THAT(ParseError(Header({})), HasSubstr("a list of no labels"));
   ByteVector block = StraddlingBlock();
   EXPECT_EQ(ParseError(block), "none");
   EXPECT_THAT(ParseError(BytesView(block).first(block.size() - 1)),
@@ -138,7 +138,7 @@ TEST(LabelBlock, RejectsWhatIsNoBlock) {
   block = StraddlingBlock();
   StoreLE<uint32_t>(block.data() + 72, 5);
   EXPECT_EQ(ParseError(block), "a palette has index 5 into a list of 5 labels");
-  block = Head({1, 2});
+  block = Header({1, 2});
   StoreLE<uint32_t>(block.data() + 12, 1U << 30);
   EXPECT_THAT(ParseError(block), HasSubstr("label list needs 8589934592 bytes"));
 }

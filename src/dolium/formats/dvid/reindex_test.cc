@@ -81,7 +81,7 @@ TEST_F(ReindexTest, WritesNoIndexOfADamagedShard) {
   EXPECT_EQ(Must(shard_.store->Stat("s0/0_0_0.csv")), std::nullopt);
 }
 
-// Readers heed it: they read no batch before one is asked for.
+// Readers honour it: they read no batch before one is asked for.
 TEST_F(ReindexTest, IsReadForEveryFlavour) {
   for (const char* const name :
        {"stream-plain", "stream-legacy", "stream-zstd", "file-plain", "file-zstd"}) {

@@ -16,8 +16,8 @@ namespace {
 constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 30;
 // What is read of an object that is not local, to salvage it.
 constexpr uint64_t kMaxSalvageBytes = uint64_t{4} << 30;
-// Read of a far message at first; more than the metadata of a batch take.
-constexpr uint64_t kHeadBytes = 1024;
+// Read of a remote message at first; more than the metadata of a batch take.
+constexpr uint64_t kHeaderBytes = 1024;
 // Larger bodies of several rows are read in parts, unless they are mapped.
 constexpr uint64_t kWholeBodyBytes = uint64_t{1} << 20;
 // The end mark of a stream, and that of before Arrow 0.15.
@@ -58,9 +58,9 @@ Result<std::shared_ptr<const Shard>> Shard::Open(const Location& location,
   std::shared_ptr<Shard> shard(new Shard(location, options, std::move(cache)));
   const auto open = [&]() -> Result<void> {
     DOLIUM_TRY_VOID(shard->OpenObject());
-    DOLIUM_TRY_VOID(shard->LearnEnds());
-    DOLIUM_TRY_VOID(shard->LearnSchema());
-    return shard->LearnRows();
+    DOLIUM_TRY_VOID(shard->LoadEnds());
+    DOLIUM_TRY_VOID(shard->LoadSchema());
+    return shard->LoadRows();
   };
   auto opened = open();
   if (!opened) {
@@ -105,14 +105,14 @@ Result<Bytes> Shard::ReadBytes(ByteRange range) const {
 }
 
 // What is at both ends: which flavour it is, and the seed's footer.
-Result<void> Shard::LearnEnds() {
-  if (size_ < kFileHeadBytes) {
+Result<void> Shard::LoadEnds() {
+  if (size_ < kFileHeaderBytes) {
     return Corrupt(fmt::format("{} bytes are no Arrow data", size_));
   }
-  DOLIUM_TRY(const Bytes head, ReadBytes({0, kFileHeadBytes}));
-  is_file_ = AsText(head).starts_with(kFileMagic);
-  if (!is_file_ && LoadLE<uint32_t>(head.data()) != kContinuation) {
-    const auto prefix = ParsePrefix(head);
+  DOLIUM_TRY(const Bytes header, ReadBytes({0, kFileHeaderBytes}));
+  is_file_ = AsText(header).starts_with(kFileMagic);
+  if (!is_file_ && LoadLE<uint32_t>(header.data()) != kContinuation) {
+    const auto prefix = ParsePrefix(header);
     if (!prefix || prefix->metadata == 0) {
       return Corrupt("neither an Arrow stream nor an Arrow file");
     }
@@ -133,9 +133,9 @@ Result<void> Shard::LearnEnds() {
 
 Result<Shard::Message> Shard::ReadMessage(uint64_t at) const {
   const uint64_t rest = arrow_end_ - at;
-  DOLIUM_TRY(Bytes head,
-             ReadBytes({at, map_.empty() ? std::min(kHeadBytes, rest) : rest}));
-  DOLIUM_TRY(const MessagePrefix prefix, ParsePrefix(head));
+  DOLIUM_TRY(Bytes header,
+             ReadBytes({at, map_.empty() ? std::min(kHeaderBytes, rest) : rest}));
+  DOLIUM_TRY(const MessagePrefix prefix, ParsePrefix(header));
   Message message;
   if (prefix.metadata == 0) {
     message.is_end = true;
@@ -147,27 +147,27 @@ Result<Shard::Message> Shard::ReadMessage(uint64_t at) const {
     return Corrupt(fmt::format("metadata of {} bytes end past the data ({} bytes)",
                                prefix.metadata, rest));
   }
-  if (body > head.size()) {
-    DOLIUM_TRY(head, ReadBytes({at, body}));
+  if (body > header.size()) {
+    DOLIUM_TRY(header, ReadBytes({at, body}));
   }
-  message.metadata = head.Slice(prefix.bytes, prefix.metadata);
-  DOLIUM_TRY(message.head, ParseMessage(message.metadata));
-  if (message.head.body > rest - body) {
+  message.metadata = header.Slice(prefix.bytes, prefix.metadata);
+  DOLIUM_TRY(message.header, ParseMessage(message.metadata));
+  if (message.header.body > rest - body) {
     return Corrupt(fmt::format("a body of {} bytes ends past the data ({} bytes)",
-                               message.head.body, rest - body))
+                               message.header.body, rest - body))
         .WithKind("cut");
   }
-  message.body = {at + body, message.head.body};
-  message.range = {at, body + message.head.body};
+  message.body = {at + body, message.header.body};
+  message.range = {at, body + message.header.body};
   return message;
 }
 
-Result<void> Shard::LearnSchema() {
-  const uint64_t at = is_file_ ? kFileHeadBytes : 0;
+Result<void> Shard::LoadSchema() {
+  const uint64_t at = is_file_ ? kFileHeaderBytes : 0;
   if (at >= arrow_end_) return Corrupt("no Arrow data before the footer");
   auto message = ReadMessage(at);
   if (!message) return std::move(message).error().Within("the first message");
-  if (message->is_end || message->head.kind != MessageKind::kSchema) {
+  if (message->is_end || message->header.kind != MessageKind::kSchema) {
     return Corrupt("the first message is not a schema");
   }
   DOLIUM_TRY(schema_, ParseSchema(message->metadata));
@@ -218,10 +218,10 @@ Result<std::optional<ShardIndex>> Shard::LoadIndex() {
 }
 
 Result<bool> Shard::TakeRanges(const ShardIndex& index) {
-  std::vector<Place> places;
+  std::vector<BlockLocation> places;
   places.reserve(index.rows.size());
   for (const IndexRow& row : index.rows) places.push_back({row.key, row.row, row.range});
-  std::ranges::sort(places, {}, [](const Place& place) {
+  std::ranges::sort(places, {}, [](const BlockLocation& place) {
     return std::tuple(place.range.end(), place.range.offset, place.row);
   });
   std::vector<ByteRange> messages;
@@ -257,13 +257,13 @@ bool Shard::CountsVoxels() const {
   if (options_.coordinates != Coordinates::kAuto) {
     return options_.coordinates == Coordinates::kVoxel;
   }
-  return is_file_ && std::ranges::all_of(places_, [](const Place& place) {
+  return is_file_ && std::ranges::all_of(places_, [](const BlockLocation& place) {
            return std::ranges::all_of(place.key,
                                       [](int32_t at) { return at % kBlockSide == 0; });
          });
 }
 
-Result<void> Shard::LearnRows() {
+Result<void> Shard::LoadRows() {
   DOLIUM_TRY(const std::optional<ShardIndex> index, LoadIndex());
   if (index && index->has_ranges) {
     const auto taken = TakeRanges(*index);
@@ -311,12 +311,13 @@ Result<void> Shard::LearnRows() {
 // the columns count, the columns decide.
 Result<void> Shard::NameRows(const ShardIndex& index) {
   if (index.rows.size() != places_.size()) {
-    return Corrupt(
-        fmt::format("its index has {} rows, the Arrow data {}; --salvage goes "
-                    "by the data, `dolium reindex --force` writes an index",
-                    index.rows.size(), places_.size()));
+    return Corrupt(fmt::format(
+                       "its index has {} rows, the Arrow data {}; salvaging goes by the "
+                       "data",
+                       index.rows.size(), places_.size()))
+        .WithHint(Hint::kSalvageOrReindex);
   }
-  // Where ranges are not those of the messages, the columns tell all.
+  // Where ranges are not those of the messages, the columns say all.
   if (index.has_ranges) return {};
   std::vector<Key> keys(places_.size());
   std::vector<bool> named(places_.size());
@@ -351,8 +352,9 @@ Result<void> Shard::SortRows() {
   if (twice == sorted_.end()) return {};
   if (!options_.salvage) {
     return Corrupt(
-        fmt::format("block {} is there twice; --salvage takes the last of them",
-                    ToString(places_[*twice].key)));
+               fmt::format("block {} is there twice; salvaging takes the last of them",
+                           ToString(places_[*twice].key)))
+        .WithHint(Hint::kSalvage);
   }
   DropRepeated();
   return SortRows();
@@ -404,7 +406,7 @@ Result<std::shared_ptr<const Batch>> Shard::ParseBatch(const Message& message) c
   Body body;
   body.range = message.body;
   const bool in_parts =
-      map_.empty() && message.head.rows > 1 && message.body.length > kWholeBodyBytes;
+      map_.empty() && message.header.rows > 1 && message.body.length > kWholeBodyBytes;
   if (in_parts) {
     body.read = [location = location_, object = object_](
                     std::span<const ByteRange> ranges) -> Result<std::vector<Bytes>> {
@@ -425,11 +427,11 @@ Result<std::shared_ptr<const Batch>> Shard::ReadBatch(ByteRange range) const {
   if (auto kept = cache_->Find(cache_owner_, range.offset)) return kept;
   DOLIUM_TRY(Message message, ReadMessage(range.offset));
   // DVID counts the schema to the first batch.
-  while (!message.is_end && message.head.kind == MessageKind::kSchema &&
+  while (!message.is_end && message.header.kind == MessageKind::kSchema &&
          message.range.end() < range.end()) {
     DOLIUM_TRY(message, ReadMessage(message.range.end()));
   }
-  if (message.is_end || message.head.kind != MessageKind::kRecordBatch ||
+  if (message.is_end || message.header.kind != MessageKind::kRecordBatch ||
       message.range.end() != range.end()) {
     return Corrupt(fmt::format("bytes {} are not a record batch", ToString(range)));
   }
@@ -445,7 +447,7 @@ Result<Row> Shard::MakeRow(const Batch& batch, uint64_t number) const {
   row.labels = std::move(cells.labels);
   row.supervoxels = std::move(cells.supervoxels);
   row.stored = std::move(cells.block);
-  Batch::Place place = batch.block_place(number);
+  Batch::BlockLocation place = batch.block_location(number);
   row.range = place.range;
   row.buffer = std::move(place.codecs);
   DOLIUM_TRY(row.wrapper,
@@ -454,21 +456,20 @@ Result<Row> Shard::MakeRow(const Batch& batch, uint64_t number) const {
 }
 
 Result<Row> Shard::Read(size_t number) const {
-  const Place& place = places_[number];
+  const BlockLocation& place = places_[number];
   const auto read = [&]() -> Result<Row> {
     DOLIUM_TRY(const auto batch, ReadBatch(place.range));
     if (place.row >= batch->rows()) {
       return Corrupt(fmt::format("row {} of a batch of {}", place.row, batch->rows()));
     }
-    // The ranges of a CSV do not tell how many rows a batch has.
+    // The ranges of a CSV do not say how many rows a batch has.
     if (by_ranges_ && !options_.salvage) {
       const uint64_t last = number + (batch->rows() - 1 - place.row);
       if (last >= places_.size() ||
           places_[static_cast<size_t>(last)].range != place.range) {
-        return Corrupt(
-            fmt::format("its batch has {} rows, the index not as many; "
-                        "`dolium reindex --force` writes an index",
-                        batch->rows()));
+        return Corrupt(fmt::format("its batch has {} rows, the index not as many",
+                                   batch->rows()))
+            .WithHint(Hint::kRewriteIndex);
       }
     }
     DOLIUM_TRY(Row row, MakeRow(*batch, place.row));
@@ -493,13 +494,13 @@ void Shard::Warn(std::string kind, std::string message, std::optional<ByteRange>
 
 Result<bool> LooksLikeShard(const Location& location) {
   DOLIUM_TRY(const auto info, location.store->Stat(location.path));
-  if (!info || info->size < kFileHeadBytes + kFileTailBytes) return false;
-  const auto head = location.store->ReadRange(location.path, {0, kFileHeadBytes});
-  if (!head) return head.error();
-  if (AsText(*head).starts_with(kFileMagic)) return true;
-  const auto prefix = ParsePrefix(*head);
+  if (!info || info->size < kFileHeaderBytes + kFileTailBytes) return false;
+  const auto header = location.store->ReadRange(location.path, {0, kFileHeaderBytes});
+  if (!header) return header.error();
+  if (AsText(*header).starts_with(kFileMagic)) return true;
+  const auto prefix = ParsePrefix(*header);
   if (!prefix || prefix->metadata == 0) return false;
-  if (LoadLE<uint32_t>(head->data()) == kContinuation) return true;
+  if (LoadLE<uint32_t>(header->data()) == kContinuation) return true;
   // Before Arrow 0.15 a stream began with a length, as many another file does.
   const uint64_t end = uint64_t{prefix->bytes} + prefix->metadata;
   if (prefix->metadata > kMaxSchemaBytes || end > info->size) return false;

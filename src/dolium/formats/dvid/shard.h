@@ -5,7 +5,7 @@
 // reads that alone; else it goes through the messages once. Const methods may be called
 // from many threads.
 //
-// DVID damages files in two ways without a word: an export into a folder that has one
+// DVID damages files in two ways silently: an export into a folder that has one
 // already appends to its files, and shards that are not cubes share files. Both are
 // found and refused with an explanation; `salvage` takes the rows that are whole.
 #pragma once
@@ -42,7 +42,7 @@ struct ShardOptions {
   // Take whole rows out of files that exports have damaged; of blocks that are there
   // twice the last; where the index is damaged or contradicts the columns, go by these.
   bool salvage = false;
-  // Heed the index. Without, the columns tell all.
+  // Follow the index. Without, the columns say all.
   bool use_index = true;
   // Local files up to this size are mapped. One that is cut short meanwhile ends the
   // process with SIGBUS: exports are not changed in place.
@@ -112,7 +112,7 @@ class Shard {
                      int64_t side = 0) const;
 
   // What the rows take in memory.
-  uint64_t index_bytes() const { return places_.size() * (sizeof(Place) + 4); }
+  uint64_t index_bytes() const { return places_.size() * (sizeof(BlockLocation) + 4); }
 
   // The message that a row is in, and its number there. Rows of one message follow each
   // other.
@@ -120,7 +120,7 @@ class Shard {
   uint32_t RowInMessage(size_t number) const { return places_[number].row; }
 
  private:
-  struct Place {
+  struct BlockLocation {
     Key key = {0, 0, 0};
     uint32_t row = 0;
     ByteRange range;  // of the message, perhaps with a schema before it
@@ -129,12 +129,12 @@ class Shard {
     ByteRange range;
     ByteRange body;
     Bytes metadata;
-    MessageHead head;
+    MessageHeader header;
     bool is_end = false;
   };
   // What going through all messages shows.
   struct Walk {
-    std::vector<Place> places;
+    std::vector<BlockLocation> places;
     bool has_end = false;  // there was an end mark
     uint64_t end = 0;      // behind the last message that is well
     std::optional<Error> problem;
@@ -142,7 +142,7 @@ class Shard {
 
   // What going through a damaged file shows.
   struct Salvage {
-    std::vector<Place> places;
+    std::vector<BlockLocation> places;
     uint64_t cut = 0;  // messages that are not whole
   };
 
@@ -153,12 +153,12 @@ class Shard {
         cache_owner_(cache_->NewOwner()) {}
 
   Result<void> OpenObject();
-  Result<void> LearnEnds();
-  Result<void> LearnSchema();
+  Result<void> LoadEnds();
+  Result<void> LoadSchema();
   Result<std::optional<ShardIndex>> LoadIndex();
   Result<std::optional<ShardIndex>> LoadSidecar(std::string_view suffix, bool is_json);
-  Result<void> LearnRows();
-  // Takes the rows that a CSV tells, if its ranges are all messages of the Arrow data,
+  Result<void> LoadRows();
+  // Takes the rows that a CSV lists, if its ranges are all messages of the Arrow data,
   // one behind the other, and rows are counted from 0 in each.
   Result<bool> TakeRanges(const ShardIndex& index);
   bool CountsVoxels() const;
@@ -182,7 +182,7 @@ class Shard {
   Result<Message> ReadMessage(uint64_t at) const;
   Result<std::shared_ptr<const Batch>> ReadBatch(ByteRange range) const;
   Result<std::shared_ptr<const Batch>> ParseBatch(const Message& message) const;
-  Result<void> AddRows(const Message& message, std::vector<Place>& places) const;
+  Result<void> AddRows(const Message& message, std::vector<BlockLocation>& places) const;
   Result<Row> MakeRow(const Batch& batch, uint64_t number) const;
   void Warn(std::string kind, std::string message, std::optional<ByteRange> range);
 
@@ -198,7 +198,7 @@ class Shard {
   uint64_t arrow_end_ = 0;
   Schema schema_;
   uint64_t schema_end_ = 0;
-  std::vector<Place> places_;
+  std::vector<BlockLocation> places_;
   bool by_ranges_ = false;        // places are those of a CSV
   bool index_unfit_ = false;      // there is a CSV with ranges that are not the messages
   std::vector<uint32_t> sorted_;  // numbers of places, by key

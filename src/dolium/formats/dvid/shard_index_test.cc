@@ -16,8 +16,8 @@ std::string CsvError(std::string_view text) {
 }
 
 TEST(ParseCsvIndex, ReadsWhatDvidWritesAndWhatItDocuments) {
-  for (const std::string_view head : {"# schema_size=0\n", "# schema_size=688\n", ""}) {
-    const std::string text = std::string(head) +
+  for (const std::string_view header : {"# schema_size=0\n", "# schema_size=688\n", ""}) {
+    const std::string text = std::string(header) +
                              "x,y,z,offset,size,batch_idx\n2,0,-1,0,10264,0\n"
                              "2,1,0,10264,5792,3\n";
     const ShardIndex index = Must(ParseCsvIndex(text));

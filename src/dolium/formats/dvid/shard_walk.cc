@@ -18,7 +18,8 @@ constexpr std::string_view kMessageMark("\xff\xff\xff\xff", 4);
 
 }  // namespace
 
-Result<void> Shard::AddRows(const Message& message, std::vector<Place>& places) const {
+Result<void> Shard::AddRows(const Message& message,
+                            std::vector<BlockLocation>& places) const {
   DOLIUM_TRY(const auto batch, ParseBatch(message));
   for (uint64_t row = 0; row < batch->rows(); ++row) {
     places.push_back({batch->key(row), static_cast<uint32_t>(row), message.range});
@@ -42,14 +43,14 @@ Shard::Walk Shard::WalkStream() const {
       if (walk.end < arrow_end_) walk.problem = ExplainRest(walk.end);
       return walk;
     }
-    if (message->head.kind == MessageKind::kSchema) {
+    if (message->header.kind == MessageKind::kSchema) {
       walk.problem = ExplainSecondSchema(walk.end);
       return walk;
     }
-    if (message->head.kind == MessageKind::kDictionary) {
+    if (message->header.kind == MessageKind::kDictionary) {
       return fail(Unsupported("a dictionary, which is not read"));
     }
-    if (message->head.kind == MessageKind::kRecordBatch) {
+    if (message->header.kind == MessageKind::kRecordBatch) {
       const auto added = AddRows(*message, walk.places);
       if (!added) return fail(added.error());
     }
@@ -59,13 +60,13 @@ Shard::Walk Shard::WalkStream() const {
 }
 
 Result<std::vector<FooterBlock>> Shard::ReadFooter() const {
-  if (arrow_end_ < kFileHeadBytes + kFileTailBytes) {
+  if (arrow_end_ < kFileHeaderBytes + kFileTailBytes) {
     return Corrupt("an Arrow file without its footer");
   }
   DOLIUM_TRY(const Bytes tail, ReadBytes({arrow_end_ - kFileTailBytes, kFileTailBytes}));
   const auto length = LoadLE<uint32_t>(tail.data());
   if (!AsText(tail).ends_with(kFileMagic) ||
-      length > arrow_end_ - kFileHeadBytes - kFileTailBytes) {
+      length > arrow_end_ - kFileHeaderBytes - kFileTailBytes) {
     return Corrupt("an Arrow file without its footer; was its writer stopped?");
   }
   DOLIUM_TRY(const Bytes footer,
@@ -79,7 +80,7 @@ Shard::Walk Shard::WalkFile() const {
   walk.end = schema_end_;
   const auto add = [&](uint64_t at) -> Result<void> {
     DOLIUM_TRY(const Message message, ReadMessage(at));
-    if (message.is_end || message.head.kind != MessageKind::kRecordBatch) {
+    if (message.is_end || message.header.kind != MessageKind::kRecordBatch) {
       return Corrupt("not a record batch");
     }
     walk.end = message.range.end();
@@ -118,20 +119,22 @@ Error Shard::ExplainRest(uint64_t end) const {
   return Corrupt(fmt::format(
                      "bytes {} are behind the end of the stream: it was exported into "
                      "a folder that had an export already, and DVID appends; the CSV "
-                     "is of the last one. --salvage takes the last of each block; "
+                     "is of the last one. Salvaging takes the last of each block; "
                      "better export again into an empty folder",
                      ToString(rest)))
-      .WithKind("rerun");
+      .WithKind("rerun")
+      .WithHint(Hint::kSalvage);
 }
 
 Error Shard::ExplainSecondSchema(uint64_t at) const {
   return Corrupt(fmt::format(
                      "a second schema at {} within the stream: several shards were "
                      "written into this file at once, as DVID does where shards are "
-                     "not cubes. --salvage takes the blocks that are whole; better "
+                     "not cubes. Salvaging takes the blocks that are whole; better "
                      "export again with preshift_bits + minishard_bits divisible by 3",
                      at))
-      .WithKind("noncubic");
+      .WithKind("noncubic")
+      .WithHint(Hint::kSalvage);
 }
 
 Shard::Salvage Shard::SalvageRows() const {
@@ -141,11 +144,12 @@ Shard::Salvage Shard::SalvageRows() const {
   for (size_t at = text.find(kMessageMark); at != std::string_view::npos;
        at = text.find(kMessageMark, at)) {
     const auto message = ReadMessage(at);
-    if (message && message->head.kind == MessageKind::kSchema && !message->is_end) {
+    if (message && message->header.kind == MessageKind::kSchema && !message->is_end) {
       at = static_cast<size_t>(message->range.end());
       continue;
     }
-    if (!message || message->is_end || message->head.kind != MessageKind::kRecordBatch) {
+    if (!message || message->is_end ||
+        message->header.kind != MessageKind::kRecordBatch) {
       if (!message && message.error().kind == "cut") ++salvage.cut;
       ++at;
       continue;
@@ -188,22 +192,23 @@ Result<void> Shard::Check(const std::function<void(const Finding&)>& visit,
   }
   if (index_form_ == "none") {
     report("index", {}, std::nullopt,
-           Corrupt("there is no index beside it: readers go through all messages; "
-                   "`dolium reindex` writes one"),
+           Corrupt("there is no index beside it: readers go through all messages")
+               .WithHint(Hint::kReindex),
            Severity::kWarning);
   }
   if (index_unfit_) {
     report("index", {}, std::nullopt,
            Corrupt("the ranges of its index are not those of the messages: readers go "
-                   "through all of them; `dolium reindex --force` writes an index"),
+                   "through all of them")
+               .WithHint(Hint::kRewriteIndex),
            Severity::kWarning);
   }
   // The index against the columns.
-  std::map<Key, const Place*> in_columns;
+  std::map<Key, const BlockLocation*> in_columns;
   std::vector<bool> is_there(places_.size());
-  for (const Place& place : walk.places) in_columns[place.key] = &place;
+  for (const BlockLocation& place : walk.places) in_columns[place.key] = &place;
   for (size_t i = 0; i < places_.size(); ++i) {
-    const Place& place = places_[i];
+    const BlockLocation& place = places_[i];
     Key block = BlockOf(i);
     auto found = in_columns.find(place.key);
     if (found == in_columns.end()) found = in_columns.find(block);
@@ -213,7 +218,7 @@ Result<void> Shard::Check(const std::function<void(const Finding&)>& visit,
       continue;
     }
     is_there[i] = true;
-    const Place& there = *found->second;
+    const BlockLocation& there = *found->second;
     if (there.range.end() != place.range.end() || there.row != place.row) {
       report("index", ToString(place.key), place.range,
              Corrupt(fmt::format("the index has it at {} row {}, it is at {} row {}",
@@ -243,7 +248,7 @@ Result<void> Shard::Check(const std::function<void(const Finding&)>& visit,
     if (!before && !beyond) continue;
     const std::string_view where = before ? "before" : "a shard or more behind";
     report("name", ToString(places_[i].key), places_[i].range,
-           Corrupt(fmt::format("lies {} {}, the corner that the file's name tells: "
+           Corrupt(fmt::format("lies {} {}, the corner that the file's name gives: "
                                "readers look for it in another file",
                                where, ToString(*corner))));
   }

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kBufferAlignment = 8;
 constexpr int16_t kMetadataVersion5 = 4;
 constexpr size_t kPrefixBytes = 8;
-constexpr std::string_view kFileHead("ARROW1\0\0", 8);
+constexpr std::string_view kFileHeader("ARROW1\0\0", 8);
 constexpr std::string_view kEndMark("\xff\xff\xff\xff\0\0\0\0", 8);
 constexpr size_t kSeedNodes = 8;
 
@@ -122,14 +122,14 @@ void FinishMessage(flatbuffers::FlatBufferBuilder& builder, tables::HeaderKind k
 
 }  // namespace
 
-ShardWriter::ShardWriter(Location location, const ShardWriterOptions& options,
-                         std::unique_ptr<ObjectWriter> out)
+DvidShardWriter::DvidShardWriter(Location location, const DvidShardWriterOptions& options,
+                                 std::unique_ptr<ObjectWriter> out)
     : location_(std::move(location)), options_(options), out_(std::move(out)) {}
 
-ShardWriter::~ShardWriter() = default;
+DvidShardWriter::~DvidShardWriter() = default;
 
-Result<std::unique_ptr<ShardWriter>> ShardWriter::Begin(
-    const Location& location, const ShardWriterOptions& options) {
+Result<std::unique_ptr<DvidShardWriter>> DvidShardWriter::Begin(
+    const Location& location, const DvidShardWriterOptions& options) {
   if (!location.path.ends_with(kExtension) || options.rows_per_batch == 0) {
     return InvalidArgument(
         fmt::format("{}: shards are files *{}, with a row or more in "
@@ -137,25 +137,26 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Begin(
                     location.Describe(), kExtension));
   }
   DOLIUM_TRY(auto out, location.store->Begin(location.path));
-  std::unique_ptr<ShardWriter> writer(new ShardWriter(location, options, std::move(out)));
-  DOLIUM_TRY_VOID(writer->WriteHead());
+  std::unique_ptr<DvidShardWriter> writer(
+      new DvidShardWriter(location, options, std::move(out)));
+  DOLIUM_TRY_VOID(writer->WriteHeader());
   return writer;
 }
 
-Result<void> ShardWriter::WriteHead() {
+Result<void> DvidShardWriter::WriteHeader() {
   if (options_.layout == ShardLayout::kStream) {
     DOLIUM_TRY_VOID(out_->Append(SchemaMessage()));
   } else {
     flatbuffers::FlatBufferBuilder builder;
     FinishMessage(builder, tables::HeaderKind::kSchema, SeedSchema(builder), 0);
-    DOLIUM_TRY_VOID(out_->Append(AsBytes(kFileHead)));
+    DOLIUM_TRY_VOID(out_->Append(AsBytes(kFileHeader)));
     DOLIUM_TRY_VOID(out_->Append(Framed(Finished(builder))));
   }
   schema_bytes_ = out_->size();
   return {};
 }
 
-Result<void> ShardWriter::Add(const NewRow& row) {
+Result<void> DvidShardWriter::Add(const NewRow& row) {
   if (row.labels.size() != row.supervoxels.size()) {
     return InvalidArgument(fmt::format("{}: block {}: {} labels for {} supervoxels",
                                        location_.Describe(), ToString(row.block),
@@ -198,8 +199,8 @@ Result<void> ShardWriter::Add(const NewRow& row) {
   return pending_.size() < options_.rows_per_batch ? Result<void>() : WriteBatch();
 }
 
-ByteVector ShardWriter::StreamMetadata(const std::vector<BytesView>& buffers,
-                                       uint64_t body) const {
+ByteVector DvidShardWriter::StreamMetadata(const std::vector<BytesView>& buffers,
+                                           uint64_t body) const {
   ByteVector metadata = BatchMetadata();
   const auto store = [&](size_t at, uint64_t value) {
     StoreLE<uint64_t>(metadata.data() + at, value);
@@ -219,8 +220,8 @@ ByteVector ShardWriter::StreamMetadata(const std::vector<BytesView>& buffers,
   return metadata;
 }
 
-ByteVector ShardWriter::SeedMetadata(const std::vector<BytesView>& buffers,
-                                     uint64_t body) const {
+ByteVector DvidShardWriter::SeedMetadata(const std::vector<BytesView>& buffers,
+                                         uint64_t body) const {
   std::vector<tables::TwoLongs> places;
   int64_t offset = 0;
   for (const BytesView buffer : buffers) {
@@ -250,7 +251,7 @@ ByteVector ShardWriter::SeedMetadata(const std::vector<BytesView>& buffers,
   return {bytes.begin(), bytes.end()};
 }
 
-Result<void> ShardWriter::WriteBatch() {
+Result<void> DvidShardWriter::WriteBatch() {
   if (pending_.empty()) return {};
   const BytesView none;
   std::vector<BytesView> buffers = {
@@ -289,12 +290,12 @@ Result<void> ShardWriter::WriteBatch() {
   return {};
 }
 
-Result<void> ShardWriter::WriteStreamEnd() {
+Result<void> DvidShardWriter::WriteStreamEnd() {
   DOLIUM_TRY_VOID(out_->Append(AsBytes(kEndMark)));
   return {};
 }
 
-Result<void> ShardWriter::WriteSeedEnd() {
+Result<void> DvidShardWriter::WriteSeedEnd() {
   DOLIUM_TRY_VOID(out_->Append(AsBytes(kEndMark)));
   flatbuffers::FlatBufferBuilder builder;
   const Offset schema = SeedSchema(builder);
@@ -325,7 +326,7 @@ Result<void> ShardWriter::WriteSeedEnd() {
   return out_->Append(end);
 }
 
-Result<WriteSummary> ShardWriter::Finish() {
+Result<WriteSummary> DvidShardWriter::Finish() {
   DOLIUM_TRY_VOID(WriteBatch());
   const bool is_stream = options_.layout == ShardLayout::kStream;
   DOLIUM_TRY_VOID(is_stream ? WriteStreamEnd() : WriteSeedEnd());

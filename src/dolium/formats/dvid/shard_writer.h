@@ -1,4 +1,4 @@
-// ShardWriter: writes one shard, front to back.
+// DvidShardWriter: writes one shard, front to back.
 //
 // By default as DVID does it: an Arrow stream with one row to a batch and a CSV beside
 // it. For the same rows the .arrow file is the same, byte for byte. The seed's layout is
@@ -22,7 +22,7 @@ namespace dolium::dvid {
 
 enum class ShardLayout : uint8_t { kStream, kSeed };
 
-struct ShardWriterOptions {
+struct DvidShardWriterOptions {
   ShardLayout layout = ShardLayout::kStream;
   CsvForm csv = CsvForm::kDocumented;
   size_t rows_per_batch = 1;
@@ -36,12 +36,12 @@ struct NewRow {
   uint32_t uncompressed_size = 0;
 };
 
-class ShardWriter {
+class DvidShardWriter {
  public:
   // `location` is that of the .arrow file. Nothing appears before Finish().
-  static Result<std::unique_ptr<ShardWriter>> Begin(const Location& location,
-                                                    const ShardWriterOptions& options);
-  ~ShardWriter();
+  static Result<std::unique_ptr<DvidShardWriter>> Begin(
+      const Location& location, const DvidShardWriterOptions& options);
+  ~DvidShardWriter();
 
   // Copies what it is given. kInvalidArgument if the lists differ in length, or are too
   // long for one batch.
@@ -53,10 +53,10 @@ class ShardWriter {
   Result<WriteSummary> Finish();
 
  private:
-  ShardWriter(Location location, const ShardWriterOptions& options,
-              std::unique_ptr<ObjectWriter> out);
+  DvidShardWriter(Location location, const DvidShardWriterOptions& options,
+                  std::unique_ptr<ObjectWriter> out);
 
-  Result<void> WriteHead();
+  Result<void> WriteHeader();
   Result<void> WriteBatch();
   ByteVector StreamMetadata(const std::vector<BytesView>& buffers, uint64_t body) const;
   ByteVector SeedMetadata(const std::vector<BytesView>& buffers, uint64_t body) const;
@@ -64,7 +64,7 @@ class ShardWriter {
   Result<void> WriteSeedEnd();
 
   const Location location_;
-  const ShardWriterOptions options_;
+  const DvidShardWriterOptions options_;
   std::unique_ptr<ObjectWriter> out_;
   uint64_t rows_ = 0;
   uint64_t value_bytes_ = 0;

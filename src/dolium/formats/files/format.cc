@@ -10,8 +10,8 @@
 namespace dolium::files {
 namespace {
 
-// Any folder with a file in it will do, so every format that knows its own bids higher.
-constexpr int kBid = 5;
+// Any folder with a file in it will do, so every format that knows its own scores higher.
+constexpr int kScore = 5;
 // Names that a probe looks at; a folder may have millions.
 constexpr size_t kProbeNames = 1000;
 
@@ -32,7 +32,7 @@ Result<int> Probe(const Location& location) {
         return !has_shard && ++seen < kProbeNames;
       });
   if (!listed && !IsAbsentOrUnlistable(listed.error())) return listed.error();
-  return listed && has_file && !has_shard ? kBid : 0;
+  return listed && has_file && !has_shard ? kScore : 0;
 }
 
 Result<std::unique_ptr<Container>> Open(const Location& location,

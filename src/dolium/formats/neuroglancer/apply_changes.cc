@@ -22,12 +22,12 @@ class RewriteProgress {
 
   // The next shard takes about `expected` bytes.
   void Begin(uint64_t expected) { expected_ = expected; }
-  void Tell(uint64_t written) const {
+  void Report(uint64_t written) const {
     if (!report_) return;
     report_({.bytes = before_ + std::min(written, expected_), .total_bytes = total_});
   }
   void End() {
-    Tell(expected_);
+    Report(expected_);
     before_ += expected_;
   }
 
@@ -60,8 +60,9 @@ ChunkUpdate ToUpdate(const ShardReader& reader, uint64_t id, const Change& chang
           return NotFound(fmt::format("{}: no chunk {}", reader.folder().Describe(), id));
         }
         if (change.only_if_absent && old.is_there) {
-          return Exists(fmt::format("{}: {}: is there already; --force replaces it",
-                                    reader.folder().Describe(), id));
+          return Exists(fmt::format("{}: {}: is there already",
+                                    reader.folder().Describe(), id))
+              .WithHint(Hint::kReplace);
         }
         return NewChunk{ToVector(*change.value), ToVector(change.preceding)};
       },
@@ -99,7 +100,7 @@ Result<void> ApplyChanges(const ShardReader& reader, Store& store, Kind kind,
     } else if (kind == Kind::kMesh) {
       DOLIUM_TRY_VOID(CheckFragments(change).Within(fmt::format("chunk {}", id)));
     }
-    OfShard& shard = by_shard[reader.spec().PlaceOf(id).shard];
+    OfShard& shard = by_shard[reader.spec().LocationOf(id).shard];
     shard.updates.push_back(ToUpdate(reader, id, change));
     shard.bytes += change.preceding.size() + (change.value ? change.value->size() : 0);
   }
@@ -116,7 +117,7 @@ Result<void> ApplyChanges(const ShardReader& reader, Store& store, Kind kind,
     progress.Begin(of_shard.bytes);
     DOLIUM_TRY_VOID(
         UpdateShard(reader, store, kind, shard, of_shard.updates,
-                    {.progress = [&](uint64_t bytes) { progress.Tell(bytes); },
+                    {.progress = [&](uint64_t bytes) { progress.Report(bytes); },
                      .stop = options.stop}));
     progress.End();
   }

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "dolium/container/entry_error.h"
-#include "dolium/formats/neuroglancer/piece_sources.h"
+#include "dolium/formats/neuroglancer/chunk_sources.h"
 #include "dolium/formats/neuroglancer/sharded_container.h"
 
 namespace dolium::neuroglancer {
@@ -34,17 +34,17 @@ class ShardChecker {
 
   Result<void> Run() {
     if (!shard_) {
-      Tell(Severity::kError, "name", "", std::nullopt,
-           fmt::format(
-               "no shard of this spec has this name (names are like \"{}.shard\"); "
-               "readers will not find it",
-               reader_.spec().ShardStem(0)));
+      Report(Severity::kError, "name", "", std::nullopt,
+             fmt::format(
+                 "no shard of this spec has this name (names are like \"{}.shard\"); "
+                 "readers will not find it",
+                 reader_.spec().ShardStem(0)));
     }
     const auto body = reader_.store().Stat(objects_.body);
     if (!body) return body.error();
     if (!*body) {
-      Tell(Severity::kError, "missing", "", std::nullopt,
-           fmt::format("{} is missing", reader_.store().Describe(objects_.body)));
+      Report(Severity::kError, "missing", "", std::nullopt,
+             fmt::format("{} is missing", reader_.store().Describe(objects_.body)));
       return {};
     }
     size_ = (*body)->size;
@@ -52,9 +52,9 @@ class ShardChecker {
       const std::string index = reader_.ObjectsOf(*shard_, /*pair=*/true).index;
       DOLIUM_TRY(const auto pair, reader_.store().Stat(index));
       if (pair) {
-        Tell(Severity::kWarning, "pair", "", std::nullopt,
-             fmt::format("{} is there, too; readers take the .shard",
-                         reader_.store().Describe(index)));
+        Report(Severity::kWarning, "pair", "", std::nullopt,
+               fmt::format("{} is there, too; readers take the .shard",
+                           reader_.store().Describe(index)));
       }
     }
     Result<void> result;
@@ -77,8 +77,8 @@ class ShardChecker {
   }
 
  private:
-  void Tell(Severity severity, std::string kind, std::string key,
-            std::optional<ByteRange> range, std::string message) {
+  void Report(Severity severity, std::string kind, std::string key,
+              std::optional<ByteRange> range, std::string message) {
     visitor_({severity, std::move(kind), reader_.store().Describe(objects_.index),
               std::move(key), range, std::move(message)});
   }
@@ -94,21 +94,21 @@ class ShardChecker {
     uses_.push_back(
         {{objects_.body_base + row.begin, row.end - row.begin}, minishard, true});
     if (loaded->chunks.empty()) {
-      Tell(Severity::kWarning, "empty", "", uses_.back().range,
-           fmt::format("the index of minishard {} lists no chunks", minishard));
+      Report(Severity::kWarning, "empty", "", uses_.back().range,
+             fmt::format("the index of minishard {} lists no chunks", minishard));
     }
     CheckOrder(minishard, loaded->chunks);
     std::vector<ChunkLocation> within;
     for (const ChunkLocation& chunk : loaded->chunks) {
-      if (CheckPlace(minishard, chunk)) within.push_back(chunk);
+      if (CheckLocation(minishard, chunk)) within.push_back(chunk);
     }
     return CheckFragments(*loaded, within);
   }
 
   void CheckOrder(uint64_t minishard, std::span<const ChunkLocation> chunks) {
     if (!std::ranges::is_sorted(chunks, {}, &ChunkLocation::id)) {
-      Tell(Severity::kWarning, "order", "", std::nullopt,
-           fmt::format("minishard {} lists its chunks out of order", minishard));
+      Report(Severity::kWarning, "order", "", std::nullopt,
+             fmt::format("minishard {} lists its chunks out of order", minishard));
     }
     std::vector<uint64_t> ids;
     ids.reserve(chunks.size());
@@ -116,31 +116,31 @@ class ShardChecker {
     std::ranges::sort(ids);
     for (size_t i = 1; i < ids.size(); ++i) {
       if (ids[i] == ids[i - 1] && (i == 1 || ids[i] != ids[i - 2])) {
-        Tell(Severity::kError, "duplicate", std::to_string(ids[i]), std::nullopt,
-             fmt::format("minishard {} lists it more than once", minishard));
+        Report(Severity::kError, "duplicate", std::to_string(ids[i]), std::nullopt,
+               fmt::format("minishard {} lists it more than once", minishard));
       }
     }
   }
 
-  // Whether the chunk lies within the object; tells if not, or if it is in the wrong
+  // Whether the chunk lies within the object; reports if not, or if it is in the wrong
   // place.
-  bool CheckPlace(uint64_t minishard, const ChunkLocation& chunk) {
+  bool CheckLocation(uint64_t minishard, const ChunkLocation& chunk) {
     const std::string key = std::to_string(chunk.id);
-    const Place place = reader_.spec().PlaceOf(chunk.id);
+    const MinishardLocation place = reader_.spec().LocationOf(chunk.id);
     if (place.minishard != minishard || (shard_ && place.shard != *shard_)) {
-      Tell(Severity::kError, "misplaced", key,
-           ByteRange::Make(chunk.offset, chunk.length),
-           fmt::format(
-               "is in minishard {}, but belongs into shard {}, minishard {}; readers "
-               "will not find it",
-               minishard, reader_.spec().ShardStem(place.shard), place.minishard));
+      Report(Severity::kError, "misplaced", key,
+             ByteRange::Make(chunk.offset, chunk.length),
+             fmt::format(
+                 "is in minishard {}, but belongs into shard {}, minishard {}; readers "
+                 "will not find it",
+                 minishard, reader_.spec().ShardStem(place.shard), place.minishard));
     }
     if (chunk.FitsIn(size_)) return true;
-    Tell(Severity::kError, "bounds", key, ByteRange::Make(chunk.offset, chunk.length),
-         fmt::format(
-             "bytes at {}, {} long, do not lie within the object ({} bytes); is the "
-             "upload complete?",
-             chunk.offset, chunk.length, size_));
+    Report(Severity::kError, "bounds", key, ByteRange::Make(chunk.offset, chunk.length),
+           fmt::format(
+               "bytes at {}, {} long, do not lie within the object ({} bytes); is the "
+               "upload complete?",
+               chunk.offset, chunk.length, size_));
     return false;
   }
 
@@ -181,9 +181,9 @@ class ShardChecker {
     const Use* reaching = nullptr;  // the use that reaches `covered`
     for (const Use& use : uses_) {
       if (use.range.offset < covered) {
-        TellOverlap(*reaching, use);
+        ReportOverlap(*reaching, use);
       } else if (use.range.offset > covered) {
-        TellUnused(covered, use.range.offset, "gap", "belong to nothing");
+        ReportUnused(covered, use.range.offset, "gap", "belong to nothing");
       }
       if (use.range.end() > covered) {
         covered = use.range.end();
@@ -191,26 +191,27 @@ class ShardChecker {
       }
     }
     if (covered < size_)
-      TellUnused(covered, size_, "trailing", "lie behind everything else");
+      ReportUnused(covered, size_, "trailing", "lie behind everything else");
   }
 
-  void TellOverlap(const Use& first, const Use& second) {
+  void ReportOverlap(const Use& first, const Use& second) {
     const bool shared =
         first.range == second.range && !first.is_index && !second.is_index;
     const bool is_header =
         first.is_index && first.range.offset == 0 && !objects_.is_pair();
-    Tell(shared ? Severity::kWarning : Severity::kError, shared ? "shared" : "overlap",
-         second.is_index ? "" : std::to_string(second.owner), second.range,
-         fmt::format(
-             "{}bytes {} {} {} of {}", second.is_index ? second.Name() + ", " : "",
-             ToString(second.range), shared ? "are also those" : "overlap the bytes",
-             ToString(first.range), is_header ? "the shard index" : first.Name()));
+    Report(shared ? Severity::kWarning : Severity::kError, shared ? "shared" : "overlap",
+           second.is_index ? "" : std::to_string(second.owner), second.range,
+           fmt::format(
+               "{}bytes {} {} {} of {}", second.is_index ? second.Name() + ", " : "",
+               ToString(second.range), shared ? "are also those" : "overlap the bytes",
+               ToString(first.range), is_header ? "the shard index" : first.Name()));
   }
 
-  void TellUnused(uint64_t begin, uint64_t end, std::string kind, std::string_view what) {
+  void ReportUnused(uint64_t begin, uint64_t end, std::string kind,
+                    std::string_view what) {
     const ByteRange range{begin, end - begin};
-    Tell(Severity::kWarning, std::move(kind), "", range,
-         fmt::format("bytes {} {}", ToString(range), what));
+    Report(Severity::kWarning, std::move(kind), "", range,
+           fmt::format("bytes {} {}", ToString(range), what));
   }
 
   const ShardReader& reader_;

@@ -154,14 +154,14 @@ Result<int> Probe(const Location& location) {
   if (const auto marker = ReadMarker(location); marker && *marker) {
     if (ShardingFromMarker(**marker, location)) return kHasShards;
   }
-  int bid = 0;
+  int score = 0;
   const auto listed =
       location.store->List(location.path, [&](std::string_view name, bool is_folder) {
-        if (!is_folder && name.ends_with(".shard")) bid = kHasShards;
-        return bid == 0;
+        if (!is_folder && name.ends_with(".shard")) score = kHasShards;
+        return score == 0;
       });
-  static_cast<void>(listed);  // No listing, no bid.
-  return bid;
+  static_cast<void>(listed);  // No listing, no score.
+  return score;
 }
 
 Result<std::unique_ptr<Container>> Open(const Location& location,

@@ -171,10 +171,9 @@ Result<ShardingInfo> FindSharding(const Location& folder) {
     }
     info_folder = Above(info_folder);
   }
-  return NotFound(fmt::format(
-      "{}: no info file in it or above it describes these shards; give the spec "
-      "with --sharding FILE",
-      folder.Describe()));
+  return NotFound(fmt::format("{}: no info file in it or above it describes these shards",
+                              folder.Describe()))
+      .WithHint(Hint::kGiveSharding);
 }
 
 Result<ShardingInfo> ShardingFromText(std::string_view text, const Location& folder) {

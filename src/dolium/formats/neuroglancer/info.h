@@ -45,7 +45,7 @@ Result<std::vector<ShardedFolder>> ParseInfo(std::string_view text);
 // the folder is a volume with several sharded scales, naming them.
 Result<ShardingInfo> FindSharding(const Location& folder);
 
-// The same from a text that the caller names (--sharding FILE).
+// The same from a text that the caller names of a file.
 Result<ShardingInfo> ShardingFromText(std::string_view text, const Location& folder);
 
 // The text of an info for a set like `own_info` (may be empty) with another spec.

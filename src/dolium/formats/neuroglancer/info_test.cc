@@ -73,10 +73,10 @@ TEST_F(FindShardingTest, AsksWhichScaleIsMeant) {
 }
 
 TEST_F(FindShardingTest, SaysHowToGoOnWithoutAnInfo) {
-  EXPECT_EQ(
-      Find("x/y").error().message,
-      "memory://m/x/y: no info file in it or above it describes these shards; give the "
-      "spec with --sharding FILE");
+  const auto found = Find("x/y");
+  EXPECT_EQ(found.error().message,
+            "memory://m/x/y: no info file in it or above it describes these shards");
+  EXPECT_EQ(found.error().hint, Hint::kGiveSharding);
 }
 
 TEST_F(FindShardingTest, SaysThatDataAreNotSharded) {

@@ -19,31 +19,31 @@ constexpr uint64_t kKernelCopyBytes = uint64_t{128} << 10;
 constexpr uint64_t kBatchBytes = uint64_t{8} << 20;
 constexpr size_t kBatchSegments = 4096;
 
-// Copies pieces to the output in order: joins neighbours, batches small reads.
-class PieceCopier {
+// Copies chunks to the output in order: joins neighbours, batches small reads.
+class ChunkCopier {
  public:
-  PieceCopier(std::span<const PieceInput> inputs, ObjectWriter& out)
+  ChunkCopier(std::span<const ChunkInput> inputs, ObjectWriter& out)
       : inputs_(inputs), out_(out) {}
 
-  Result<void> Add(const Piece& piece) {
-    if (piece.memory != nullptr) {
+  Result<void> Add(const StoredChunk& stored_chunk) {
+    if (stored_chunk.memory != nullptr) {
       DOLIUM_TRY_VOID(Flush());
-      return out_.Append({piece.memory, piece.total()});
+      return out_.Append({stored_chunk.memory, stored_chunk.total()});
     }
-    if (piece.total() == 0) return {};
+    if (stored_chunk.total() == 0) return {};
     if (!segments_.empty()) {
       Segment& last = segments_.back();
-      if (last.input == piece.input && last.offset + last.length == piece.offset &&
-          last.length < kBatchBytes) {
-        last.length += piece.total();
-        bytes_ += piece.total();
+      if (last.input == stored_chunk.input &&
+          last.offset + last.length == stored_chunk.offset && last.length < kBatchBytes) {
+        last.length += stored_chunk.total();
+        bytes_ += stored_chunk.total();
         return {};
       }
     }
     if (bytes_ >= kBatchBytes || segments_.size() >= kBatchSegments)
       DOLIUM_TRY_VOID(Flush());
-    segments_.push_back({piece.input, piece.offset, piece.total()});
-    bytes_ += piece.total();
+    segments_.push_back({stored_chunk.input, stored_chunk.offset, stored_chunk.total()});
+    bytes_ += stored_chunk.total();
     return {};
   }
 
@@ -52,7 +52,7 @@ class PieceCopier {
     while (begin < segments_.size()) {
       const Segment& first = segments_[begin];
       if (first.length >= kKernelCopyBytes) {
-        const PieceInput& input = inputs_[first.input];
+        const ChunkInput& input = inputs_[first.input];
         DOLIUM_TRY_VOID(out_.AppendFrom(*input.store, input.object->name,
                                         {first.offset, first.length},
                                         input.object->generation));
@@ -89,14 +89,14 @@ class PieceCopier {
       at += segment.length;
     }
     for (const auto& [number, of_input] : slices) {
-      const PieceInput& input = inputs_[number];
+      const ChunkInput& input = inputs_[number];
       DOLIUM_TRY_VOID(input.store->ReadInto(input.object->name, of_input,
                                             {.if_generation = input.object->generation}));
     }
     return out_.Append(buffer_);
   }
 
-  std::span<const PieceInput> inputs_;
+  std::span<const ChunkInput> inputs_;
   ObjectWriter& out_;
   std::vector<Segment> segments_;
   uint64_t bytes_ = 0;
@@ -106,13 +106,13 @@ class PieceCopier {
 // What the first pass learns of a minishard, and may keep for the second.
 struct PlannedMinishard {
   bool kept = false;
-  std::vector<Piece> pieces;
+  std::vector<StoredChunk> stored_chunks;
   ByteVector index;  // encoded
 };
 
 class Assembler {
  public:
-  Assembler(const ShardingSpec& spec, PieceSource& source, ObjectWriter& out,
+  Assembler(const ShardingSpec& spec, ChunkSource& source, ObjectWriter& out,
             const AssembleOptions& options)
       : spec_(spec), source_(source), out_(out), options_(options) {}
 
@@ -140,25 +140,26 @@ class Assembler {
     planned_.resize(count);
     uint64_t cursor = 0;
     for (uint64_t minishard = 0; minishard < count; ++minishard) {
-      std::vector<Piece> pieces;
-      DOLIUM_TRY_VOID(LoadSorted(minishard, pieces));
-      if (pieces.empty()) continue;
-      DOLIUM_TRY(ByteVector index, EncodeIndex(pieces, cursor));
-      summary_.entries += pieces.size();
-      for (const Piece& piece : pieces) summary_.value_bytes += piece.length;
+      std::vector<StoredChunk> stored_chunks;
+      DOLIUM_TRY_VOID(LoadSorted(minishard, stored_chunks));
+      if (stored_chunks.empty()) continue;
+      DOLIUM_TRY(ByteVector index, EncodeIndex(stored_chunks, cursor));
+      summary_.entries += stored_chunks.size();
+      for (const StoredChunk& stored_chunk : stored_chunks)
+        summary_.value_bytes += stored_chunk.length;
       rows_[minishard] = {cursor, cursor + index.size()};
       cursor += index.size();
-      const uint64_t cost = pieces.size() * sizeof(Piece) + index.size();
+      const uint64_t cost = stored_chunks.size() * sizeof(StoredChunk) + index.size();
       if (kept_bytes_ + cost <= options_.memory) {
         kept_bytes_ += cost;
-        planned_[minishard] = {true, std::move(pieces), std::move(index)};
+        planned_[minishard] = {true, std::move(stored_chunks), std::move(index)};
       }
     }
     return {};
   }
 
   Result<void> WriteBody() {
-    PieceCopier copier(source_.inputs(), out_);
+    ChunkCopier copier(source_.inputs(), out_);
     uint64_t cursor = 0;
     for (uint64_t minishard = 0; minishard < rows_.size(); ++minishard) {
       if (rows_[minishard].empty()) continue;
@@ -166,14 +167,16 @@ class Assembler {
       const uint64_t values_begin = cursor;
       uint64_t index_begin = cursor;
       if (!planned.kept) {
-        DOLIUM_TRY_VOID(LoadSorted(minishard, planned.pieces));
-        DOLIUM_TRY(planned.index, EncodeIndex(planned.pieces, index_begin));
+        DOLIUM_TRY_VOID(LoadSorted(minishard, planned.stored_chunks));
+        DOLIUM_TRY(planned.index, EncodeIndex(planned.stored_chunks, index_begin));
       }
-      for (const Piece& piece : planned.pieces) DOLIUM_TRY_VOID(copier.Add(piece));
+      for (const StoredChunk& stored_chunk : planned.stored_chunks)
+        DOLIUM_TRY_VOID(copier.Add(stored_chunk));
       DOLIUM_TRY_VOID(copier.Flush());
       DOLIUM_TRY_VOID(out_.Append(planned.index));
       if (options_.progress) {
-        options_.progress(planned.pieces.size(), rows_[minishard].begin - values_begin);
+        options_.progress(planned.stored_chunks.size(),
+                          rows_[minishard].begin - values_begin);
       }
       cursor = rows_[minishard].end;
       if (out_.size() != spec_.shard_index_bytes() + cursor) {
@@ -184,14 +187,14 @@ class Assembler {
     return {};
   }
 
-  Result<void> LoadSorted(uint64_t minishard, std::vector<Piece>& pieces) {
+  Result<void> LoadSorted(uint64_t minishard, std::vector<StoredChunk>& stored_chunks) {
     if (options_.stop.stop_requested()) return Cancelled();
-    DOLIUM_TRY_VOID(source_.Load(minishard, pieces));
-    if (!std::ranges::is_sorted(pieces, {}, &Piece::id)) {
-      std::ranges::sort(pieces, {}, &Piece::id);
+    DOLIUM_TRY_VOID(source_.Load(minishard, stored_chunks));
+    if (!std::ranges::is_sorted(stored_chunks, {}, &StoredChunk::id)) {
+      std::ranges::sort(stored_chunks, {}, &StoredChunk::id);
     }
-    const auto twice = std::ranges::adjacent_find(pieces, {}, &Piece::id);
-    if (twice != pieces.end()) {
+    const auto twice = std::ranges::adjacent_find(stored_chunks, {}, &StoredChunk::id);
+    if (twice != stored_chunks.end()) {
       return InvalidArgument(fmt::format("chunk {} is given twice", twice->id));
     }
     return {};
@@ -199,18 +202,20 @@ class Assembler {
 
   // The encoded index of a minishard whose values begin at `cursor`, which moves past
   // them.
-  Result<ByteVector> EncodeIndex(std::span<const Piece> pieces, uint64_t& cursor) const {
+  Result<ByteVector> EncodeIndex(std::span<const StoredChunk> stored_chunks,
+                                 uint64_t& cursor) const {
     std::vector<ChunkLocation> chunks;
-    chunks.reserve(pieces.size());
-    for (const Piece& piece : pieces) {
-      chunks.push_back({piece.id, cursor + piece.preceding, piece.length});
-      cursor += piece.total();
+    chunks.reserve(stored_chunks.size());
+    for (const StoredChunk& stored_chunk : stored_chunks) {
+      chunks.push_back(
+          {stored_chunk.id, cursor + stored_chunk.preceding, stored_chunk.length});
+      cursor += stored_chunk.total();
     }
     return Encode(CodecsOf(spec_.minishard_index_encoding), EncodeMinishardIndex(chunks));
   }
 
   const ShardingSpec& spec_;
-  PieceSource& source_;
+  ChunkSource& source_;
   ObjectWriter& out_;
   const AssembleOptions& options_;
   std::vector<ShardIndexRow> rows_;
@@ -221,7 +226,7 @@ class Assembler {
 
 }  // namespace
 
-Result<WriteSummary> AssembleShard(const ShardingSpec& spec, PieceSource& source,
+Result<WriteSummary> AssembleShard(const ShardingSpec& spec, ChunkSource& source,
                                    ObjectWriter& out, const AssembleOptions& options) {
   return Assembler(spec, source, out, options).Run();
 }

@@ -131,7 +131,7 @@ std::string ShardReader::RowProblem(const ShardObjects& objects, const ShardInde
 bool ShardReader::ReadMinishards(const ShardObjects& objects, const ObjectInfo& index,
                                  std::span<const MinishardRow> rows,
                                  const MinishardVisitor& visit) const {
-  // Of a pair, only the reads of the body tell its size and generation.
+  // Of a pair, only the reads of the body return its size and generation.
   const uint64_t known_size = objects.is_pair() ? 0 : index.size;
   ReadOptions options;
   if (!objects.is_pair()) options.if_generation = index.generation;
@@ -213,14 +213,14 @@ void ShardReader::ForgetBlocks(const ShardObjects& objects, uint64_t minishard) 
 }
 
 void ShardReader::Forget(uint64_t id) const {
-  const Place place = spec_.PlaceOf(id);
+  const MinishardLocation place = spec_.LocationOf(id);
   for (const bool pair : {false, true}) {
     ForgetBlocks(ObjectsOf(place.shard, pair), place.minishard);
   }
 }
 
 Result<std::optional<ChunkRef>> ShardReader::Locate(uint64_t id) const {
-  const Place place = spec_.PlaceOf(id);
+  const MinishardLocation place = spec_.LocationOf(id);
   for (const bool pair : {false, true}) {
     if (pair && !MayHavePairs()) break;
     const ShardObjects objects = ObjectsOf(place.shard, pair);
@@ -246,7 +246,7 @@ bool ShardReader::MayHavePairs() const {
 
 Result<std::optional<ChunkRef>> ShardReader::LocateIn(const ShardObjects& objects,
                                                       uint64_t id) const {
-  const uint64_t number = spec_.PlaceOf(id).minishard;
+  const uint64_t number = spec_.LocationOf(id).minishard;
   for (int attempt = 0;; ++attempt) {
     DOLIUM_TRY(const auto minishard, CachedMinishard(objects, number));
     if (const ChunkLocation* chunk = minishard->Find(id)) {
@@ -281,7 +281,7 @@ Result<void> ShardReader::ReadChunk(const ChunkRef& chunk, MutableBytes into) co
 
 Result<void> ShardReader::ReadChunks(std::span<const ChunkRef> chunks,
                                      std::span<const MutableBytes> into) const {
-  // Many chunks share few versions, which cost string comparisons to tell apart.
+  // Many chunks share few versions, which cost string comparisons to distinguish.
   struct Wanted {
     size_t version = 0;
     uint64_t offset = 0;

@@ -162,7 +162,7 @@ class ShardReader {
 };
 
 // Reads every minishard index of a shard, many at a time; `visit` gets each that is not
-// empty, in order, and ends the reading by returning false. The answer tells the size and
+// empty, in order, and ends the reading by returning false. The answer has the size and
 // generation of the object with the shard index. With `generation`, kConflict if that is
 // another one by now, before anything is visited.
 Result<ObjectInfo> ScanMinishards(const ShardReader& reader, const ShardObjects& objects,

@@ -97,7 +97,7 @@ TEST(ShardReader, SeesAReplacedShard) {
   EXPECT_EQ(*reader.Get(2), std::nullopt);
 }
 
-TEST(ShardReader, TellsOfAReplacementBetweenLocateAndRead) {
+TEST(ShardReader, ReportsAReplacementBetweenLocateAndRead) {
   TestFolder folder;
   WriteChunks(folder.location, {}, {{1, "one"}});
   const ShardReader reader(folder.location, {}, kCache);
@@ -145,7 +145,7 @@ TEST(ShardReader, GivesNoWrongBytesWhileShardsAreReplaced) {
     readers.emplace_back([&, t] {
       while (!done) {
         const auto value = reader.Get(t * 5);
-        if (!value) {  // Replaced too often in a row: told, not hidden.
+        if (!value) {  // Replaced too often in a row: reported, not hidden.
           if (value.error().code != ErrorCode::kConflict) ++wrong;
           continue;
         }

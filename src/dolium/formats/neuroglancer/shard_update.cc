@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/parallel.h"
-#include "dolium/formats/neuroglancer/piece_sources.h"
+#include "dolium/formats/neuroglancer/chunk_sources.h"
 #include "dolium/formats/neuroglancer/shard_assembler.h"
 
 namespace dolium::neuroglancer {
@@ -28,7 +28,7 @@ constexpr uint64_t kCopyBytes = uint64_t{64} << 20;
 struct Pending {
   const ChunkUpdate* update = nullptr;
   uint64_t minishard = 0;
-  std::optional<Piece> old;  // of the generation that is being replaced
+  std::optional<StoredChunk> old;  // of the generation that is being replaced
   bool is_made = false;
   bool remove = false;
   ByteVector bytes;  // preceding and stored value
@@ -38,31 +38,32 @@ struct Pending {
 };
 
 // A shard as it is, with updates laid over it.
-class UpdatedSource : public PieceSource {
+class UpdatedSource : public ChunkSource {
  public:
   UpdatedSource(std::unique_ptr<ShardSource> old, std::span<const Pending> updates)
       : old_(std::move(old)), updates_(updates) {}
 
-  Result<void> Load(uint64_t minishard, std::vector<Piece>& pieces) override {
-    if (old_ != nullptr) DOLIUM_TRY_VOID(old_->Load(minishard, pieces));
+  Result<void> Load(uint64_t minishard,
+                    std::vector<StoredChunk>& stored_chunks) override {
+    if (old_ != nullptr) DOLIUM_TRY_VOID(old_->Load(minishard, stored_chunks));
     const auto here =
         std::ranges::equal_range(updates_, minishard, {}, &Pending::minishard);
     const auto id_of = [](const Pending& pending) { return pending.update->id; };
-    std::erase_if(pieces, [&](const Piece& piece) {
-      return std::ranges::binary_search(here, piece.id, {}, id_of);
+    std::erase_if(stored_chunks, [&](const StoredChunk& stored_chunk) {
+      return std::ranges::binary_search(here, stored_chunk.id, {}, id_of);
     });
     for (const Pending& pending : here) {
       if (pending.remove) continue;
-      pieces.push_back({.id = pending.update->id,
-                        .length = pending.bytes.size() - pending.preceding,
-                        .preceding = pending.preceding,
-                        .memory = pending.bytes.data()});
+      stored_chunks.push_back({.id = pending.update->id,
+                               .length = pending.bytes.size() - pending.preceding,
+                               .preceding = pending.preceding,
+                               .memory = pending.bytes.data()});
     }
     return {};
   }
 
-  std::span<const PieceInput> inputs() const override {
-    return old_ == nullptr ? std::span<const PieceInput>() : old_->inputs();
+  std::span<const ChunkInput> inputs() const override {
+    return old_ == nullptr ? std::span<const ChunkInput>() : old_->inputs();
   }
 
  private:
@@ -70,7 +71,7 @@ class UpdatedSource : public PieceSource {
   std::span<const Pending> updates_;
 };
 
-// Passes everything on to another writer, tells how far it is, and heeds a stop request.
+// Passes everything on to another writer, reports progress, and follows a stop request.
 class WatchedWriter final : public ObjectWriter {
  public:
   WatchedWriter(ObjectWriter& out, const UpdateOptions& options)
@@ -121,7 +122,7 @@ class ShardUpdater {
     for (const ChunkUpdate& update : updates) {
       Pending& pending = updates_.emplace_back();
       pending.update = &update;
-      pending.minishard = reader_.spec().PlaceOf(update.id).minishard;
+      pending.minishard = reader_.spec().LocationOf(update.id).minishard;
     }
     std::ranges::sort(updates_, {}, &Pending::place);
   }
@@ -156,7 +157,7 @@ class ShardUpdater {
     }
     DOLIUM_TRY_VOID(FindOld(old.get()));
     DOLIUM_TRY_VOID(
-        MakeAll(old == nullptr ? std::span<const PieceInput>() : old->inputs()));
+        MakeAll(old == nullptr ? std::span<const ChunkInput>() : old->inputs()));
     UpdatedSource source(std::move(old), updates_);
     DOLIUM_TRY(const auto file, store_.Begin(single.index));
     WatchedWriter out(*file, options_);
@@ -190,7 +191,7 @@ class ShardUpdater {
 
   // Looks up what is there of the chunks whose updates ask for it.
   Result<void> FindOld(ShardSource* old) {
-    std::vector<Piece> pieces;
+    std::vector<StoredChunk> stored_chunks;
     std::optional<uint64_t> loaded;
     for (Pending& pending : updates_) {
       pending.old.reset();
@@ -198,20 +199,21 @@ class ShardUpdater {
         continue;
       }
       if (loaded != pending.minishard) {
-        pieces.clear();
+        stored_chunks.clear();
         DOLIUM_TRY_VOID(
-            LostIf(ErrorCode::kNotFound, old->Load(pending.minishard, pieces)));
-        std::ranges::sort(pieces, {}, &Piece::id);
+            LostIf(ErrorCode::kNotFound, old->Load(pending.minishard, stored_chunks)));
+        std::ranges::sort(stored_chunks, {}, &StoredChunk::id);
         loaded = pending.minishard;
       }
-      const auto found =
-          std::ranges::lower_bound(pieces, pending.update->id, {}, &Piece::id);
-      if (found != pieces.end() && found->id == pending.update->id) pending.old = *found;
+      const auto found = std::ranges::lower_bound(stored_chunks, pending.update->id, {},
+                                                  &StoredChunk::id);
+      if (found != stored_chunks.end() && found->id == pending.update->id)
+        pending.old = *found;
     }
     return {};
   }
 
-  Result<void> MakeAll(std::span<const PieceInput> inputs) {
+  Result<void> MakeAll(std::span<const ChunkInput> inputs) {
     return ParallelFor(
         updates_.size(), options_.jobs,
         [&](size_t i) -> Result<void> {
@@ -224,7 +226,7 @@ class ShardUpdater {
         options_.stop);
   }
 
-  Result<void> Make(Pending& pending, std::span<const PieceInput> inputs) {
+  Result<void> Make(Pending& pending, std::span<const ChunkInput> inputs) {
     OldChunk old;
     old.is_there = pending.old.has_value();
     if (old.is_there && pending.update->needs == ChunkUpdate::Needs::kValue) {
@@ -251,18 +253,19 @@ class ShardUpdater {
     return {};
   }
 
-  Result<Bytes> ReadOld(const Piece& piece, std::span<const PieceInput> inputs) const {
-    const PieceInput& input = inputs[piece.input];
+  Result<Bytes> ReadOld(const StoredChunk& stored_chunk,
+                        std::span<const ChunkInput> inputs) const {
+    const ChunkInput& input = inputs[stored_chunk.input];
     const auto about = [&](Error error) {
       return std::move(error).Within(fmt::format(
-          "{}: chunk {}", input.store->Describe(input.object->name), piece.id));
+          "{}: chunk {}", input.store->Describe(input.object->name), stored_chunk.id));
     };
-    if (piece.length > options_.decode_limit) {
+    if (stored_chunk.length > options_.decode_limit) {
       return about(Corrupt(fmt::format("{} bytes, more than the limit of {} bytes",
-                                       piece.length, options_.decode_limit)));
+                                       stored_chunk.length, options_.decode_limit)));
     }
-    Buffer stored(static_cast<size_t>(piece.length));
-    const ReadSlice slice{piece.offset + piece.preceding, stored.view()};
+    Buffer stored(static_cast<size_t>(stored_chunk.length));
+    const ReadSlice slice{stored_chunk.offset + stored_chunk.preceding, stored.view()};
     DOLIUM_TRY_VOID(
         LostIf(ErrorCode::kNotFound,
                input.store->ReadInto(input.object->name, std::span(&slice, 1),

@@ -44,7 +44,8 @@ struct ChunkUpdate {
 struct UpdateOptions {
   size_t jobs = 1;  // threads that make and encode chunks
   uint64_t decode_limit = kDefaultDecodeLimit;
-  // Told how many bytes of the new shard are written; less again after a lost race.
+  // Called with how many bytes of the new shard are written; less again after a lost
+  // race.
   std::function<void(uint64_t bytes)> progress = {};
   std::stop_token stop = {};
 };

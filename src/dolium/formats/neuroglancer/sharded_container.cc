@@ -6,7 +6,7 @@
 
 #include "dolium/base/parallel.h"
 #include "dolium/container/entry_error.h"
-#include "dolium/formats/neuroglancer/piece_sources.h"
+#include "dolium/formats/neuroglancer/chunk_sources.h"
 #include "dolium/formats/neuroglancer/sharded_writer.h"
 
 namespace dolium::neuroglancer {
@@ -186,7 +186,7 @@ bool ShardedContainer::VisitMinishard(const Minishard& minishard,
 Result<void> ShardedContainer::ScanObject(std::string_view object,
                                           const ScanVisitor& visitor) const {
   const NamedShard shard = ShardOfObject(object);
-  const auto tell = [&](const Error& error, std::optional<ByteRange> range) {
+  const auto report = [&](const Error& error, std::optional<ByteRange> range) {
     return visitor.damage(
         ErrorFinding("index", store().Describe(object), "", range, error));
   };
@@ -209,14 +209,14 @@ Result<void> ShardedContainer::ScanObject(std::string_view object,
                   if (minishard)
                     return VisitMinishard(*minishard, *unindexed, visitor, result);
                   if (is_damage(minishard.error())) {
-                    return tell(minishard.error(), shard.objects.RangeOf(row.row));
+                    return report(minishard.error(), shard.objects.RangeOf(row.row));
                   }
                   result = minishard.error();
                   return false;
                 });
   if (!scanned) {
     if (!is_damage(scanned.error())) return scanned.error();
-    tell(scanned.error(), ByteRange{0, info_.spec.shard_index_bytes()});
+    report(scanned.error(), ByteRange{0, info_.spec.shard_index_bytes()});
   }
   return result;
 }
@@ -238,7 +238,7 @@ Result<void> ShardedContainer::Apply(std::span<const Change> changes,
     }
     for (const Change& change : changes) {
       DOLIUM_TRY(const uint64_t id, ParseKey(change.key));
-      const uint64_t shard = info_.spec.PlaceOf(id).shard;
+      const uint64_t shard = info_.spec.LocationOf(id).shard;
       if (shard == *only.number) continue;
       return InvalidArgument(fmt::format("{}: chunk {} belongs into {}.shard",
                                          store().Describe(*only_shard_), id,

@@ -177,7 +177,7 @@ TEST_F(ContainerTest, ChangesSingleChunks) {
     ids.push_back(removed);
     EXPECT_EQ(ReadChunks(reader, ids), chunks) << seed;
     EXPECT_THAT(CheckAll(*container), IsEmpty());
-    // The result is what writing it anew would give.
+    // The result is what writing it again would give.
     TestFolder fresh;
     WriteChunks(fresh.location, spec, chunks);
     for (const std::string& name : fresh.Names())
@@ -294,21 +294,21 @@ TEST_F(ContainerTest, FindsPairsBesideShards) {
   EXPECT_EQ(Value(*container, "2"), "b");
 }
 
-TEST_F(ContainerTest, TellsOfBytesWhileItRewritesAMinishard) {
+TEST_F(ContainerTest, ReportsBytesWhileItRewritesAMinishard) {
   Write({}, {{1, std::string(100, 'a')}, {2, "b"}, {3, std::string(200, 'c')}});
   const uint64_t old_size = folder_.Get("0.shard").size();
-  std::vector<uint64_t> told;
+  std::vector<uint64_t> reported;
   ASSERT_TRUE(
       OpenSet()->Apply(std::vector<Change>{{"2", Bytes::Copy(AsBytes("new")), {}}},
                        {.progress =
                             [&](const Progress& progress) {
                               EXPECT_EQ(progress.total_bytes, old_size + 3);
-                              told.push_back(progress.bytes);
+                              reported.push_back(progress.bytes);
                             },
                         .stop = {}}));
   // The shard index; the chunks before the new one, itself, and those behind it; the
   // minishard index; all.
-  EXPECT_THAT(told, ElementsAre(16, 116, 119, 319, 391, old_size + 3));
+  EXPECT_THAT(reported, ElementsAre(16, 116, 119, 319, 391, old_size + 3));
 }
 
 TEST_F(ContainerTest, LeavesAShardAloneIfItsRewriteIsStopped) {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/container/read_entry.h"
-#include "dolium/formats/neuroglancer/part_pieces.h"
+#include "dolium/formats/neuroglancer/part_chunks.h"
 
 namespace dolium::neuroglancer {
 namespace {
@@ -50,7 +50,7 @@ std::string ShardedTarget::Describe() const {
 
 Result<uint64_t> ShardedTarget::PartOf(std::string_view key) const {
   DOLIUM_TRY(const uint64_t id, ParseKey(key));
-  return spec_.PlaceOf(id).shard;
+  return spec_.LocationOf(id).shard;
 }
 
 std::string ShardedTarget::PartObject(uint64_t part) const {
@@ -69,7 +69,7 @@ Result<WriteSummary> ShardedTarget::WritePart(uint64_t part, const PartSource& s
 Result<std::optional<WriteSummary>> ShardedTarget::CopyPart(
     uint64_t part, const PartSource& source, const WriterOptions& options) {
   SpillFolder spills(location_, options.spill_folder);
-  PartPieces pieces(spec_, *source.store, spills, options.memory / 4);
+  PartChunks stored_chunks(spec_, *source.store, spills, options.memory / 4);
   while (true) {
     if (options.stop.stop_requested()) return Cancelled();
     DOLIUM_TRY(const std::span<const Entry> entries, source.entries->Next());
@@ -78,15 +78,15 @@ Result<std::optional<WriteSummary>> ShardedTarget::CopyPart(
       for (const Extent& extent : entry.extents) {
         if (extent.codecs != codecs_) return std::nullopt;
       }
-      DOLIUM_TRY(const bool taken, pieces.Add(entry));
+      DOLIUM_TRY(const bool taken, stored_chunks.Add(entry));
       if (!taken) return std::nullopt;
     }
   }
-  pieces.Finish();
+  stored_chunks.Finish();
   const std::string object = PartObject(part);
   DOLIUM_TRY(const auto out, location_.store->Begin(object));
   auto written = AssembleShard(
-      spec_, pieces, *out,
+      spec_, stored_chunks, *out,
       {.memory = options.memory / 4, .stop = options.stop, .progress = source.progress});
   if (!written)
     return std::move(written).error().Within(location_.store->Describe(object));

@@ -39,7 +39,7 @@ class ShardedTarget : public Target {
   Result<std::optional<WriteSummary>> CopyPart(uint64_t part, const PartSource& source,
                                                const WriterOptions& options);
   Result<WriteSummary> EncodePart(const PartSource& source, const WriterOptions& options);
-  // `repeated` tells of ids that come more than once whether one has been taken.
+  // `repeated` says of ids that come more than once whether one has been taken.
   Result<void> EncodeEntries(const PartSource& source, std::span<const Entry> entries,
                              std::map<uint64_t, bool>& repeated,
                              ShardedWriter& writer) const;

@@ -29,16 +29,16 @@ class WritePartTest : public testing::Test {
     std::vector<ByteVector> bytes(objects);
     std::mt19937_64 random(1);
     entries_.clear();
-    std::vector<size_t> homes;
+    std::vector<size_t> owners;
     for (const auto& [id, value] : chunks_) {
-      const size_t home = random() % objects;
+      const size_t owner = random() % objects;
       const ByteVector stored = Must(Encode(codecs, AsBytes(value)));
       Entry entry;
       entry.key = std::to_string(id);
-      entry.extents.push_back({nullptr, {bytes[home].size(), stored.size()}, codecs});
-      Append(bytes[home], stored);
+      entry.extents.push_back({nullptr, {bytes[owner].size(), stored.size()}, codecs});
+      Append(bytes[owner], stored);
       entries_.push_back(std::move(entry));
-      homes.push_back(home);
+      owners.push_back(owner);
     }
     std::vector<Generation> generations;
     for (size_t i = 0; i < objects; ++i) {
@@ -48,7 +48,7 @@ class WritePartTest : public testing::Test {
     for (size_t i = 0; i < entries_.size(); ++i) {
       // One of its own for each entry, as some scans make them.
       entries_[i].extents[0].object = std::make_shared<const ObjectVersion>(
-          ObjectVersion{std::to_string(homes[i]), generations[homes[i]]});
+          ObjectVersion{std::to_string(owners[i]), generations[owners[i]]});
     }
     std::shuffle(entries_.begin(), entries_.end(), random);
   }

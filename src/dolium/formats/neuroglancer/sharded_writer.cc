@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/parallel.h"
-#include "dolium/formats/neuroglancer/piece_sources.h"
+#include "dolium/formats/neuroglancer/chunk_sources.h"
 
 namespace dolium::neuroglancer {
 namespace {
@@ -24,37 +24,37 @@ uint64_t BufferLimit(const ShardingSpec& spec, uint64_t memory) {
   return std::max(memory, kMinMemory) / (spec.data_encoding == Encoding::kRaw ? 2 : 3);
 }
 
-// The pieces of a buffer, encoded where they must be; `encoded` owns the new bytes.
-struct EncodedPieces {
-  std::vector<Piece> pieces;
+// The chunks of a buffer, encoded where they must be; `encoded` owns the new bytes.
+struct EncodedChunks {
+  std::vector<StoredChunk> stored_chunks;
   std::vector<ByteVector> encoded;
 };
 
-Result<EncodedPieces> EncodePieces(const ShardingSpec& spec, const ChunkBuffer& buffer,
+Result<EncodedChunks> EncodeChunks(const ShardingSpec& spec, const ChunkBuffer& buffer,
                                    size_t jobs) {
   const CodecChain codecs = CodecsOf(spec.data_encoding);
   const std::vector<BufferedChunk>& chunks = buffer.chunks();
-  EncodedPieces out;
-  out.pieces.resize(chunks.size());
+  EncodedChunks out;
+  out.stored_chunks.resize(chunks.size());
   out.encoded.resize(codecs.empty() ? 0 : chunks.size());
   DOLIUM_TRY_VOID(ParallelFor(
       chunks.size(), codecs.empty() ? 1 : jobs, [&](size_t i) -> Result<void> {
         const BufferedChunk& chunk = chunks[i];
-        Piece piece{.id = chunk.id,
-                    .length = chunk.length,
-                    .preceding = chunk.preceding,
-                    .memory = chunk.data};
+        StoredChunk stored_chunk{.id = chunk.id,
+                                 .length = chunk.length,
+                                 .preceding = chunk.preceding,
+                                 .memory = chunk.data};
         if (!codecs.empty() && !chunk.encoded) {
           DOLIUM_TRY(ByteVector value, Encode(codecs, chunk.value()));
-          piece.length = value.size();
+          stored_chunk.length = value.size();
           if (chunk.preceding != 0) {
             const BytesView preceding = chunk.preceding_view();
             value.insert(value.begin(), preceding.begin(), preceding.end());
           }
           out.encoded[i] = std::move(value);
-          piece.memory = out.encoded[i].data();
+          stored_chunk.memory = out.encoded[i].data();
         }
-        out.pieces[i] = piece;
+        out.stored_chunks[i] = stored_chunk;
         return {};
       }));
   return out;
@@ -84,7 +84,7 @@ ShardedWriter::ShardedWriter(Location folder, const ShardingSpec& spec,
       workers_(jobs_) {}
 
 ShardedWriter::~ShardedWriter() {
-  // An error has been told already, or nobody asks any more.
+  // An error has been reported already, or nobody asks any more.
   if (auto waited = workers_.Wait(); !waited) static_cast<void>(waited.error());
 }
 
@@ -95,7 +95,7 @@ Result<void> ShardedWriter::Add(const NewEntry& entry) {
 
 Result<void> ShardedWriter::AddChunk(uint64_t id, BytesView value, BytesView preceding,
                                      bool encoded) {
-  const uint64_t shard = spec_.PlaceOf(id).shard;
+  const uint64_t shard = spec_.LocationOf(id).shard;
   ShardState* state = nullptr;
   if (!turns_.empty() && turns_.back() == shard) {
     state = &shards_.find(shard)->second;
@@ -184,8 +184,8 @@ Result<void> ShardedWriter::WaitForMemory() {
 void ShardedWriter::LayOut(Leaving leaving) {
   const uint64_t memory = LeavingCost(spec_, leaving.buffer->memory());
   Start(memory, [this, leaving = std::move(leaving)]() -> Result<void> {
-    DOLIUM_TRY(auto encoded, EncodePieces(spec_, *leaving.buffer, jobs_));
-    ListSource source(spec_, std::move(encoded.pieces), {});
+    DOLIUM_TRY(auto encoded, EncodeChunks(spec_, *leaving.buffer, jobs_));
+    ListSource source(spec_, std::move(encoded.stored_chunks), {});
     return WriteShard(leaving.shard, source, jobs_);
   });
 }
@@ -196,12 +196,12 @@ Result<void> ShardedWriter::Spill(std::vector<Leaving> leaving) {
   for (const Leaving& one : leaving) memory += LeavingCost(spec_, one.buffer->memory());
   const std::string object = fmt::format("{:06}", spill_count_++);
   Start(memory, [this, object, leaving = std::move(leaving)]() -> Result<void> {
-    std::vector<EncodedPieces> encoded;
-    std::vector<ShardPieces> shards;
+    std::vector<EncodedChunks> encoded;
+    std::vector<SpilledChunks> shards;
     for (const Leaving& one : leaving) {
-      DOLIUM_TRY(auto pieces, EncodePieces(spec_, *one.buffer, jobs_));
-      shards.push_back({one.shard, std::move(pieces.pieces)});
-      encoded.push_back(std::move(pieces));
+      DOLIUM_TRY(auto stored_chunks, EncodeChunks(spec_, *one.buffer, jobs_));
+      shards.push_back({one.shard, std::move(stored_chunks.stored_chunks)});
+      encoded.push_back(std::move(stored_chunks));
     }
     DOLIUM_TRY(const auto segments, WriteSpill(*spill_store_, object, spec_, shards));
     const std::lock_guard lock(mutex_);
@@ -248,19 +248,19 @@ Result<void> ShardedWriter::FinishShard(uint64_t shard, ShardState& state,
   for (const SpillSegment& segment : state.spills) {
     source.Add(std::make_unique<SpillSource>(*spill_store_, spec_, segment));
   }
-  EncodedPieces encoded;
+  EncodedChunks encoded;
   if (state.buffer != nullptr) {
     DOLIUM_TRY(encoded,
-               EncodePieces(spec_, *state.buffer, std::max<size_t>(1, jobs_ / writers)));
-    source.Add(std::make_unique<ListSource>(spec_, std::move(encoded.pieces),
-                                            std::vector<PieceInput>()));
+               EncodeChunks(spec_, *state.buffer, std::max<size_t>(1, jobs_ / writers)));
+    source.Add(std::make_unique<ListSource>(spec_, std::move(encoded.stored_chunks),
+                                            std::vector<ChunkInput>()));
   }
   DOLIUM_TRY_VOID(WriteShard(shard, source, writers));
   state.buffer = nullptr;
   return {};
 }
 
-Result<void> ShardedWriter::WriteShard(uint64_t shard, PieceSource& source,
+Result<void> ShardedWriter::WriteShard(uint64_t shard, ChunkSource& source,
                                        size_t writers) {
   const std::string object = JoinPath(folder_.path, spec_.ShardStem(shard) + ".shard");
   const auto write = [&]() -> Result<WriteSummary> {

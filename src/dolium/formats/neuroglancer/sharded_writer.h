@@ -66,7 +66,7 @@ class ShardedWriter : public Writer {
   void Start(uint64_t memory, WorkerPool::Work work);
   Result<void> WaitForMemory();
 
-  Result<void> WriteShard(uint64_t shard, PieceSource& source, size_t writers);
+  Result<void> WriteShard(uint64_t shard, ChunkSource& source, size_t writers);
   Result<void> FinishShard(uint64_t shard, ShardState& state, size_t writers);
 
   const Location folder_;

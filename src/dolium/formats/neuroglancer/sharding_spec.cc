@@ -85,7 +85,7 @@ CodecChain CodecsOf(Encoding encoding) {
   return {CodecStep{CodecId::kGzip}};
 }
 
-Place ShardingSpec::PlaceOf(uint64_t key) const {
+MinishardLocation ShardingSpec::LocationOf(uint64_t key) const {
   uint64_t hashed = ShiftRight(key, preshift_bits);
   if (hash == ShardHash::kMurmur3) hashed = Murmur3OfKey(hashed);
   return {.shard = ShiftRight(hashed, minishard_bits) & LowBits(shard_bits),

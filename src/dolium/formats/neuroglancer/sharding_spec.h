@@ -31,11 +31,11 @@ Result<Encoding> ParseEncoding(std::string_view member, std::string_view text);
 CodecChain CodecsOf(Encoding encoding);
 
 // Where a key lives.
-struct Place {
+struct MinishardLocation {
   uint64_t shard = 0;
   uint64_t minishard = 0;
 
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const MinishardLocation&, const MinishardLocation&) = default;
 };
 
 struct ShardingSpec {
@@ -46,7 +46,7 @@ struct ShardingSpec {
   Encoding minishard_index_encoding = Encoding::kRaw;
   Encoding data_encoding = Encoding::kRaw;
 
-  Place PlaceOf(uint64_t key) const;
+  MinishardLocation LocationOf(uint64_t key) const;
 
   // 2^minishard_bits; Validate() keeps it in 64 bits.
   uint64_t minishard_count() const { return uint64_t{1} << minishard_bits; }

@@ -49,19 +49,19 @@ TEST(ShardingSpec, PlacesKeysAsOtherReadersDo) {
                             .hash = ShardHash::kMurmur3,
                             .minishard_bits = 11,
                             .shard_bits = 7};
-  EXPECT_EQ(murmur.PlaceOf(1822975381), (Place{66, 18}));
+  EXPECT_EQ(murmur.LocationOf(1822975381), (MinishardLocation{66, 18}));
   EXPECT_EQ(murmur.ShardStem(66), "42");
 
   const ShardingSpec identity{.preshift_bits = 9, .minishard_bits = 6, .shard_bits = 16};
-  EXPECT_EQ(identity.PlaceOf(583460383).minishard, 51U);
-  EXPECT_EQ(identity.ShardStem(identity.PlaceOf(583460383).shard), "458d");
+  EXPECT_EQ(identity.LocationOf(583460383).minishard, 51U);
+  EXPECT_EQ(identity.ShardStem(identity.LocationOf(583460383).shard), "458d");
 }
 
 TEST(ShardingSpec, ShiftsBySixtyFourLeaveNothing) {
   const ShardingSpec spec{.preshift_bits = 64, .minishard_bits = 3, .shard_bits = 3};
-  EXPECT_EQ(spec.PlaceOf(~uint64_t{0}), (Place{0, 0}));
+  EXPECT_EQ(spec.LocationOf(~uint64_t{0}), (MinishardLocation{0, 0}));
   const ShardingSpec whole{.shard_bits = 64};
-  EXPECT_EQ(whole.PlaceOf(~uint64_t{0}), (Place{~uint64_t{0}, 0}));
+  EXPECT_EQ(whole.LocationOf(~uint64_t{0}), (MinishardLocation{~uint64_t{0}, 0}));
 }
 
 TEST(ShardingSpec, PadsNamesToTheDigitsOfTheShardBits) {

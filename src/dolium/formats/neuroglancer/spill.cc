@@ -9,7 +9,7 @@
 #include "dolium/base/endian.h"
 #include "dolium/bytes/file_store.h"
 #include "dolium/container/unfinished.h"
-#include "dolium/formats/neuroglancer/piece_sources.h"
+#include "dolium/formats/neuroglancer/chunk_sources.h"
 
 namespace dolium::neuroglancer {
 namespace {
@@ -18,19 +18,20 @@ constexpr size_t kSpillWord = sizeof(uint64_t);
 constexpr size_t kRowBytes = 5 * kSpillWord;  // id, offset, length, preceding, input
 constexpr uint64_t kRowsAtOnce = 2048;
 
-Result<void> AppendRows(ObjectWriter& out, std::span<const Piece> pieces) {
+Result<void> AppendRows(ObjectWriter& out, std::span<const StoredChunk> stored_chunks) {
   ByteVector rows;
-  while (!pieces.empty()) {
-    const auto some = pieces.first(std::min<size_t>(kRowsAtOnce, pieces.size()));
-    pieces = pieces.subspan(some.size());
+  while (!stored_chunks.empty()) {
+    const auto some =
+        stored_chunks.first(std::min<size_t>(kRowsAtOnce, stored_chunks.size()));
+    stored_chunks = stored_chunks.subspan(some.size());
     rows.resize(some.size() * kRowBytes);
     std::byte* row = rows.data();
-    for (const Piece& piece : some) {
-      StoreLE(row, piece.id);
-      StoreLE(row + kSpillWord, piece.offset);
-      StoreLE(row + 2 * kSpillWord, piece.length);
-      StoreLE(row + 3 * kSpillWord, piece.preceding);
-      StoreLE(row + 4 * kSpillWord, uint64_t{piece.input});
+    for (const StoredChunk& stored_chunk : some) {
+      StoreLE(row, stored_chunk.id);
+      StoreLE(row + kSpillWord, stored_chunk.offset);
+      StoreLE(row + 2 * kSpillWord, stored_chunk.length);
+      StoreLE(row + 3 * kSpillWord, stored_chunk.preceding);
+      StoreLE(row + 4 * kSpillWord, uint64_t{stored_chunk.input});
       row += kRowBytes;
     }
     DOLIUM_TRY_VOID(out.Append(rows));
@@ -42,19 +43,19 @@ Result<void> AppendRows(ObjectWriter& out, std::span<const Piece> pieces) {
 
 Result<std::vector<SpillSegment>> WriteSpill(Store& store, const std::string& object,
                                              const ShardingSpec& spec,
-                                             std::span<ShardPieces> shards) {
+                                             std::span<SpilledChunks> shards) {
   DOLIUM_TRY(const auto out, store.Begin(object));
-  for (ShardPieces& shard : shards) {
-    SortPieces(spec, shard.pieces);
-    for (Piece& piece : shard.pieces) {
-      piece.offset = out->size();
-      DOLIUM_TRY_VOID(out->Append({piece.memory, piece.total()}));
+  for (SpilledChunks& shard : shards) {
+    SortChunks(spec, shard.stored_chunks);
+    for (StoredChunk& stored_chunk : shard.stored_chunks) {
+      stored_chunk.offset = out->size();
+      DOLIUM_TRY_VOID(out->Append({stored_chunk.memory, stored_chunk.total()}));
     }
   }
   std::vector<SpillSegment> segments;
-  for (const ShardPieces& shard : shards) {
-    segments.push_back({nullptr, out->size(), shard.pieces.size()});
-    DOLIUM_TRY_VOID(AppendRows(*out, shard.pieces));
+  for (const SpilledChunks& shard : shards) {
+    segments.push_back({nullptr, out->size(), shard.stored_chunks.size()});
+    DOLIUM_TRY_VOID(AppendRows(*out, shard.stored_chunks));
   }
   DOLIUM_TRY(Generation generation, out->Commit(Precondition::Absent()));
   const auto version =
@@ -64,14 +65,15 @@ Result<std::vector<SpillSegment>> WriteSpill(Store& store, const std::string& ob
 }
 
 Result<SpillSegment> WriteRows(Store& store, const std::string& object,
-                               const ShardingSpec& spec, std::vector<Piece>& pieces) {
-  SortPieces(spec, pieces);
+                               const ShardingSpec& spec,
+                               std::vector<StoredChunk>& stored_chunks) {
+  SortChunks(spec, stored_chunks);
   DOLIUM_TRY(const auto out, store.Begin(object));
-  DOLIUM_TRY_VOID(AppendRows(*out, pieces));
+  DOLIUM_TRY_VOID(AppendRows(*out, stored_chunks));
   DOLIUM_TRY(Generation generation, out->Commit(Precondition::Absent()));
   return SpillSegment{
       std::make_shared<const ObjectVersion>(object, std::move(generation)), 0,
-      pieces.size()};
+      stored_chunks.size()};
 }
 
 SpillFolder::~SpillFolder() {
@@ -128,15 +130,16 @@ Result<void> SpillSource::Refill() {
   return {};
 }
 
-Result<void> SpillSource::Load(uint64_t minishard, std::vector<Piece>& pieces) {
+Result<void> SpillSource::Load(uint64_t minishard,
+                               std::vector<StoredChunk>& stored_chunks) {
   while (true) {
     if (next_ == window_.size()) {
       DOLIUM_TRY_VOID(Refill());
       if (window_.empty()) return {};
     }
-    const uint64_t at = spec_.PlaceOf(window_[next_].id).minishard;
+    const uint64_t at = spec_.LocationOf(window_[next_].id).minishard;
     if (at > minishard) return {};
-    if (at == minishard) pieces.push_back(window_[next_]);
+    if (at == minishard) stored_chunks.push_back(window_[next_]);
     ++next_;
   }
 }

@@ -26,20 +26,21 @@ struct SpillSegment {
   uint64_t row_count = 0;
 };
 
-// The pieces of one shard, to be spilled.
-struct ShardPieces {
+// The chunks of one shard, to be spilled.
+struct SpilledChunks {
   uint64_t shard = 0;
-  std::vector<Piece> pieces;  // in memory; any order
+  std::vector<StoredChunk> stored_chunks;  // in memory; any order
 };
 
 // Writes a spill; the segments are in the order of `shards`.
 Result<std::vector<SpillSegment>> WriteSpill(Store& store, const std::string& object,
                                              const ShardingSpec& spec,
-                                             std::span<ShardPieces> shards);
+                                             std::span<SpilledChunks> shards);
 
-// Writes the rows of pieces that lie in inputs, which the caller keeps. Sorts the pieces.
+// Writes the rows of chunks that lie in inputs, which the caller keeps. Sorts the chunks.
 Result<SpillSegment> WriteRows(Store& store, const std::string& object,
-                               const ShardingSpec& spec, std::vector<Piece>& pieces);
+                               const ShardingSpec& spec,
+                               std::vector<StoredChunk>& stored_chunks);
 
 // A folder of this process's own for spills, made when it is first asked for and removed
 // with what is in it. One thread at a time.
@@ -63,24 +64,24 @@ class SpillFolder {
 };
 
 // Reads one segment back in order, a few rows at a time.
-class SpillSource : public PieceSource {
+class SpillSource : public ChunkSource {
  public:
   SpillSource(const Store& store, const ShardingSpec& spec, const SpillSegment& segment);
 
-  Result<void> Load(uint64_t minishard, std::vector<Piece>& pieces) override;
+  Result<void> Load(uint64_t minishard, std::vector<StoredChunk>& stored_chunks) override;
   Result<void> Rewind() override;
   // The spill itself; the inputs of WriteRows() are not known here.
-  std::span<const PieceInput> inputs() const override { return {&input_, 1}; }
+  std::span<const ChunkInput> inputs() const override { return {&input_, 1}; }
 
  private:
   Result<void> Refill();
 
   const ShardingSpec spec_;
   const SpillSegment segment_;
-  const PieceInput input_;
-  uint64_t next_row_ = 0;      // to be read from the spill
-  std::vector<Piece> window_;  // read ahead
-  size_t next_ = 0;            // in the window
+  const ChunkInput input_;
+  uint64_t next_row_ = 0;            // to be read from the spill
+  std::vector<StoredChunk> window_;  // read ahead
+  size_t next_ = 0;                  // in the window
 };
 
 }  // namespace dolium::neuroglancer

@@ -1,8 +1,8 @@
 // Bytes of a shard that no index mentions, for sets of which nobody knows what they hold.
 //
 // Mesh shards keep fragments right before each manifest, and only the info of the set
-// tells. Where there is no such info, whatever lies unindexed before a chunk is taken to
-// belong to it, so that no rewrite loses it.
+// says so. Where there is no such info, whatever lies unindexed before a chunk is taken
+// to belong to it, so that no rewrite loses it.
 #pragma once
 
 #include <cstdint>

@@ -19,13 +19,13 @@ namespace {
 
 // Shards that are kept open.
 constexpr size_t kMaxOpen = 256;
-// Far records that are larger are not read whole for their heads.
+// Remote records that are larger are not read whole for their headers.
 constexpr uint64_t kLargeRecord = uint64_t{64} << 10;
-// What is read of them at a time, and what the head of an entry can take.
-constexpr uint64_t kHeadPiece = 4096;
-constexpr uint64_t kMaxEntryHead = kEntryHeadBytes + 3 * uint64_t{UINT16_MAX};
+// What is read of them at a time, and what the header of an entry can take.
+constexpr uint64_t kHeaderRead = 4096;
+constexpr uint64_t kMaxEntryHeader = kEntryHeaderBytes + 3 * uint64_t{UINT16_MAX};
 
-Result<CodecChain> ChainOf(const EntryHead& entry, BytesView stored, uint64_t raw_size,
+Result<CodecChain> ChainOf(const EntryHeader& entry, BytesView stored, uint64_t raw_size,
                            const ContentOptions& contents) {
   switch (static_cast<Compression>(entry.codec)) {
     case Compression::kNone:
@@ -63,32 +63,32 @@ class EntryWalker {
         contents_(contents),
         object_(std::move(object)) {}
 
-  // Whose trouble an error is. Of an entry whose head is damaged, the name is empty.
-  struct Place {
+  // Whose trouble an error is. Of an entry whose header is damaged, the name is empty.
+  struct EntryName {
     std::string_view key;
     std::string_view name;
   };
   // Calls visit(entry, its name) for each, aux ones left out, until it returns false.
-  // An entry that cannot be had is told to `fail`, which may return false too.
+  // An entry that cannot be had is reported to `fail`, which may return false too.
   Result<void> Visit(const std::function<bool(Entry, std::string_view)>& visit,
-                     const std::function<bool(const Error&, Place)>& fail) {
-    DOLIUM_TRY(const RecordHead head, ReadHead());
-    uint64_t at = head.first_entry_at;
-    for (uint32_t i = 0; i < head.entry_count; ++i) {
-      auto entry = ReadEntryHead(at, head);
+                     const std::function<bool(const Error&, EntryName)>& fail) {
+    DOLIUM_TRY(const RecordHeader header, ReadHeader());
+    uint64_t at = header.first_entry_at;
+    for (uint32_t i = 0; i < header.entry_count; ++i) {
+      auto entry = ReadEntryHeader(at, header);
       if (!entry) {
-        fail(
-            std::move(entry).error().Within(fmt::format("\"{}\": entry {}", head.key, i)),
-            {head.key, {}});
+        fail(std::move(entry).error().Within(
+                 fmt::format("\"{}\": entry {}", header.key, i)),
+             {header.key, {}});
         return {};
       }
       at = RoundUp(entry->content_end(), kEntryAlignment);
       if (entry->is_aux()) continue;
-      auto made = MakeEntry(head, *entry);
-      const bool goes_on =
-          made ? visit(*std::move(made), entry->name)
-               : fail(std::move(made).error().Within(EntryContext(head.key, entry->name)),
-                      {head.key, entry->name});
+      auto made = MakeEntry(header, *entry);
+      const bool goes_on = made ? visit(*std::move(made), entry->name)
+                                : fail(std::move(made).error().Within(
+                                           EntryContext(header.key, entry->name)),
+                                       {header.key, entry->name});
       if (!goes_on) return {};
     }
     return {};
@@ -101,49 +101,49 @@ class EntryWalker {
     return shard_.ReadBytes({place_.offset + at, size});
   }
 
-  Result<RecordHead> ReadHead() {
-    DOLIUM_TRY(record_, ReadSome(0, block_ ? place_.length : kHeadPiece));
-    auto head = ParseRecordHead(record_, shard_.options().check);
-    if (!head && record_.size() < place_.length) {
+  Result<RecordHeader> ReadHeader() {
+    DOLIUM_TRY(record_, ReadSome(0, block_ ? place_.length : kHeaderRead));
+    auto header = ParseRecordHeader(record_, shard_.options().check);
+    if (!header && record_.size() < place_.length) {
       DOLIUM_TRY(record_, ReadSome(0, place_.length));
-      head = ParseRecordHead(record_, shard_.options().check);
+      header = ParseRecordHeader(record_, shard_.options().check);
     }
-    if (!head) return head;
-    if (head->record_size != place_.length) {
+    if (!header) return header;
+    if (header->record_size != place_.length) {
       return Corrupt(fmt::format("a record of {} bytes, the index has it with {}",
-                                 head->record_size, place_.length))
+                                 header->record_size, place_.length))
           .WithKind(kind::kIndex);
     }
-    if (head->align_log2 != shard_.footer().align_log2) {
+    if (header->align_log2 != shard_.footer().align_log2) {
       return Corrupt("alignment differs from the shard's").WithKind(kind::kRecord);
     }
-    return head;
+    return header;
   }
 
   // Its views are good until the next one is read.
-  Result<EntryHead> ReadEntryHead(uint64_t at, const RecordHead& record) {
+  Result<EntryHeader> ReadEntryHeader(uint64_t at, const RecordHeader& record) {
     if (block_) {
-      return ParseEntryHead(*block_, at, record.align_log2, shard_.options().check);
+      return ParseEntryHeader(*block_, at, record.align_log2, shard_.options().check);
     }
     if (at >= place_.length) {
-      return Corrupt(fmt::format("head at {} ends past the record's {} bytes", at,
+      return Corrupt(fmt::format("header at {} ends past the record's {} bytes", at,
                                  place_.length))
           .WithKind(kind::kEntry);
     }
-    DOLIUM_TRY(entry_, ReadSome(at, kHeadPiece));
+    DOLIUM_TRY(entry_, ReadSome(at, kHeaderRead));
     const auto parse = [&] {
-      return ParseEntryHead(entry_, 0, record.align_log2, shard_.options().check,
-                            /*whole=*/false);
+      return ParseEntryHeader(entry_, 0, record.align_log2, shard_.options().check,
+                              /*whole=*/false);
     };
     auto entry = parse();
-    if (!entry && entry_.size() == kHeadPiece) {
-      DOLIUM_TRY(entry_, ReadSome(at, kMaxEntryHead));
+    if (!entry && entry_.size() == kHeaderRead) {
+      DOLIUM_TRY(entry_, ReadSome(at, kMaxEntryHeader));
       entry = parse();
     }
     if (!entry) return entry;
-    const uint64_t head_end = at + kEntryHeadBytes + entry->name.size() +
-                              entry->content_type.size() + entry->extensions.size();
-    entry->content_at = RoundUp(head_end, uint64_t{1} << record.align_log2);
+    const uint64_t header_end = at + kEntryHeaderBytes + entry->name.size() +
+                                entry->content_type.size() + entry->extensions.size();
+    entry->content_at = RoundUp(header_end, uint64_t{1} << record.align_log2);
     if (entry->content_at > place_.length ||
         entry->stored_size > place_.length - entry->content_at) {
       return Corrupt(fmt::format("content of {} bytes at {} ends past the record's {}",
@@ -153,40 +153,40 @@ class EntryWalker {
     return entry;
   }
 
-  Result<Entry> MakeEntry(const RecordHead& record, const EntryHead& head) const {
+  Result<Entry> MakeEntry(const RecordHeader& record, const EntryHeader& header) const {
     Entry entry;
-    entry.key = fmt::format("{}/{}", record.key, head.name);
-    entry.size = head.raw_size;
-    const uint64_t begin = place_.offset + head.content_at;
-    if (!head.is_chunked()) {
-      // The head of a zstd frame names its dictionary.
-      const bool is_zstd = head.codec == static_cast<uint8_t>(Compression::kZstd);
+    entry.key = fmt::format("{}/{}", record.key, header.name);
+    entry.size = header.raw_size;
+    const uint64_t begin = place_.offset + header.content_at;
+    if (!header.is_chunked()) {
+      // The header of a zstd frame names its dictionary.
+      const bool is_zstd = header.codec == static_cast<uint8_t>(Compression::kZstd);
       Bytes stored;
-      if (is_zstd && head.stored_size > 0) {
-        DOLIUM_TRY(stored,
-                   ReadSome(head.content_at, std::min(head.stored_size, kFrameHead)));
+      if (is_zstd && header.stored_size > 0) {
+        DOLIUM_TRY(stored, ReadSome(header.content_at,
+                                    std::min(header.stored_size, kFrameHeader)));
       }
-      DOLIUM_TRY(CodecChain chain, ChainOf(head, stored, head.raw_size, contents_));
+      DOLIUM_TRY(CodecChain chain, ChainOf(header, stored, header.raw_size, contents_));
       entry.extents.push_back(
-          {object_, {begin, head.stored_size}, std::move(chain), head.crc32c});
+          {object_, {begin, header.stored_size}, std::move(chain), header.crc32c});
       return entry;
     }
     DOLIUM_TRY(const Bytes first,
-               ReadSome(head.content_at, std::min<uint64_t>(head.stored_size, 16)));
-    DOLIUM_TRY(const uint64_t size, ChunkTable::TableSize(head, first));
+               ReadSome(header.content_at, std::min<uint64_t>(header.stored_size, 16)));
+    DOLIUM_TRY(const uint64_t size, ChunkTable::TableSize(header, first));
     DOLIUM_TRY(const Bytes bytes,
-               ReadSome(head.content_at, std::min(head.stored_size, size)));
-    DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(head, bytes, Check::kFull));
+               ReadSome(header.content_at, std::min(header.stored_size, size)));
+    DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(header, bytes, Check::kFull));
     for (size_t i = 0; i < table.size(); ++i) {
       const ContentChunk chunk = table[i];
       CodecChain chain;
       if (chunk.is_compressed) {
         Bytes stored;
         if (contents_.dictionaries != nullptr) {
-          DOLIUM_TRY(stored, ReadSome(head.content_at + chunk.stored.offset,
-                                      std::min(chunk.stored.length, kFrameHead)));
+          DOLIUM_TRY(stored, ReadSome(header.content_at + chunk.stored.offset,
+                                      std::min(chunk.stored.length, kFrameHeader)));
         }
-        DOLIUM_TRY(chain, ChainOf(head, stored, chunk.raw_size, contents_));
+        DOLIUM_TRY(chain, ChainOf(header, stored, chunk.raw_size, contents_));
       }
       entry.extents.push_back({object_,
                                {begin + chunk.stored.offset, chunk.stored.length},
@@ -196,8 +196,8 @@ class EntryWalker {
     return entry;
   }
 
-  // More than the head of any zstd frame.
-  static constexpr uint64_t kFrameHead = 32;
+  // More than the header of any zstd frame.
+  static constexpr uint64_t kFrameHeader = 32;
 
   const Shard& shard_;
   const ByteRange place_;
@@ -208,7 +208,7 @@ class EntryWalker {
   Bytes entry_;
 };
 
-// The block of a record, if that costs no more than its heads.
+// The block of a record, if that costs no more than its headers.
 Result<std::optional<Bytes>> CheapBlock(const Shard& shard, uint64_t number) {
   if (!shard.is_mapped() && shard.range(number).length > kLargeRecord)
     return std::nullopt;
@@ -320,7 +320,7 @@ Result<std::optional<Entry>> PackContainer::FindIn(const Shard& shard,
                               if (its_name == name) found = std::move(entry);
                               return !found;
                             },
-                            [&](const Error& failed, EntryWalker::Place place) {
+                            [&](const Error& failed, EntryWalker::EntryName place) {
                               if (place.name.empty() || place.name == name)
                                 error = failed;
                               return true;
@@ -378,7 +378,7 @@ Result<void> PackContainer::ScanObject(std::string_view object,
     const auto walked =
         walker.Visit([&](const Entry& entry,
                          std::string_view) { return goes_on = visitor.entry(entry); },
-                     [&](const Error& found, EntryWalker::Place place) {
+                     [&](const Error& found, EntryWalker::EntryName place) {
                        return damage(found, number, place.key);
                      });
     if (!walked) damage(walked.error(), number, {});
@@ -390,7 +390,7 @@ Result<void> PackContainer::ScanObject(std::string_view object,
       ++number;
       continue;
     }
-    // Small ones of a far shard come together.
+    // Small ones of a remote shard come together.
     uint64_t end = number;
     while (end < shard.size() && shard.range(end).length <= kLargeRecord) ++end;
     const auto visited = shard.VisitBlocks(

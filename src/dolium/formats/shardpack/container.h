@@ -28,12 +28,13 @@ class PackContainer final : public Container {
   std::string_view format_name() const override;
   Properties properties() const override;
 
-  // Which of the slashes ends the sample's key, the shards tell: the last is tried first.
+  // Which of the slashes ends the sample's key, the shards decide: the last is tried
+  // first.
   Result<std::optional<Entry>> Find(std::string_view key) const override;
 
   // The shards.
   Result<std::vector<std::string>> Objects() const override;
-  // Of a far shard with large records, reads their heads alone.
+  // Of a remote shard with large records, reads their headers alone.
   Result<void> ScanObject(std::string_view object,
                           const ScanVisitor& visitor) const override;
   // All that VerifyShard checks but contents.

@@ -161,7 +161,7 @@ TEST(PackContainer, GivesOneExtentPerChunk) {
   EXPECT_EQ(ReadAll(*container)["k/a"], text);
 }
 
-TEST(PackContainer, ReadsLargeFarRecordsByTheirHeads) {
+TEST(PackContainer, ReadsLargeRemoteRecordsByTheirHeaders) {
   std::vector<Sample> samples;
   for (int i = 0; i < 3; ++i) {
     samples.push_back(
@@ -192,7 +192,7 @@ TEST(PackContainer, ChecksTheChecksumsOfWhatIsRead) {
   }
 }
 
-TEST(PackContainer, PassesDamageAndTellsOfItOnce) {
+TEST(PackContainer, PassesDamageAndReportsItOnce) {
   for (const auto& [name, expected] : TestJson("bad/expected.json")) {
     SCOPED_TRACE(name);
     const PackContainer container(InMemory(TestFile("bad/" + name)), false);
@@ -213,7 +213,7 @@ TEST(PackContainer, PassesDamageAndTellsOfItOnce) {
                                                     return true;
                                                   }}));
     for (const Finding& finding : met) {
-      // What only contents tell, the check did not look at.
+      // What only contents show, the check did not look at.
       if (finding.kind == kind::kUnsupportedCodec ||
           finding.message.find("chunk") != std::string::npos ||
           finding.message.find("dictionary") != std::string::npos) {

@@ -53,7 +53,7 @@ Result<void> CheckRatio(uint64_t stored, uint64_t raw, const ContentOptions& opt
       .WithKind(kind::kLimit);
 }
 
-// Undoes the codec of one piece.
+// Undoes the codec of one content or chunk.
 Result<void> Decompress(uint8_t codec, BytesView stored, MutableBytes into,
                         const ContentOptions& options) {
   switch (static_cast<Compression>(codec)) {
@@ -77,31 +77,32 @@ Result<void> Decompress(uint8_t codec, BytesView stored, MutableBytes into,
       .WithKind(kind::kUnsupportedCodec);
 }
 
-Result<void> DecodePiece(uint8_t codec, BytesView stored, MutableBytes into,
-                         const ContentOptions& options) {
+Result<void> DecodeStored(uint8_t codec, BytesView stored, MutableBytes into,
+                          const ContentOptions& options) {
   auto done = Decompress(codec, stored, into, options);
   if (done || !done.error().kind.empty()) return done;
   return std::move(done).error().WithKind(kind::kEntry);
 }
 
-Result<void> DecodeChunk(const EntryHead& head, BytesView stored, const ChunkTable& table,
-                         size_t index, MutableBytes into, const ContentOptions& options) {
+Result<void> DecodeChunk(const EntryHeader& header, BytesView stored,
+                         const ChunkTable& table, size_t index, MutableBytes into,
+                         const ContentOptions& options) {
   const ContentChunk chunk = table[index];
   const BytesView bytes = stored.subspan(static_cast<size_t>(chunk.stored.offset),
                                          static_cast<size_t>(chunk.stored.length));
   if (options.check == Check::kFull) {
     DOLIUM_TRY_VOID(CheckCrc(bytes, chunk.crc32c, fmt::format("chunk {}", index)));
   }
-  const uint8_t codec = chunk.is_compressed ? head.codec : uint8_t{0};
-  return DecodePiece(codec, bytes, into, options).Within(fmt::format("chunk {}", index));
+  const uint8_t codec = chunk.is_compressed ? header.codec : uint8_t{0};
+  return DecodeStored(codec, bytes, into, options).Within(fmt::format("chunk {}", index));
 }
 
 }  // namespace
 
-Result<uint64_t> ChunkTable::TableSize(const EntryHead& head, BytesView first16) {
-  if (first16.size() < kChunkTableHeadBytes) {
+Result<uint64_t> ChunkTable::TableSize(const EntryHeader& header, BytesView first16) {
+  if (first16.size() < kChunkTableHeaderBytes) {
     return Bad(fmt::format("a chunk table of {} bytes, {} are the least", first16.size(),
-                           kChunkTableHeadBytes));
+                           kChunkTableHeaderBytes));
   }
   const auto chunk_size = LoadLE<uint64_t>(first16.data());
   const auto count = LoadLE<uint32_t>(first16.data() + 8);
@@ -111,40 +112,40 @@ Result<uint64_t> ChunkTable::TableSize(const EntryHead& head, BytesView first16)
                            chunk_size, kMinChunkSize, kMaxChunkSize));
   }
   const uint64_t want =
-      head.raw_size / chunk_size + (head.raw_size % chunk_size != 0 ? 1 : 0);
+      header.raw_size / chunk_size + (header.raw_size % chunk_size != 0 ? 1 : 0);
   if (count != want) {
     return Bad(fmt::format("{} chunks of {} bytes, {} expected for {} bytes", count,
-                           chunk_size, want, head.raw_size));
+                           chunk_size, want, header.raw_size));
   }
-  return kChunkTableHeadBytes + uint64_t{count} * kChunkRowBytes;
+  return kChunkTableHeaderBytes + uint64_t{count} * kChunkRowBytes;
 }
 
-Result<ChunkTable> ChunkTable::Parse(const EntryHead& head, BytesView stored,
+Result<ChunkTable> ChunkTable::Parse(const EntryHeader& header, BytesView stored,
                                      Check check) {
-  DOLIUM_TRY(const uint64_t size, TableSize(head, stored));
-  if (size > stored.size() || size > head.stored_size) {
+  DOLIUM_TRY(const uint64_t size, TableSize(header, stored));
+  if (size > stored.size() || size > header.stored_size) {
     return Bad(fmt::format("chunk table of {} bytes ends past the content's {}", size,
-                           head.stored_size));
+                           header.stored_size));
   }
   if (check == Check::kFull) {
     DOLIUM_TRY_VOID(
-        CheckCrc(stored.first(static_cast<size_t>(size)), head.crc32c, "chunk table"));
+        CheckCrc(stored.first(static_cast<size_t>(size)), header.crc32c, "chunk table"));
   }
   ChunkTable table;
-  table.rows_ = stored.subspan(kChunkTableHeadBytes,
-                               static_cast<size_t>(size) - kChunkTableHeadBytes);
+  table.rows_ = stored.subspan(kChunkTableHeaderBytes,
+                               static_cast<size_t>(size) - kChunkTableHeaderBytes);
   table.count_ = table.rows_.size() / kChunkRowBytes;
   table.chunk_raw_size_ = LoadLE<uint64_t>(stored.data());
-  table.raw_size_ = head.raw_size;
+  table.raw_size_ = header.raw_size;
   table.table_size_ = size;
-  table.has_codec_ = head.codec != 0;
+  table.has_codec_ = header.codec != 0;
   table.has_reserved_ = LoadLE<uint32_t>(stored.data() + 12) != 0;
   uint64_t begin = size;
   for (size_t i = 0; i < table.count_; ++i) {
     const auto end = LoadLE<uint64_t>(table.rows_.data() + i * kChunkRowBytes);
-    if (end < begin || end > head.stored_size) {
+    if (end < begin || end > header.stored_size) {
       return Bad(fmt::format("chunk {} lies at [{}, {}) of a content of {} bytes", i,
-                             begin, end, head.stored_size));
+                             begin, end, header.stored_size));
     }
     const ContentChunk chunk = table[i];
     if (!chunk.is_compressed && chunk.stored.length != chunk.raw_size) {
@@ -155,9 +156,9 @@ Result<ChunkTable> ChunkTable::Parse(const EntryHead& head, BytesView stored,
     table.has_reserved_ |= (flags & ~kChunkStoredRaw) != 0;
     begin = end;
   }
-  if (begin != head.stored_size) {
-    return Bad(
-        fmt::format("the chunks end at {}, the content at {}", begin, head.stored_size));
+  if (begin != header.stored_size) {
+    return Bad(fmt::format("the chunks end at {}, the content at {}", begin,
+                           header.stored_size));
   }
   return table;
 }
@@ -174,27 +175,27 @@ ContentChunk ChunkTable::operator[](size_t index) const {
   return chunk;
 }
 
-Result<void> CheckLimits(const EntryHead& head, const ContentOptions& options) {
-  if (head.raw_size > options.raw_limit) {
+Result<void> CheckLimits(const EntryHeader& header, const ContentOptions& options) {
+  if (header.raw_size > options.raw_limit) {
     return Corrupt(fmt::format("decodes to {} bytes, more than the limit of {}",
-                               head.raw_size, options.raw_limit))
+                               header.raw_size, options.raw_limit))
         .WithKind(kind::kLimit);
   }
-  if (head.codec == 0) {
+  if (header.codec == 0) {
     // Chunks that are stored as they are take as much as they hold.
-    if (head.raw_size <= head.stored_size) return {};
-    return Bad(fmt::format("{} bytes stored as they are, yet {} raw", head.stored_size,
-                           head.raw_size));
+    if (header.raw_size <= header.stored_size) return {};
+    return Bad(fmt::format("{} bytes stored as they are, yet {} raw", header.stored_size,
+                           header.raw_size));
   }
-  if (head.stored_size == 0 && head.raw_size > 0) {
-    return Bad(fmt::format("no bytes that would decode to {}", head.raw_size));
+  if (header.stored_size == 0 && header.raw_size > 0) {
+    return Bad(fmt::format("no bytes that would decode to {}", header.raw_size));
   }
-  return CheckRatio(head.stored_size, head.raw_size, options);
+  return CheckRatio(header.stored_size, header.raw_size, options);
 }
 
-Result<void> CheckStored(const EntryHead& head, BytesView stored) {
-  if (!head.is_chunked()) return CheckCrc(stored, head.crc32c, "content");
-  DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(head, stored, Check::kFull));
+Result<void> CheckStored(const EntryHeader& header, BytesView stored) {
+  if (!header.is_chunked()) return CheckCrc(stored, header.crc32c, "content");
+  DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(header, stored, Check::kFull));
   for (size_t i = 0; i < table.size(); ++i) {
     const ContentChunk chunk = table[i];
     DOLIUM_TRY_VOID(CheckCrc(stored.subspan(static_cast<size_t>(chunk.stored.offset),
@@ -204,13 +205,14 @@ Result<void> CheckStored(const EntryHead& head, BytesView stored) {
   return {};
 }
 
-Result<std::set<uint32_t>> DictionariesNeeded(const EntryHead& head, BytesView stored) {
+Result<std::set<uint32_t>> DictionariesNeeded(const EntryHeader& header,
+                                              BytesView stored) {
   std::set<uint32_t> ids;
-  if (head.codec != static_cast<uint8_t>(Compression::kZstd)) return ids;
-  if (!head.is_chunked()) {
+  if (header.codec != static_cast<uint8_t>(Compression::kZstd)) return ids;
+  if (!header.is_chunked()) {
     ids.insert(ZstdDictionaryId(stored));
   } else {
-    DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(head, stored, Check::kNone));
+    DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(header, stored, Check::kNone));
     for (size_t i = 0; i < table.size(); ++i) {
       const ContentChunk chunk = table[i];
       if (!chunk.is_compressed) continue;
@@ -223,59 +225,60 @@ Result<std::set<uint32_t>> DictionariesNeeded(const EntryHead& head, BytesView s
   return ids;
 }
 
-Result<void> DecodeContentInto(const EntryHead& head, BytesView stored, MutableBytes into,
-                               const ContentOptions& options) {
-  DOLIUM_TRY_VOID(CheckLimits(head, options));
-  if (!head.is_chunked()) {
-    if (options.check == Check::kFull && head.codec == 0 &&
+Result<void> DecodeContentInto(const EntryHeader& header, BytesView stored,
+                               MutableBytes into, const ContentOptions& options) {
+  DOLIUM_TRY_VOID(CheckLimits(header, options));
+  if (!header.is_chunked()) {
+    if (options.check == Check::kFull && header.codec == 0 &&
         stored.size() == into.size()) {
       const uint32_t found = CopyWithCrc32c(stored, into.data());
-      if (found != head.crc32c) return WrongCrc("content", found, head.crc32c);
+      if (found != header.crc32c) return WrongCrc("content", found, header.crc32c);
       return {};
     }
     if (options.check == Check::kFull) {
-      DOLIUM_TRY_VOID(CheckCrc(stored, head.crc32c, "content"));
+      DOLIUM_TRY_VOID(CheckCrc(stored, header.crc32c, "content"));
     }
-    return DecodePiece(head.codec, stored, into, options);
+    return DecodeStored(header.codec, stored, into, options);
   }
-  DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(head, stored, options.check));
+  DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(header, stored, options.check));
   size_t at = 0;
   for (size_t i = 0; i < table.size(); ++i) {
     const auto size = static_cast<size_t>(table[i].raw_size);
-    DOLIUM_TRY_VOID(DecodeChunk(head, stored, table, i, into.subspan(at, size), options));
+    DOLIUM_TRY_VOID(
+        DecodeChunk(header, stored, table, i, into.subspan(at, size), options));
     at += size;
   }
   return {};
 }
 
-Result<Bytes> DecodeContent(const EntryHead& head, const Bytes& stored,
+Result<Bytes> DecodeContent(const EntryHeader& header, const Bytes& stored,
                             const ContentOptions& options) {
-  DOLIUM_TRY_VOID(CheckLimits(head, options));
-  if (!head.is_chunked() && head.codec == 0) {
+  DOLIUM_TRY_VOID(CheckLimits(header, options));
+  if (!header.is_chunked() && header.codec == 0) {
     if (options.check == Check::kFull) {
-      DOLIUM_TRY_VOID(CheckCrc(stored, head.crc32c, "content"));
+      DOLIUM_TRY_VOID(CheckCrc(stored, header.crc32c, "content"));
     }
     return stored;
   }
   // A table that lies about its size is found out before memory is taken.
-  if (head.is_chunked()) {
-    const auto table = ChunkTable::Parse(head, stored, options.check);
+  if (header.is_chunked()) {
+    const auto table = ChunkTable::Parse(header, stored, options.check);
     if (!table) return table.error();
   }
-  Buffer buffer(static_cast<size_t>(head.raw_size));
-  DOLIUM_TRY_VOID(DecodeContentInto(head, stored, buffer.view(), options));
+  Buffer buffer(static_cast<size_t>(header.raw_size));
+  DOLIUM_TRY_VOID(DecodeContentInto(header, stored, buffer.view(), options));
   return std::move(buffer).Share();
 }
 
-Result<Bytes> DecodeContentRange(const EntryHead& head, const Bytes& stored,
+Result<Bytes> DecodeContentRange(const EntryHeader& header, const Bytes& stored,
                                  ByteRange range, const ContentOptions& options) {
   const auto end = CheckedAdd(range.offset, range.length);
-  if (!end || *end > head.raw_size) {
+  if (!end || *end > header.raw_size) {
     return InvalidArgument(fmt::format("bytes [{}, +{}) end past the {} there are",
-                                       range.offset, range.length, head.raw_size));
+                                       range.offset, range.length, header.raw_size));
   }
-  if (!head.is_chunked()) {
-    DOLIUM_TRY(const Bytes whole, DecodeContent(head, stored, options));
+  if (!header.is_chunked()) {
+    DOLIUM_TRY(const Bytes whole, DecodeContent(header, stored, options));
     return whole.Slice(static_cast<size_t>(range.offset),
                        static_cast<size_t>(range.length));
   }
@@ -284,7 +287,7 @@ Result<Bytes> DecodeContentRange(const EntryHead& head, const Bytes& stored,
                                options.raw_limit))
         .WithKind(kind::kLimit);
   }
-  DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(head, stored, options.check));
+  DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(header, stored, options.check));
   Buffer buffer(static_cast<size_t>(range.length));
   ByteVector scratch;
   for (uint64_t at = range.offset; at < *end;) {
@@ -295,7 +298,7 @@ Result<Bytes> DecodeContentRange(const EntryHead& head, const Bytes& stored,
       DOLIUM_TRY_VOID(CheckRatio(chunk.stored.length, chunk.raw_size, options));
     }
     scratch.resize(static_cast<size_t>(chunk.raw_size));
-    DOLIUM_TRY_VOID(DecodeChunk(head, stored, table, index, scratch, options));
+    DOLIUM_TRY_VOID(DecodeChunk(header, stored, table, index, scratch, options));
     const uint64_t until = std::min(*end, begin + chunk.raw_size);
     std::memcpy(buffer.view().data() + (at - range.offset), scratch.data() + (at - begin),
                 static_cast<size_t>(until - at));

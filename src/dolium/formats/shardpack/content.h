@@ -10,7 +10,7 @@
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
 #include "dolium/codec/zstd.h"
-#include "dolium/formats/shardpack/heads.h"
+#include "dolium/formats/shardpack/headers.h"
 #include "dolium/formats/shardpack/layout.h"
 
 namespace dolium::shardpack {
@@ -25,7 +25,7 @@ struct ContentOptions {
   const Dictionaries* dictionaries = nullptr;
 };
 
-// One piece of a chunked content.
+// One chunk of a chunked content.
 struct ContentChunk {
   ByteRange stored;  // in the content area
   uint64_t raw_size = 0;
@@ -37,10 +37,11 @@ struct ContentChunk {
 class ChunkTable {
  public:
   // `stored`: the content area, or at least its table.
-  static Result<ChunkTable> Parse(const EntryHead& head, BytesView stored, Check check);
+  static Result<ChunkTable> Parse(const EntryHeader& header, BytesView stored,
+                                  Check check);
 
   // How many bytes the table takes: what must be read of a content to parse it.
-  static Result<uint64_t> TableSize(const EntryHead& head, BytesView first16);
+  static Result<uint64_t> TableSize(const EntryHeader& header, BytesView first16);
 
   uint64_t chunk_raw_size() const { return chunk_raw_size_; }
   size_t size() const { return count_; }
@@ -60,26 +61,27 @@ class ChunkTable {
 };
 
 // Whether the limits allow to decode it at all. kCorrupt of kind kLimit.
-Result<void> CheckLimits(const EntryHead& head, const ContentOptions& options);
+Result<void> CheckLimits(const EntryHeader& header, const ContentOptions& options);
 
 // Whether the stored bytes are those that were written, by their checksums alone: nothing
 // is decoded. kCorrupt of kind kEntry.
-Result<void> CheckStored(const EntryHead& head, BytesView stored);
+Result<void> CheckStored(const EntryHeader& header, BytesView stored);
 
 // The dictionaries that a content cannot be decoded without.
-Result<std::set<uint32_t>> DictionariesNeeded(const EntryHead& head, BytesView stored);
+Result<std::set<uint32_t>> DictionariesNeeded(const EntryHeader& header,
+                                              BytesView stored);
 
-// Fills `into`, which has head.raw_size bytes.
-Result<void> DecodeContentInto(const EntryHead& head, BytesView stored, MutableBytes into,
-                               const ContentOptions& options);
+// Fills `into`, which has header.raw_size bytes.
+Result<void> DecodeContentInto(const EntryHeader& header, BytesView stored,
+                               MutableBytes into, const ContentOptions& options);
 
 // The whole content. Shares `stored` where it is stored as it is.
-Result<Bytes> DecodeContent(const EntryHead& head, const Bytes& stored,
+Result<Bytes> DecodeContent(const EntryHeader& header, const Bytes& stored,
                             const ContentOptions& options);
 
 // Raw bytes [range) of a content; of a chunked one, only the chunks it touches are
 // decoded and checked. kInvalidArgument if they end past it.
-Result<Bytes> DecodeContentRange(const EntryHead& head, const Bytes& stored,
+Result<Bytes> DecodeContentRange(const EntryHeader& header, const Bytes& stored,
                                  ByteRange range, const ContentOptions& options);
 
 }  // namespace dolium::shardpack

@@ -38,7 +38,7 @@ Record Encoded(const std::string& text, Compression compression, uint64_t thresh
                               .chunk_uncompressed = true};
   const std::string block =
       Blocks({{.key = "k", .files = {{.name = "a", .data = Text(text)}}}}, options);
-  return Must(Record::Parse(Text(block), Check::kHeads));
+  return Must(Record::Parse(Text(block), Check::kHeaders));
 }
 
 class CodecTest : public testing::TestWithParam<Compression> {};
@@ -47,7 +47,7 @@ TEST_P(CodecTest, GivesBackWhatWasStored) {
   const std::string text = LongText();
   for (const uint64_t threshold : {0, 1000}) {
     const Record record = Encoded(text, GetParam(), threshold);
-    const EntryHead& entry = record.entries().front();
+    const EntryHeader& entry = record.entries().front();
     EXPECT_EQ(entry.is_chunked(), threshold > 0);
     EXPECT_EQ(entry.codec, static_cast<uint8_t>(GetParam()));
     EXPECT_EQ(AsText(Must(record.Content(entry, {}))), text);
@@ -62,7 +62,7 @@ TEST_P(CodecTest, GivesRangesOfIt) {
   const std::string text = LongText();
   for (const uint64_t threshold : {0, 1000}) {
     const Record record = Encoded(text, GetParam(), threshold);
-    const EntryHead& entry = record.entries().front();
+    const EntryHeader& entry = record.entries().front();
     const Bytes stored = record.Stored(entry);
     for (const ByteRange range : {ByteRange{0, 0}, ByteRange{0, 1}, ByteRange{65'535, 2},
                                   ByteRange{65'536, 65'536}, ByteRange{10, 299'990},
@@ -81,7 +81,7 @@ TEST_P(CodecTest, GivesRangesOfIt) {
 TEST_P(CodecTest, DetectsEveryDamage) {
   for (const uint64_t threshold : {0, 1000}) {
     const Record record = Encoded(LongText(), GetParam(), threshold);
-    const EntryHead& entry = record.entries().front();
+    const EntryHeader& entry = record.entries().front();
     const std::string good(AsText(record.Stored(entry)));
     for (size_t at = 0; at < good.size(); at += at < 200 ? 1 : 4999) {
       std::string bad = good;
@@ -95,7 +95,7 @@ TEST_P(CodecTest, DetectsEveryDamage) {
 TEST_P(CodecTest, ReadsTheChunksOfARangeAlone) {
   const std::string text = LongText();
   const Record record = Encoded(text, GetParam(), 1000);
-  const EntryHead& entry = record.entries().front();
+  const EntryHeader& entry = record.entries().front();
   std::string damaged(AsText(record.Stored(entry)));
   damaged.back() = static_cast<char>(damaged.back() ^ 1);  // of the last chunk
   const auto first = DecodeContentRange(entry, Text(damaged), {0, 1000}, {});
@@ -109,12 +109,12 @@ INSTANTIATE_TEST_SUITE_P(All, CodecTest,
                                          Compression::kLz4, Compression::kZstd));
 
 TEST(CheckLimits, RefusesBeforeAnythingIsAllocated) {
-  const EntryHead large{
+  const EntryHeader large{
       .stored_size = 1 << 20, .raw_size = uint64_t{1} << 40, .codec = 3};
   EXPECT_EQ(KindOf(CheckLimits(large, {})), kind::kLimit);
   EXPECT_EQ(KindOf(CheckLimits(large, {.raw_limit = UINT64_MAX})), kind::kLimit);
   EXPECT_TRUE(CheckLimits(large, {.raw_limit = UINT64_MAX, .ratio_limit = 1 << 20}));
-  const EntryHead nothing{.stored_size = 0, .raw_size = 1 << 30, .codec = 2};
+  const EntryHeader nothing{.stored_size = 0, .raw_size = 1 << 30, .codec = 2};
   EXPECT_EQ(KindOf(CheckLimits(nothing, {})), kind::kEntry);
   EXPECT_EQ(KindOf(DecodeContent(nothing, {}, {})), kind::kEntry);
 }
@@ -128,33 +128,33 @@ TEST(ChunkTable, IsBelievedOnlyAsFarAsThereAreBytes) {
     StoreLE(table.data() + 16 + 16 * i, uint64_t{table.size()});
     StoreLE(table.data() + 16 + 16 * i + 12, kChunkStoredRaw);
   }
-  EntryHead head{.stored_size = table.size(),
-                 .raw_size = uint64_t{4} << 30,
-                 .crc32c = Crc32c(table),
-                 .codec = static_cast<uint8_t>(Compression::kLz4),
-                 .flags = kEntryChunked};
+  EntryHeader header{.stored_size = table.size(),
+                     .raw_size = uint64_t{4} << 30,
+                     .crc32c = Crc32c(table),
+                     .codec = static_cast<uint8_t>(Compression::kLz4),
+                     .flags = kEntryChunked};
   const Bytes stored = Bytes::FromVector(table);
-  const auto content = DecodeContent(head, stored, {.ratio_limit = uint64_t{1} << 40});
+  const auto content = DecodeContent(header, stored, {.ratio_limit = uint64_t{1} << 40});
   EXPECT_EQ(content.error().message, "chunk 0 has 0 bytes, 1073741824 expected");
-  head.codec = 0;
-  EXPECT_EQ(DecodeContent(head, stored, {}).error().message,
+  header.codec = 0;
+  EXPECT_EQ(DecodeContent(header, stored, {}).error().message,
             "80 bytes stored as they are, yet 4294967296 raw");
 }
 
 TEST(DecodeContent, SharesWhatIsStoredAsItIs) {
   const Bytes stored = Text("as it is");
-  const EntryHead head{.stored_size = 8, .raw_size = 8, .crc32c = Crc32c(stored)};
-  EXPECT_EQ(Must(DecodeContent(head, stored, {})).data(), stored.data());
-  const EntryHead wrong{.stored_size = 8, .raw_size = 8, .crc32c = 1};
+  const EntryHeader header{.stored_size = 8, .raw_size = 8, .crc32c = Crc32c(stored)};
+  EXPECT_EQ(Must(DecodeContent(header, stored, {})).data(), stored.data());
+  const EntryHeader wrong{.stored_size = 8, .raw_size = 8, .crc32c = 1};
   EXPECT_EQ(KindOf(DecodeContent(wrong, stored, {})), kind::kEntry);
-  EXPECT_TRUE(DecodeContent(wrong, stored, {.check = Check::kHeads}));
+  EXPECT_TRUE(DecodeContent(wrong, stored, {.check = Check::kHeaders}));
 }
 
 TEST(DecodeContent, NamesACodecThatItDoesNotKnow) {
   const Bytes stored = Text("whatever");
-  const EntryHead head{
+  const EntryHeader header{
       .stored_size = 8, .raw_size = 9, .crc32c = Crc32c(stored), .codec = 200};
-  const auto content = DecodeContent(head, stored, {});
+  const auto content = DecodeContent(header, stored, {});
   EXPECT_EQ(content.error().message, "codec 200 is not known");
   EXPECT_EQ(content.error().code, ErrorCode::kUnsupported);
   EXPECT_EQ(KindOf(content), kind::kUnsupportedCodec);

@@ -20,7 +20,7 @@ namespace dolium::shardpack {
 namespace {
 
 constexpr size_t kMaxShort = UINT16_MAX;
-// Smaller contents are copied beside their heads: one piece is cheaper than three.
+// Smaller contents are copied beside their headers: one segment is cheaper than three.
 constexpr size_t kCopiedContent = 4096;
 
 template <std::unsigned_integral T>
@@ -70,16 +70,16 @@ uint32_t DictionaryIdIn(std::string_view content_type, BytesView data) {
 
 // A content as it will be stored.
 struct StoredContent {
-  std::vector<Bytes> pieces;
+  std::vector<Bytes> segments;
   uint64_t size = 0;
   uint32_t crc32c = 0;
   Compression codec = Compression::kNone;
   bool is_chunked = false;
   bool is_too_dense = false;  // readers would take it for a bomb
 
-  void Add(Bytes piece) {
-    size += piece.size();
-    pieces.push_back(std::move(piece));
+  void Add(Bytes segment) {
+    size += segment.size();
+    segments.push_back(std::move(segment));
   }
 };
 
@@ -99,11 +99,11 @@ std::optional<StoredContent> StoreInChunks(const Bytes& data, Compression compre
                                            const EncodeOptions& options) {
   const uint64_t count = (data.size() + options.chunk_size - 1) / options.chunk_size;
   ByteVector table;
-  table.reserve(kChunkTableHeadBytes + static_cast<size_t>(count) * kChunkRowBytes);
+  table.reserve(kChunkTableHeaderBytes + static_cast<size_t>(count) * kChunkRowBytes);
   Put(table, options.chunk_size);
   Put(table, static_cast<uint32_t>(count));
   Put(table, uint32_t{0});
-  uint64_t end = kChunkTableHeadBytes + count * kChunkRowBytes;
+  uint64_t end = kChunkTableHeaderBytes + count * kChunkRowBytes;
   const uint64_t table_size = end;
   bool is_too_dense = false;
   std::vector<Bytes> chunks;
@@ -237,13 +237,13 @@ ByteVector EntryExtensions(const File& file) {
   return out;
 }
 
-// The pieces of a block, one after another.
+// The segments of a block, one after another.
 class BlockBuilder {
  public:
   explicit BlockBuilder(uint64_t alignment) : alignment_(alignment) {}
 
   uint64_t size() const { return done_ + open_.size(); }
-  // The piece that small things are added to.
+  // The segment that small things are added to.
   ByteVector& open() { return open_; }
 
   void Pad(uint64_t alignment) {
@@ -258,7 +258,7 @@ class BlockBuilder {
     }
     Close();
     done_ += bytes.size();
-    pieces_.push_back(bytes);
+    segments_.push_back(bytes);
   }
 
   void Close() {
@@ -267,23 +267,24 @@ class BlockBuilder {
     if (first_.empty()) {
       first_ = std::move(open_);
     } else {
-      pieces_.push_back(Bytes::FromVector(std::move(open_)));
+      segments_.push_back(Bytes::FromVector(std::move(open_)));
     }
     open_ = {};
   }
 
-  // The piece that begins with the record's head, which is filled in last. After Close().
+  // The segment that begins with the record's header, which is filled in last. After
+  // Close().
   MutableBytes first() { return first_; }
 
   std::vector<Bytes> Take() && {
-    pieces_.insert(pieces_.begin(), Bytes::FromVector(std::move(first_)));
-    return std::move(pieces_);
+    segments_.insert(segments_.begin(), Bytes::FromVector(std::move(first_)));
+    return std::move(segments_);
   }
 
  private:
   uint64_t alignment_;
   ByteVector first_;
-  std::vector<Bytes> pieces_;
+  std::vector<Bytes> segments_;
   ByteVector open_;
   uint64_t done_ = 0;
 };
@@ -300,34 +301,34 @@ void WriteEntry(PreparedEntry& entry, BlockBuilder& block, EncodedRecord& record
   EntrySummary summary{
       .name = file.name,
       .content_type = file.content_type,
-      .head_at = block.size(),
+      .header_at = block.size(),
       .raw_size = file.data.size(),
       .stored_size = content.size,
       .is_plain = content.codec == Compression::kNone && !content.is_chunked,
       .is_aux = file.is_aux,
       .dictionary_id = DictionaryIdIn(file.content_type, file.data)};
-  ByteVector head;
-  head.reserve(kEntryHeadBytes + file.name.size() + file.content_type.size() +
-               entry.extensions.size());
-  Put(head, content.size);
-  Put(head, uint64_t{file.data.size()});
-  Put(head, content.crc32c);
-  Put(head, static_cast<uint16_t>(file.name.size()));
-  Put(head, static_cast<uint16_t>(file.content_type.size()));
-  Put(head, static_cast<uint16_t>(entry.extensions.size()));
-  Put(head, static_cast<uint8_t>(content.codec));
-  Put(head, static_cast<uint8_t>((content.is_chunked ? kEntryChunked : 0) |
-                                 (file.is_aux ? kEntryAux : 0)));
-  const uint32_t fixed = Crc32c(head);
-  Put(head, uint32_t{0});
-  PutText(head, file.name);
-  PutText(head, file.content_type);
-  Append(head, entry.extensions);
-  StoreLE(head.data() + kEntryHeadBytes - 4,
-          Crc32c(BytesView(head).subspan(kEntryHeadBytes), fixed));
-  Append(block.open(), head);
+  ByteVector header;
+  header.reserve(kEntryHeaderBytes + file.name.size() + file.content_type.size() +
+                 entry.extensions.size());
+  Put(header, content.size);
+  Put(header, uint64_t{file.data.size()});
+  Put(header, content.crc32c);
+  Put(header, static_cast<uint16_t>(file.name.size()));
+  Put(header, static_cast<uint16_t>(file.content_type.size()));
+  Put(header, static_cast<uint16_t>(entry.extensions.size()));
+  Put(header, static_cast<uint8_t>(content.codec));
+  Put(header, static_cast<uint8_t>((content.is_chunked ? kEntryChunked : 0) |
+                                   (file.is_aux ? kEntryAux : 0)));
+  const uint32_t fixed = Crc32c(header);
+  Put(header, uint32_t{0});
+  PutText(header, file.name);
+  PutText(header, file.content_type);
+  Append(header, entry.extensions);
+  StoreLE(header.data() + kEntryHeaderBytes - 4,
+          Crc32c(BytesView(header).subspan(kEntryHeaderBytes), fixed));
+  Append(block.open(), header);
   block.PadToData();
-  for (const Bytes& piece : content.pieces) block.Add(piece);
+  for (const Bytes& segment : content.segments) block.Add(segment);
   summary.end = block.size();
   record.entries.push_back(std::move(summary));
 }
@@ -379,12 +380,12 @@ Result<EncodedRecord> Encode(const Sample& sample, std::optional<PartNumber> par
     bytes += entry.content.size;
   }
   BlockBuilder block(uint64_t{1} << options.align_log2);
-  ByteVector& head = block.open();
-  // Small contents join the heads in one piece.
-  head.reserve(kRecordHeadBytes + sample.key.size() + sample.metadata.bytes.size() +
-               static_cast<size_t>(std::min<uint64_t>(bytes, kCopiedContent)) +
-               entries.size() *
-                   (2 * kEntryHeadBytes + (size_t{1} << options.align_log2)));
+  ByteVector& header = block.open();
+  // Small contents join the headers in one segment.
+  header.reserve(kRecordHeaderBytes + sample.key.size() + sample.metadata.bytes.size() +
+                 static_cast<size_t>(std::min<uint64_t>(bytes, kCopiedContent)) +
+                 entries.size() *
+                     (2 * kEntryHeaderBytes + (size_t{1} << options.align_log2)));
   ByteVector extensions;
   if (part) {
     ByteVector body;
@@ -392,11 +393,11 @@ Result<EncodedRecord> Encode(const Sample& sample, std::optional<PartNumber> par
     Put(body, part->count);
     PutExtension(extensions, kRecordExtensionPart, body);
   }
-  head.resize(kRecordHeadBytes);
-  PutText(head, sample.key);
-  Append(head, extensions);
-  Append(head, sample.metadata.bytes);
-  const size_t head_end = head.size();
+  header.resize(kRecordHeaderBytes);
+  PutText(header, sample.key);
+  Append(header, extensions);
+  Append(header, sample.metadata.bytes);
+  const size_t header_end = header.size();
   block.Pad(kEntryAlignment);
   for (PreparedEntry& entry : entries) {
     block.Pad(kEntryAlignment);
@@ -422,14 +423,14 @@ Result<EncodedRecord> Encode(const Sample& sample, std::optional<PartNumber> par
   StoreLE(first + 20, static_cast<uint16_t>(sample.key.size()));
   StoreLE(first + 22, static_cast<uint16_t>(extensions.size()));
   StoreLE(first + 28, static_cast<uint32_t>(sample.files.size()));
-  const BytesView whole(first, head_end);
+  const BytesView whole(first, header_end);
   StoreLE(first + 24, Crc32c(whole.subspan(28), Crc32c(whole.first(24))));
-  record.pieces = std::move(block).Take();
+  record.segments = std::move(block).Take();
   return record;
 }
 
 // The id of the dictionary that an entry is; 0 if it is none.
-uint32_t DictionaryIdOf(const Record& record, const EntryHead& entry) {
+uint32_t DictionaryIdOf(const Record& record, const EntryHeader& entry) {
   if (entry.content_type != kDictionaryType) return 0;
   const auto content = record.Content(entry, {});
   return content ? ZstdIdOfDictionary(*content) : 0;
@@ -486,13 +487,13 @@ Result<void> CheckSample(const Sample& sample) {
 
 uint64_t MostBytes(const Sample& sample, const EncodeOptions& options) {
   const uint64_t alignment = uint64_t{1} << options.align_log2;
-  uint64_t bytes = kRecordHeadBytes + ExtensionBytes(2 * sizeof(uint32_t)) +
+  uint64_t bytes = kRecordHeaderBytes + ExtensionBytes(2 * sizeof(uint32_t)) +
                    sample.key.size() + sample.metadata.bytes.size() + alignment;
   for (const File& file : sample.files) {
     const uint64_t chunks = file.data.size() / options.chunk_size + 1;
-    bytes += kEntryAlignment + kEntryHeadBytes + file.name.size() +
+    bytes += kEntryAlignment + kEntryHeaderBytes + file.name.size() +
              file.content_type.size() + BytesOfExtensions(file) + alignment +
-             kChunkTableHeadBytes + chunks * kChunkRowBytes + file.data.size();
+             kChunkTableHeaderBytes + chunks * kChunkRowBytes + file.data.size();
   }
   return bytes;
 }
@@ -519,16 +520,16 @@ Result<EncodedRecord> SummarizeBlock(Bytes block, Check check) {
   if (record.damage()) return *record.damage();
   EncodedRecord out{.key = std::string(record.key()),
                     .size = block.size(),
-                    .is_part = (record.head().flags & kRecordPart) != 0};
-  uint64_t at = record.head().first_entry_at;
-  for (const EntryHead& entry : record.entries()) {
+                    .is_part = (record.header().flags & kRecordPart) != 0};
+  uint64_t at = record.header().first_entry_at;
+  for (const EntryHeader& entry : record.entries()) {
     if (check == Check::kFull) {
       DOLIUM_TRY_VOID(CheckStored(entry, record.Stored(entry))
                           .Within(EntryContext(out.key, entry.name)));
     }
     out.entries.push_back({.name = std::string(entry.name),
                            .content_type = std::string(entry.content_type),
-                           .head_at = at,
+                           .header_at = at,
                            .end = entry.content_end(),
                            .raw_size = entry.raw_size,
                            .stored_size = entry.stored_size,
@@ -537,7 +538,7 @@ Result<EncodedRecord> SummarizeBlock(Bytes block, Check check) {
                            .dictionary_id = DictionaryIdOf(record, entry)});
     at = RoundUp(entry.content_end(), kEntryAlignment);
   }
-  out.pieces.push_back(std::move(block));
+  out.segments.push_back(std::move(block));
   return out;
 }
 

@@ -13,7 +13,7 @@
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
 #include "dolium/codec/zstd.h"
-#include "dolium/formats/shardpack/heads.h"
+#include "dolium/formats/shardpack/headers.h"
 #include "dolium/formats/shardpack/layout.h"
 #include "dolium/formats/shardpack/sample.h"
 
@@ -43,8 +43,8 @@ Result<void> CheckOptions(const EncodeOptions& options);
 struct EntrySummary {
   std::string name = {};
   std::string content_type = {};
-  uint64_t head_at = 0;  // in the block
-  uint64_t end = 0;      // of its content, in the block
+  uint64_t header_at = 0;  // in the block
+  uint64_t end = 0;        // of its content, in the block
   uint64_t raw_size = 0;
   uint64_t stored_size = 0;
   bool is_plain = true;  // neither compressed nor chunked
@@ -52,11 +52,11 @@ struct EntrySummary {
   uint32_t dictionary_id = 0;  // of the dictionary that it is; 0: none
 };
 
-// A block in pieces, so that contents which are stored as they are need not be copied.
+// A block in segments, so that contents which are stored as they are need not be copied.
 struct EncodedRecord {
   std::string key;
-  std::vector<Bytes> pieces = {};
-  uint64_t size = 0;  // of all pieces
+  std::vector<Bytes> segments = {};
+  uint64_t size = 0;  // of all segments
   bool is_part = false;
   std::vector<EntrySummary> entries = {};
 };
@@ -72,7 +72,7 @@ uint64_t MostBytes(const Sample& sample, const EncodeOptions& options);
 // exceed the limit of `options`.
 Result<EncodedRecord> EncodeRecord(const Sample& sample, const EncodeOptions& options);
 
-// The same, as part `part` of a sample that was cut at entry borders.
+// The same, as part `part` of a sample that was cut at entry boundaries.
 Result<EncodedRecord> EncodePart(const Sample& sample, PartNumber part,
                                  const EncodeOptions& options);
 

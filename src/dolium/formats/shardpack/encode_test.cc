@@ -21,7 +21,7 @@ constexpr Compression kAll[] = {Compression::kNone, Compression::kGzip, Compress
 
 std::string Joined(const EncodedRecord& record) {
   std::string joined;
-  for (const Bytes& piece : record.pieces) joined += AsText(piece);
+  for (const Bytes& segment : record.segments) joined += AsText(segment);
   EXPECT_EQ(joined.size(), record.size);
   return joined;
 }
@@ -43,7 +43,7 @@ TEST(EncodeRecord, RoundTripsInEveryWay) {
           EXPECT_LE(block.size(), MostBytes(sample, options));
           const Record record = Must(Record::Parse(Text(block), Check::kFull));
           EXPECT_FALSE(record.damage());
-          for (const EntryHead& entry : record.entries()) {
+          for (const EntryHeader& entry : record.entries()) {
             EXPECT_EQ(entry.content_at % (1U << align), 0U);
             EXPECT_LE(entry.codec == 0 ? 0 : entry.stored_size, entry.raw_size);
           }
@@ -67,7 +67,7 @@ TEST(EncodeRecord, SaysWhatTheTailMustKnow) {
       const EntrySummary& b = record.entries[i];
       EXPECT_EQ(a.name, b.name);
       EXPECT_EQ(a.content_type, b.content_type);
-      EXPECT_EQ(a.head_at, b.head_at);
+      EXPECT_EQ(a.header_at, b.header_at);
       EXPECT_EQ(a.end, b.end);
       EXPECT_EQ(a.raw_size, b.raw_size);
       EXPECT_EQ(a.stored_size, b.stored_size);
@@ -80,8 +80,8 @@ TEST(EncodeRecord, DoesNotCopyLargeContents) {
   const Bytes large = Text(std::string(100'000, 'x'));
   const EncodedRecord record = Must(EncodeRecord(
       {.key = "k", .files = {{.name = "a", .data = large}}}, EncodeOptions{}));
-  ASSERT_EQ(record.pieces.size(), 2U);
-  EXPECT_EQ(record.pieces[1].data(), large.data());
+  ASSERT_EQ(record.segments.size(), 2U);
+  EXPECT_EQ(record.segments[1].data(), large.data());
 }
 
 TEST(EncodeRecord, StoresAsItIsWhatDoesNotShrink) {
@@ -151,7 +151,7 @@ TEST(EncodeRecord, RefusesWhatTheFormatCannotHold) {
               HasSubstr("metadata of 65531 bytes, 65530 are possible"));
 }
 
-TEST(EncodeRecord, HeedsTheRecordLimit) {
+TEST(EncodeRecord, HonoursTheRecordLimit) {
   const Sample sample{.key = "k",
                       .files = {{.name = "a", .data = Text(std::string(1000, 'x'))}}};
   const uint64_t size = Must(EncodeRecord(sample, {})).size;
@@ -179,7 +179,7 @@ TEST(SummarizeBlock, ChecksContentsIfAsked) {
         {{.key = "k", .files = {{.name = "a", .data = Text(std::string(99'000, 'y'))}}}},
         options);
     block[block.size() - 9] ^= 1;
-    EXPECT_TRUE(SummarizeBlock(Text(block), Check::kHeads));
+    EXPECT_TRUE(SummarizeBlock(Text(block), Check::kHeaders));
     const auto checked = SummarizeBlock(Text(block), Check::kFull);
     EXPECT_EQ(KindOf(checked), kind::kEntry);
     EXPECT_THAT(checked.error().message, HasSubstr("\"k\": entry \"a\": c"));
@@ -192,11 +192,11 @@ TEST(Record, GivesTheEntriesBeforeADamagedOne) {
                                          {.name = "second", .data = Text("2")},
                                          {.name = "third", .data = Text("3")}}}});
   block[block.find("second")] = 'S';
-  const Record record = Must(Record::Parse(Text(block), Check::kHeads));
+  const Record record = Must(Record::Parse(Text(block), Check::kHeaders));
   ASSERT_EQ(record.entries().size(), 1U);
   EXPECT_EQ(AsText(Must(record.Content(record.entries()[0], {}))), "1");
   ASSERT_TRUE(record.damage());
-  EXPECT_THAT(record.damage()->message, HasSubstr("\"k\": entry 1: head has CRC-32C"));
+  EXPECT_THAT(record.damage()->message, HasSubstr("\"k\": entry 1: header has CRC-32C"));
   EXPECT_EQ(record.damage()->kind, kind::kEntry);
   EXPECT_NE(record.Find("first"), nullptr);
   EXPECT_EQ(record.Find("second"), nullptr);
@@ -219,10 +219,11 @@ TEST(EncodeRecord, NeverStoresWhatReadersTakeForABomb) {
 
 TEST(Record, MustFillItsBlock) {
   const std::string block = Blocks({{.key = "k", .files = {{.name = "a"}}}});
-  EXPECT_EQ(KindOf(Record::Parse(Text(block + std::string(8, '\0')), Check::kHeads)),
+  EXPECT_EQ(KindOf(Record::Parse(Text(block + std::string(8, '\0')), Check::kHeaders)),
             kind::kIndex);
-  EXPECT_EQ(KindOf(Record::Parse(Text(block.substr(0, block.size() - 8)), Check::kHeads)),
-            kind::kIndex);
+  EXPECT_EQ(
+      KindOf(Record::Parse(Text(block.substr(0, block.size() - 8)), Check::kHeaders)),
+      kind::kIndex);
 }
 
 }  // namespace

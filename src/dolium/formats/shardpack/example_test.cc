@@ -40,7 +40,7 @@ TEST(Example, IsReproducedByteForByte) {
   std::string made;
   for (const Sample& sample : ExampleSamples()) {
     const EncodedRecord record = Must(EncodeRecord(sample, {}));
-    for (const Bytes& piece : record.pieces) made += AsText(piece);
+    for (const Bytes& segment : record.segments) made += AsText(segment);
     tail.Add(record);
   }
   made += AsText(tail.Build(3, R"({"shardpack":{"version":"1.0"},)"

@@ -43,7 +43,7 @@ Result<int> Probe(const Location& location) {
     if (is_shard) return kHasMagic;
   }
   const auto has_shards = HasShards(location);
-  return has_shards && *has_shards ? kHasShards : 0;  // No listing, no bid.
+  return has_shards && *has_shards ? kHasShards : 0;  // No listing, no score.
 }
 
 Result<std::unique_ptr<Container>> Open(const Location& location,

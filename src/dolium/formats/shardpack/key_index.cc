@@ -66,9 +66,9 @@ Result<KeyIndex> KeyIndex::Open(uint64_t body_size, uint64_t count, Read read) {
       body_size - kKeyIndexHeader != count * (kHashBytes + kNumberBytes)) {
     return BadKeyIndex(fmt::format("KEYX has {} bytes for {} records", body_size, count));
   }
-  DOLIUM_TRY(const Bytes head, read({0, kKeyIndexHeader}));
-  const auto n = LoadLE<uint64_t>(head.data());
-  const auto kind = std::to_integer<uint8_t>(head.view()[8]);
+  DOLIUM_TRY(const Bytes header, read({0, kKeyIndexHeader}));
+  const auto n = LoadLE<uint64_t>(header.data());
+  const auto kind = std::to_integer<uint8_t>(header.view()[8]);
   if (n != count)
     return BadKeyIndex(fmt::format("KEYX counts {} records of {}", n, count));
   if (kind != kXxh64) return BadKeyIndex(fmt::format("KEYX has hashes of kind {}", kind));
@@ -83,7 +83,7 @@ Result<KeyIndex> KeyIndex::FromBody(Bytes body, uint64_t count) {
   });
 }
 
-Result<KeyIndex::Place> KeyIndex::FirstNotBelow(uint64_t hash) const {
+Result<KeyIndex::Position> KeyIndex::FirstNotBelow(uint64_t hash) const {
   // The answer is in [begin, end]; hashes before `begin` are below, those from `end` on
   // are not.
   uint64_t begin = 0;
@@ -92,7 +92,7 @@ Result<KeyIndex::Place> KeyIndex::FirstNotBelow(uint64_t hash) const {
   uint64_t high = UINT64_MAX;
   bool halve = false;
   const uint64_t most = WindowFor(count_);
-  Place place;
+  Position place;
   while (begin < end) {
     const uint64_t size = end - begin;
     const uint64_t middle = begin + (halve ? size / 2 : Guess(hash, low, high, size));
@@ -133,7 +133,7 @@ Result<KeyIndex::Place> KeyIndex::FirstNotBelow(uint64_t hash) const {
 
 Result<std::vector<uint64_t>> KeyIndex::Candidates(uint64_t hash) const {
   std::vector<uint64_t> records;
-  DOLIUM_TRY(Place place, FirstNotBelow(hash));
+  DOLIUM_TRY(Position place, FirstNotBelow(hash));
   while (place.at < count_) {
     const uint64_t known = place.window.size() / kHashBytes;
     if (place.at < place.from || place.at >= place.from + known) {

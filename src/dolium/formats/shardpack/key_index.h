@@ -27,7 +27,7 @@ uint64_t HashKey(std::string_view key);
 ByteVector WriteKeyIndex(std::span<const KeyHash> keys);
 
 // Looks into a body, wherever it is. Hashes are spread evenly, so that a small window
-// around the place where one should be nearly always holds it: a body that is far away
+// around the place where one should be nearly always holds it: a body that is remote
 // costs one request, and one more if it is there.
 class KeyIndex {
  public:
@@ -46,13 +46,13 @@ class KeyIndex {
   KeyIndex(uint64_t count, Read read) : count_(count), read_(std::move(read)) {}
 
   // A place in the list of hashes, and hashes around it that were read on the way.
-  struct Place {
+  struct Position {
     uint64_t at = 0;
     uint64_t from = 0;  // of the window
     Bytes window;
   };
   // Of the first hash that is not below this one.
-  Result<Place> FirstNotBelow(uint64_t hash) const;
+  Result<Position> FirstNotBelow(uint64_t hash) const;
 
   uint64_t count_;
   Read read_;

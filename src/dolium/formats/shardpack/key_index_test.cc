@@ -19,13 +19,13 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // A body whose reads are counted.
-struct Far {
+struct RemoteIndex {
   Bytes body;
   uint64_t count = 0;
   uint64_t reads = 0;
   uint64_t bytes = 0;
 
-  explicit Far(std::vector<KeyHash> hashes) : count(hashes.size()) {
+  explicit RemoteIndex(std::vector<KeyHash> hashes) : count(hashes.size()) {
     std::ranges::sort(hashes);
     body = Bytes::FromVector(WriteKeyIndex(hashes));
   }
@@ -48,8 +48,8 @@ std::vector<KeyHash> HashesOf(uint32_t count) {
 
 TEST(KeyIndex, FindsEveryKeyAndNoOther) {
   for (const uint32_t count : {0, 1, 2, 511, 512, 513, 5000}) {
-    Far far(HashesOf(count));
-    const KeyIndex index = far.Open();
+    RemoteIndex remote(HashesOf(count));
+    const KeyIndex index = remote.Open();
     for (uint32_t i = 0; i < count; ++i) {
       EXPECT_THAT(Must(index.Candidates(HashKey("key" + std::to_string(i)))),
                   ElementsAre(i));
@@ -66,23 +66,23 @@ TEST(KeyIndex, FindsEveryKeyAndNoOther) {
 TEST(KeyIndex, TakesTwoSmallReadsPerKeyNearlyAlways) {
   constexpr uint32_t kCount = 1'000'000;
   constexpr uint64_t kLookups = 500;
-  Far far(HashesOf(kCount));
-  const KeyIndex index = far.Open();
-  far.reads = far.bytes = 0;
+  RemoteIndex remote(HashesOf(kCount));
+  const KeyIndex index = remote.Open();
+  remote.reads = remote.bytes = 0;
   for (uint64_t i = 0; i < kLookups; ++i) {
     const uint64_t number = i * 1999;
     EXPECT_THAT(Must(index.Candidates(HashKey("key" + std::to_string(number)))),
                 ElementsAre(number));
   }
-  EXPECT_LE(far.reads, kLookups * 2 + kLookups / 20);
-  EXPECT_LE(far.bytes, kLookups * 25'000);
+  EXPECT_LE(remote.reads, kLookups * 2 + kLookups / 20);
+  EXPECT_LE(remote.bytes, kLookups * 25'000);
 }
 
 TEST(KeyIndex, GivesAllRecordsOfAHashInOrder) {
   std::vector<KeyHash> hashes;
   for (uint32_t i = 0; i < 3000; ++i) hashes.push_back({i % 3 == 0 ? 77U : i * 1000U, i});
-  Far far(hashes);
-  const KeyIndex index = far.Open();
+  RemoteIndex remote(hashes);
+  const KeyIndex index = remote.Open();
   const auto records = Must(index.Candidates(77));
   ASSERT_EQ(records.size(), 1000U);
   for (uint64_t i = 0; i < 1000; ++i) EXPECT_EQ(records[i], 3 * i);
@@ -92,12 +92,12 @@ TEST(KeyIndex, StaysFastWhenHashesAreNotSpreadEvenly) {
   std::vector<KeyHash> hashes;
   for (uint32_t i = 0; i < 1'000'000; ++i) hashes.push_back({i, i});
   hashes.push_back({UINT64_MAX - 1, 1'000'000});
-  Far far(hashes);
-  const KeyIndex index = far.Open();
+  RemoteIndex remote(hashes);
+  const KeyIndex index = remote.Open();
   for (const uint64_t hash : {0, 1, 500'000, 999'999}) {
-    far.reads = 0;
+    remote.reads = 0;
     EXPECT_THAT(Must(index.Candidates(hash)), ElementsAre(hash));
-    EXPECT_LE(far.reads, 20U);
+    EXPECT_LE(remote.reads, 20U);
   }
 }
 

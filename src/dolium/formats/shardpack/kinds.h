@@ -1,4 +1,4 @@
-// The kinds of damage and misfit that readers of ShardPack tell apart (Error::kind and
+// The kinds of damage and misfit that readers of ShardPack distinguish (Error::kind and
 // Finding::kind).
 #pragma once
 

@@ -16,9 +16,9 @@ inline constexpr std::string_view kExtension = ".shardpack";
 inline constexpr std::string_view kRecordMagic = "SPKR";  // at byte 8
 inline constexpr size_t kRecordMagicAt = 8;
 inline constexpr uint8_t kRecordVersion = 1;
-inline constexpr size_t kRecordHeadBytes = 32;  // then key, extensions, metadata
+inline constexpr size_t kRecordHeaderBytes = 32;  // then key, extensions, metadata
 inline constexpr uint64_t kMinRecordBytes = 40;
-inline constexpr size_t kEntryHeadBytes = 32;  // then name, type, extensions
+inline constexpr size_t kEntryHeaderBytes = 32;  // then name, type, extensions
 inline constexpr uint64_t kEntryAlignment = 8;
 
 inline constexpr unsigned kMinAlignLog2 = 3;
@@ -43,7 +43,7 @@ inline constexpr uint16_t kEntryExtensionMode = 0x0003;
 inline constexpr uint16_t kEntryExtensionArray = 0x0004;
 
 // Chunked entries.
-inline constexpr size_t kChunkTableHeadBytes = 16;
+inline constexpr size_t kChunkTableHeaderBytes = 16;
 inline constexpr size_t kChunkRowBytes = 16;
 inline constexpr uint64_t kMinChunkSize = uint64_t{64} << 10;
 inline constexpr uint64_t kMaxChunkSize = uint64_t{1} << 30;

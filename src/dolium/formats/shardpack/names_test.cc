@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-TEST(IsPlainText, TellsUtf8FromOtherBytes) {
+TEST(IsPlainText, DistinguishesUtf8FromOtherBytes) {
   for (const std::string_view good :
        {""sv, "a"sv, "12345678"sv, "123456789"sv, "\x7f"sv, "größer"sv, "12345678ß"sv,
         "\u65e5\u672c"sv, "\xf0\x9f\x98\x80"sv, "\xf4\x8f\xbf\xbf"sv, "\xee\x80\x80"sv}) {

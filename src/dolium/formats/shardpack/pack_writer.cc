@@ -14,7 +14,7 @@ namespace dolium::shardpack {
 
 namespace {
 
-// What is encoded as one piece of work.
+// What is encoded as one task.
 constexpr uint64_t kBatchBytes = uint64_t{512} << 10;
 constexpr size_t kBatchSamples = 256;
 // What a dictionary is trained from: small files of the first samples.
@@ -67,7 +67,7 @@ Result<std::unique_ptr<PackWriter>> PackWriter::Create(PackOptions options) {
   writer->is_parallel_ =
       threads > 1 && own.shard.encode.compression != Compression::kNone;
   if (writer->is_parallel_) writer->workers_ = std::make_unique<WorkerPool>(threads);
-  // The first shard is begun at once: a target that may not be written is told early.
+  // The first shard is begun at once: a target that may not be written is reported early.
   DOLIUM_TRY_VOID(writer->BeginShard());
   return writer;
 }
@@ -97,7 +97,7 @@ Result<void> PackWriter::CheckBefore(const Sample& sample) const {
       MostBytes(sample, encode) <= encode.record_limit) {
     return {};
   }
-  // How far compression gets it below the limit, only an attempt can tell.
+  // How far compression gets it below the limit, only an attempt can show.
   const auto records = Encode(sample);
   if (!records) return records.error();
   return {};
@@ -287,21 +287,21 @@ Result<void> PackWriter::AddBlock(const Bytes& block, Check check) {
   }
   DOLIUM_TRY(const EncodedRecord record, SummarizeBlock(block, check));
   DOLIUM_TRY(const Record parsed, Record::Parse(block, Check::kNone));
-  const RecordHead& head = parsed.head();
-  for (const EntryHead& entry : parsed.entries()) {
+  const RecordHeader& header = parsed.header();
+  for (const EntryHeader& entry : parsed.entries()) {
     DOLIUM_TRY(const auto needed, DictionariesNeeded(entry, parsed.Stored(entry)));
     if (needed.empty()) continue;
     return InvalidArgument(fmt::format("{}: needs dictionary {} of its shard",
                                        EntryContext(record.key, entry.name),
                                        *needed.begin()));
   }
-  if (head.align_log2 != options_.shard.encode.align_log2) {
+  if (header.align_log2 != options_.shard.encode.align_log2) {
     return InvalidArgument(
         fmt::format("\"{}\": a block of alignment 2^{} for a shard of 2^{}", record.key,
-                    head.align_log2, options_.shard.encode.align_log2));
+                    header.align_log2, options_.shard.encode.align_log2));
   }
   // The parts of a sample stay together.
-  DOLIUM_TRY(const auto part, ParsePart(head));
+  DOLIUM_TRY(const auto part, ParsePart(header));
   bytes_taken_ += block.size();
   return Keep(AppendBlock(record, /*may_roll=*/!part || part->index == 0));
 }

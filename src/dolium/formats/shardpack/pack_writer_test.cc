@@ -28,7 +28,7 @@ PackOptions Options(Compression compression = Compression::kZstd) {
 }
 
 // A place in a store of its own.
-std::function<Location(uint64_t)> AnyPlace() {
+std::function<Location(uint64_t)> AnyDestination() {
   return [store = std::make_shared<MemoryStore>("packed")](uint64_t number) {
     return Location{store, fmt::format("{}.shardpack", number)};
   };
@@ -121,7 +121,7 @@ TEST(PackWriter, WritesAnEmptyShardOfNothing) {
   EXPECT_THAT(Verdicts(InMemory(shards[0])), IsEmpty());
 }
 
-TEST(PackWriter, TellsTheTimeUnlessItShallBeReproducible) {
+TEST(PackWriter, SaysTheTimeUnlessItShallBeReproducible) {
   PackOptions options = Options();
   options.shard.reproducible = false;
   const auto meta = [&] {
@@ -186,7 +186,7 @@ TEST(PackWriter, KeepsTombstones) {
   overlay.insert(overlay.begin(), Sample{.key = "gone", .tombstone = true});
   PackOptions options = Options();
   options.dictionary_bytes = 4096;
-  options.place = AnyPlace();
+  options.place = AnyDestination();
   const auto writer = Must(PackWriter::Create(options));
   Result<void> added;
   for (const Sample& sample : overlay) {
@@ -222,7 +222,7 @@ TEST(PackWriter, SplitsSamplesThatAreTooLarge) {
   EXPECT_THAT(Must(shard->FindAll("large")), ElementsAre(0, 1, 2, 3));
   for (uint32_t i = 0; i < 4; ++i) {
     const Record record = Must(shard->Read(i));
-    const auto part = Must(ParsePart(record.head()));
+    const auto part = Must(ParsePart(record.header()));
     ASSERT_TRUE(part);
     EXPECT_EQ(part->index, i);
     EXPECT_EQ(part->count, 4U);
@@ -240,7 +240,7 @@ struct Survivors {
 };
 
 Survivors AddInSpiteOfErrors(PackOptions options) {
-  options.place = AnyPlace();
+  options.place = AnyDestination();
   options.shard.encode.record_limit = 40'000;
   const auto writer = Must(PackWriter::Create(options));
   Survivors survivors;
@@ -306,7 +306,7 @@ TEST(PackWriter, RefusesPartsThatAreTooLargeAtOnce) {
     options.oversize = Oversize::kSplit;
     options.shard.encode.record_limit = 100;
     options.shard.encode.worth_compressing = [](std::string_view) { return false; };
-    options.place = AnyPlace();
+    options.place = AnyDestination();
     const auto writer = Must(PackWriter::Create(options));
     EXPECT_THAT(writer->Add(OneLarge()[1]).error().message,
                 HasSubstr("\"large\": a record of 30"));
@@ -321,7 +321,7 @@ TEST(PackWriter, FailsForGoodOnceItCannotWrite) {
     options.jobs = jobs;
     options.memory = 0;
     options.shard_records = 100;
-    const auto place = AnyPlace();
+    const auto place = AnyDestination();
     // The third shard is there already.
     options.place = [&](uint64_t number) { return place(number == 2 ? 0 : number); };
     const auto writer = Must(PackWriter::Create(options));
@@ -353,7 +353,7 @@ TEST(PackWriter, SkipsThemOrFailsAsAsked) {
   EXPECT_EQ(ReadSamples(InMemory(shards[0])).size(), 3U);
 
   options.oversize = Oversize::kError;
-  options.place = AnyPlace();
+  options.place = AnyDestination();
   const auto writer = Must(PackWriter::Create(options));
   Must(writer->Add(OneLarge()[0]));
   EXPECT_THAT(writer->Add(OneLarge()[1]).error().message,
@@ -365,7 +365,7 @@ TEST(PackWriter, CopiesBlocksAsTheyAre) {
   PackOptions options = Options();
   const std::string source = Pack(samples, options)[0];
   const auto shard = Must(Shard::Open(InMemory(source)));
-  options.place = AnyPlace();
+  options.place = AnyDestination();
   const auto writer = Must(PackWriter::Create(options));
   for (uint64_t i = 0; i < 20; ++i) {
     Must(writer->AddBlock(Must(shard->ReadBlock(i)), Check::kFull));
@@ -378,20 +378,20 @@ TEST(PackWriter, RefusesBlocksThatWouldNotBeReadable) {
   const std::string source = TestFile("good/dictionary.shardpack");
   const auto shard = Must(Shard::Open(InMemory(source)));
   PackOptions options = Options();
-  options.place = AnyPlace();
+  options.place = AnyDestination();
   auto writer = Must(PackWriter::Create(options));
   EXPECT_THAT(writer->AddBlock(Must(shard->ReadBlock(1)), Check::kFull).error().message,
               HasSubstr("\"sample1\": entry \"with.json\": needs dictionary"));
   const std::string plain = MakeShard(RandomSamples(1, 1));
   const auto other = Must(Shard::Open(InMemory(plain)));
   options.shard.encode.align_log2 = 6;
-  options.place = AnyPlace();
+  options.place = AnyDestination();
   writer = Must(PackWriter::Create(options));
   EXPECT_EQ(writer->AddBlock(Must(other->ReadBlock(0)), Check::kFull).error().code,
             ErrorCode::kInvalidArgument);
   options.shard.encode.align_log2 = 3;
   options.dictionary_bytes = 4096;
-  options.place = AnyPlace();
+  options.place = AnyDestination();
   writer = Must(PackWriter::Create(options));
   EXPECT_EQ(writer->AddBlock(Must(other->ReadBlock(0)), Check::kFull).error().code,
             ErrorCode::kInvalidArgument);
@@ -399,7 +399,7 @@ TEST(PackWriter, RefusesBlocksThatWouldNotBeReadable) {
 
 TEST(PackWriter, LeavesWhatIsThereUnlessToldToReplaceIt) {
   PackOptions options = Options();
-  options.place = AnyPlace();
+  options.place = AnyDestination();
   Must(Must(PackWriter::Create(options))->Finish());
   EXPECT_EQ(PackWriter::Create(options).error().code, ErrorCode::kExists);
   options.shard.force = true;
@@ -409,7 +409,7 @@ TEST(PackWriter, LeavesWhatIsThereUnlessToldToReplaceIt) {
 TEST(PackWriter, LeavesNothingBehindIfItIsNotFinished) {
   PackOptions options = Options();
   options.jobs = 3;
-  options.place = AnyPlace();
+  options.place = AnyDestination();
   auto writer = Must(PackWriter::Create(options));
   for (const Sample& sample : RandomSamples(6, 500)) Must(writer->Add(sample));
   writer.reset();
@@ -419,7 +419,7 @@ TEST(PackWriter, LeavesNothingBehindIfItIsNotFinished) {
 TEST(PackWriter, StopsOnRequest) {
   std::stop_source stop;
   PackOptions options = Options();
-  options.place = AnyPlace();
+  options.place = AnyDestination();
   options.stop = stop.get_token();
   const auto writer = Must(PackWriter::Create(options));
   Must(writer->Add(RandomSample(1)));

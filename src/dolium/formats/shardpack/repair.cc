@@ -20,31 +20,31 @@ namespace dolium::shardpack {
 namespace {
 
 // What is not a local file is read into memory; larger ones have to be copied first.
-constexpr uint64_t kFarLimit = uint64_t{16} << 30;
-// How many times the bytes there are, heads of records may be looked at in searches.
+constexpr uint64_t kRemoteLimit = uint64_t{16} << 30;
+// How many times the bytes there are, headers of records may be looked at in searches.
 constexpr uint64_t kSearchCost = 64;
 
 Result<Bytes> WholeObject(const Location& location) {
   if (IsLocal(location)) {
     return static_cast<const FileStore&>(*location.store).Map(location.path);
   }
-  DOLIUM_TRY(auto whole, location.store->ReadWhole(location.path, kFarLimit));
+  DOLIUM_TRY(auto whole, location.store->ReadWhole(location.path, kRemoteLimit));
   return std::move(whole.bytes);
 }
 
-// The size of a record's head with all that belongs to it, by its first 32 bytes.
-uint64_t HeadSizeClaim(BytesView head) {
-  return uint64_t{kRecordHeadBytes} + LoadLE<uint32_t>(head.data() + 16) +
-         LoadLE<uint16_t>(head.data() + 20) + LoadLE<uint16_t>(head.data() + 22);
+// The size of a record's header with all that belongs to it, by its first 32 bytes.
+uint64_t HeaderSizeClaim(BytesView header) {
+  return uint64_t{kRecordHeaderBytes} + LoadLE<uint32_t>(header.data() + 16) +
+         LoadLE<uint16_t>(header.data() + 20) + LoadLE<uint16_t>(header.data() + 22);
 }
 
-// The record that `bytes` begin with, if they do with one whose head is sound. It may end
-// past them.
-std::optional<RecordHead> SoundHead(BytesView bytes) {
-  if (bytes.size() < kRecordHeadBytes) return std::nullopt;
-  const auto head = ParseRecordHead(bytes, Check::kHeads);
-  if (!head) return std::nullopt;
-  return *head;
+// The record that `bytes` begin with, if they do with one whose header is sound. It may
+// end past them.
+std::optional<RecordHeader> SoundHeader(BytesView bytes) {
+  if (bytes.size() < kRecordHeaderBytes) return std::nullopt;
+  const auto header = ParseRecordHeader(bytes, Check::kHeaders);
+  if (!header) return std::nullopt;
+  return *header;
 }
 
 // Finds records without an index.
@@ -52,7 +52,7 @@ class Walker {
  public:
   explicit Walker(BytesView bytes)
       : bytes_(bytes), budget_(kSearchCost * (bytes.size() + kFooterBytes)) {
-    // A footer that is sound tells where the records end, whatever became of the index.
+    // A footer that is sound says where the records end, whatever became of the index.
     if (bytes.size() < kFooterBytes) return;
     const auto footer = ParseFooter(bytes.last(kFooterBytes), bytes.size());
     if (!footer) return;
@@ -64,10 +64,10 @@ class Walker {
   std::optional<ByteRange> Next(uint64_t at) {
     is_at_end_ = IsEnd(at, last_);
     if (is_at_end_) return std::nullopt;
-    const auto head = SoundHead(From(at));
-    if (head && head->record_size <= bytes_.size() - at &&
-        head->align_log2 == align_log2_.value_or(head->align_log2)) {
-      return Take(at, *head);
+    const auto header = SoundHeader(From(at));
+    if (header && header->record_size <= bytes_.size() - at &&
+        header->align_log2 == align_log2_.value_or(header->align_log2)) {
+      return Take(at, *header);
     }
     return Search(at);
   }
@@ -86,21 +86,21 @@ class Walker {
  private:
   BytesView From(uint64_t at) const { return bytes_.subspan(static_cast<size_t>(at)); }
 
-  ByteRange Take(uint64_t at, const RecordHead& head) {
-    align_log2_ = head.align_log2;
+  ByteRange Take(uint64_t at, const RecordHeader& header) {
+    align_log2_ = header.align_log2;
     last_ = at;
-    return {at, head.record_size};
+    return {at, header.record_size};
   }
 
-  // Bytes made to look like heads everywhere must not make it slow: when more were looked
-  // at than make sense, nothing is a head any more.
-  std::optional<RecordHead> AffordableHead(uint64_t at) {
+  // Bytes made to look like headers everywhere must not make it slow: when more were
+  // looked at than make sense, nothing is a header any more.
+  std::optional<RecordHeader> AffordableHeader(uint64_t at) {
     const BytesView rest = From(at);
-    if (rest.size() < kRecordHeadBytes) return std::nullopt;
-    const uint64_t cost = std::min<uint64_t>(HeadSizeClaim(rest), rest.size());
+    if (rest.size() < kRecordHeaderBytes) return std::nullopt;
+    const uint64_t cost = std::min<uint64_t>(HeaderSizeClaim(rest), rest.size());
     if (cost > budget_) return std::nullopt;
     budget_ -= cost;
-    return SoundHead(rest);
+    return SoundHeader(rest);
   }
 
   // Whether the chain of records that begins at `at` leads to the end. Chains share their
@@ -111,10 +111,10 @@ class Walker {
     while (!dead_ends_.contains(at)) {
       leads = IsEnd(at, chain.empty() ? std::nullopt : std::optional(chain.back()));
       if (leads) break;
-      const auto head = AffordableHead(at);
-      if (!head || head->record_size > bytes_.size() - at) break;
+      const auto header = AffordableHeader(at);
+      if (!header || header->record_size > bytes_.size() - at) break;
       chain.push_back(at);
-      at += head->record_size;
+      at += header->record_size;
     }
     if (!leads) dead_ends_.insert(chain.begin(), chain.end());
     return leads;
@@ -122,17 +122,17 @@ class Walker {
 
   // Whether records end here, the last of which began at `last`: at the end of the bytes,
   // at the index, or at a record that was cut off. The index of a ShardPack inside a
-  // record tells of places that are not those in this file.
+  // record names places that are not those in this file.
   bool IsEnd(uint64_t at, std::optional<uint64_t> last) {
     if (at == bytes_.size()) return true;
     if (has_footer_) return false;
     const BytesView rest = From(at);
-    if (rest.size() < kRecordHeadBytes) return true;
+    if (rest.size() < kRecordHeaderBytes) return true;
     const auto size = ClaimedRecordSize(rest.first(16));
     if (!size) return false;
     if (*size) {
       return **size > rest.size() &&
-             (HeadSizeClaim(rest) > rest.size() || AffordableHead(at));
+             (HeaderSizeClaim(rest) > rest.size() || AffordableHeader(at));
     }
     const auto count = LoadLE<uint64_t>(rest.data());
     if (!last || count == 0 || count > at / kMinRecordBytes ||
@@ -144,16 +144,16 @@ class Walker {
   }
 
   std::optional<ByteRange> Search(uint64_t at) {
-    for (at = RoundUp(at + 1, kEntryAlignment); at + kRecordHeadBytes <= bytes_.size();
+    for (at = RoundUp(at + 1, kEntryAlignment); at + kRecordHeaderBytes <= bytes_.size();
          at += kEntryAlignment) {
       if (AsText(From(at).subspan(kRecordMagicAt, kRecordMagic.size())) != kRecordMagic) {
         continue;
       }
-      const auto head = AffordableHead(at);
-      if (head && head->record_size <= bytes_.size() - at &&
-          head->align_log2 == align_log2_.value_or(head->align_log2) &&
+      const auto header = AffordableHeader(at);
+      if (header && header->record_size <= bytes_.size() - at &&
+          header->align_log2 == align_log2_.value_or(header->align_log2) &&
           LeadsToTheEnd(at)) {
-        return Take(at, *head);
+        return Take(at, *header);
       }
     }
     return std::nullopt;
@@ -165,7 +165,7 @@ class Walker {
   std::optional<uint64_t> last_;
   std::optional<unsigned> align_log2_;
   std::set<uint64_t> dead_ends_;
-  uint64_t budget_;  // bytes of heads that may still be looked at in searches
+  uint64_t budget_;  // bytes of headers that may still be looked at in searches
 };
 
 class Repair {
@@ -176,36 +176,36 @@ class Repair {
 
   Result<RepairReport> Run() {
     DOLIUM_TRY(bytes_, WholeObject(source_));
-    auto shard = Shard::Open(source_, {.check = Check::kHeads});
+    auto shard = Shard::Open(source_, {.check = Check::kHeaders});
     if (shard) {
       TakeAfter(**shard);
       report_.index_was_good = IsIndexTrue(**shard);
       if (report_.index_was_good) {
         DOLIUM_TRY_VOID(CopyByIndex(**shard));
       } else {
-        Tell({}, std::nullopt,
-             Corrupt("the index has records with other sizes than they say")
-                 .WithKind(kind::kIndex));
+        Report({}, std::nullopt,
+               Corrupt("the index has records with other sizes than they say")
+                   .WithKind(kind::kIndex));
         DOLIUM_TRY_VOID(CopyByWalking());
       }
     } else if (shard.error().code == ErrorCode::kUnsupported) {
       return std::move(shard)
           .error();  // Not damaged: what we cannot do, we may not undo.
     } else {
-      Tell({}, std::nullopt, shard.error());
+      Report({}, std::nullopt, shard.error());
       DOLIUM_TRY_VOID(CopyByWalking());
     }
     if (!writer_) {
       return Corrupt(fmt::format("{}: no record can be read", source_.Describe()))
           .WithKind(kind::kNotShardPack);
     }
-    TellOfDictionaries();
+    ReportDictionaries();
     DOLIUM_TRY(report_.written, writer_->Finish());
     return report_;
   }
 
  private:
-  void Tell(std::string key, std::optional<ByteRange> range, const Error& error) {
+  void Report(std::string key, std::optional<ByteRange> range, const Error& error) {
     std::string message = error.message;
     const std::string object = source_.Describe();
     if (message.starts_with(object + ": ")) message.erase(0, object.size() + 2);
@@ -213,12 +213,12 @@ class Repair {
               std::move(message)});
   }
 
-  void TellLost(std::string key, ByteRange range, const Error& error) {
-    Tell(std::move(key), range, error);
+  void ReportLost(std::string key, ByteRange range, const Error& error) {
+    Report(std::move(key), range, error);
     report_.bytes_skipped += range.length;
   }
 
-  // What the tail told besides the places of records.
+  // What the tail said besides the places of records.
   void TakeAfter(const Shard& shard) {
     const auto metadata = shard.metadata();
     if (metadata && metadata->contains("user")) {
@@ -231,13 +231,13 @@ class Repair {
     if (has("ENTX")) writer_options_.tail.entry_index = Wanted::kYes;
   }
 
-  // Whether the heads that are sound have the sizes that the index gives them.
+  // Whether the headers that are sound have the sizes that the index gives them.
   bool IsIndexTrue(const Shard& shard) const {
     for (uint64_t number = 0; number < shard.size(); ++number) {
       const ByteRange range = shard.range(number);
-      const auto head =
-          SoundHead(bytes_.view().subspan(static_cast<size_t>(range.offset)));
-      if (head && head->record_size != range.length) return false;
+      const auto header =
+          SoundHeader(bytes_.view().subspan(static_cast<size_t>(range.offset)));
+      if (header && header->record_size != range.length) return false;
     }
     return true;
   }
@@ -257,38 +257,39 @@ class Repair {
     auto summary = SummarizeBlock(block, options_.check);
     const auto record = Record::Parse(block, Check::kNone);
     if (summary && writer_ &&
-        record->head().align_log2 != writer_options_.encode.align_log2) {
+        record->header().align_log2 != writer_options_.encode.align_log2) {
       summary = Corrupt("alignment differs from the shard's").WithKind(kind::kRecord);
     }
     if (!summary) {
       ++report_.records_lost;
-      TellLost(record ? std::string(record->key()) : "", range, summary.error());
+      ReportLost(record ? std::string(record->key()) : "", range, summary.error());
       return {};
     }
-    DOLIUM_TRY_VOID(Begin(record->head().align_log2));
-    LearnDictionaries(*record, *summary);
+    DOLIUM_TRY_VOID(Begin(record->header().align_log2));
+    CollectDictionaries(*record, *summary);
     return writer_->Append(*summary);
   }
 
-  void LearnDictionaries(const Record& record, const EncodedRecord& summary) {
+  void CollectDictionaries(const Record& record, const EncodedRecord& summary) {
     for (const EntrySummary& entry : summary.entries) {
       if (writer_->records() == 0 && entry.is_aux) there_.insert(entry.dictionary_id);
     }
-    for (const EntryHead& entry : record.entries()) {
+    for (const EntryHeader& entry : record.entries()) {
       if (auto needed = DictionariesNeeded(entry, record.Stored(entry))) {
         needed_.merge(*needed);
       }
     }
   }
 
-  void TellOfDictionaries() {
+  void ReportDictionaries() {
     for (const uint32_t id : needed_) {
       if (there_.contains(id)) continue;
-      Tell({}, std::nullopt,
-           Corrupt(fmt::format("zstd dictionary {} is lost: entries that were compressed "
-                               "with it cannot be read",
-                               id))
-               .WithKind(kind::kEntry));
+      Report(
+          {}, std::nullopt,
+          Corrupt(fmt::format("zstd dictionary {} is lost: entries that were compressed "
+                              "with it cannot be read",
+                              id))
+              .WithKind(kind::kEntry));
     }
   }
 
@@ -310,15 +311,16 @@ class Repair {
       const uint64_t next = range ? range->offset : bytes_.size();
       if (next > at && !walker.is_at_end()) {
         const ByteRange gap{at, next - at};
-        TellLost({}, gap,
-                 Corrupt(fmt::format("no record in bytes {}", ToString(gap)))
-                     .WithKind(kind::kRecord));
+        ReportLost({}, gap,
+                   Corrupt(fmt::format("no record in bytes {}", ToString(gap)))
+                       .WithKind(kind::kRecord));
       }
       if (!range && walker.is_at_end() && walker.IsCutOff(at)) {
         const ByteRange rest{at, next - at};
-        TellLost({}, rest,
-                 Corrupt(fmt::format("the record in bytes {} is cut off", ToString(rest)))
-                     .WithKind(kind::kIncomplete));
+        ReportLost(
+            {}, rest,
+            Corrupt(fmt::format("the record in bytes {} is cut off", ToString(rest)))
+                .WithKind(kind::kIncomplete));
       }
       if (!range) break;
       DOLIUM_TRY_VOID(Copy(*range));

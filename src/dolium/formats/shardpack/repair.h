@@ -8,13 +8,13 @@
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
 #include "dolium/container/container.h"
-#include "dolium/formats/shardpack/heads.h"
+#include "dolium/formats/shardpack/headers.h"
 #include "dolium/formats/shardpack/shard_writer.h"
 
 namespace dolium::shardpack {
 
 struct RepairOptions {
-  Check check = Check::kFull;  // kHeads: contents are taken as they are
+  Check check = Check::kFull;  // kHeaders: contents are taken as they are
   bool force = false;          // replace the target, which may be the source
   std::stop_token stop = {};
 };
@@ -29,7 +29,7 @@ struct RepairReport {
 // Blocks are copied as they are. With a good index, only bad records are left out.
 // Without, records are walked from the front; behind damage the next one is looked for,
 // and taken only if its chain of records leads to the end: a ShardPack inside another one
-// is not mistaken for its records. What is lost is told to `visitor`. kCorrupt (kind
+// is not mistaken for its records. What is lost is reported to `visitor`. kCorrupt (kind
 // kNotShardPack) if there is nothing to be had.
 Result<RepairReport> RepairShard(const Location& source, const Location& target,
                                  const RepairOptions& options,

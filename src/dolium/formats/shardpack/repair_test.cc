@@ -175,7 +175,7 @@ TEST(RepairShard, DoesNotTakeAShardInsideForItsOwnRecords) {
     EXPECT_EQ(Repair(whole.substr(0, size)).keys,
               Keys(std::string_view("abc").substr(0, count)));
   }
-  // The head of the record with it is damaged, and there is no index.
+  // The header of the record with it is damaged, and there is no index.
   for (const size_t at : {0, 9, 32}) {
     std::string bytes = blocks;
     bytes[shard->offset(1) + at] ^= 1;
@@ -186,7 +186,7 @@ TEST(RepairShard, DoesNotTakeAShardInsideForItsOwnRecords) {
     bytes[bytes.size() - 1] ^= 1;
     EXPECT_EQ(Repair(bytes).keys, Keys("ac"));
   }
-  // The head before it.
+  // The header before it.
   std::string bytes = blocks;
   bytes[9] ^= 1;
   EXPECT_EQ(Repair(bytes).keys, Keys("bc"));
@@ -205,7 +205,7 @@ TEST(RepairShard, KeepsWhatTheTailSaid) {
   EXPECT_TRUE(Must(shard->ReadSection("ENTX")));
 }
 
-TEST(RepairShard, TellsOfADictionaryThatIsLost) {
+TEST(RepairShard, ReportsADictionaryThatIsLost) {
   const std::string good = TestFile("good/dictionary.shardpack");
   EXPECT_THAT(Repair(good).keys, ElementsAre("sample0", "sample1", "sample2"));
   EXPECT_THAT(Repair(good.substr(0, good.size() - 100)).findings.size(), 1U);
@@ -241,7 +241,7 @@ TEST(RepairShard, LeavesAloneWhatItDoesNotUnderstand) {
   }
 }
 
-TEST(RepairShard, IsNotSlowedDownByBytesThatLookLikeHeads) {
+TEST(RepairShard, IsNotSlowedDownByBytesThatLookLikeHeaders) {
   // A magic at every 16 bytes, each with metadata to the end of the file.
   constexpr size_t kSize = size_t{4} << 20;
   ByteVector bytes(kSize);

@@ -21,10 +21,10 @@ constexpr uint32_t kPlainFlag = 1 << 2;
 constexpr uint32_t kRegularFlag = 1 << 3;
 constexpr uint32_t kPartsFlag = 1 << 4;
 constexpr uint32_t kEntriesRegularFlag = 1 << 0;
-constexpr size_t kPlaceBytes = 24;
+constexpr size_t kLocationBytes = 24;
 // Columns are strings, which take more memory than their bytes in the section.
 constexpr uint32_t kMaxColumns = 1 << 20;
-constexpr size_t kPlacesHeadBytes = 8;
+constexpr size_t kLocationsHeaderBytes = 8;
 constexpr size_t kDictionaryRowBytes = 24;
 
 Error BadSection(std::string message) {
@@ -151,14 +151,14 @@ Result<EntryIndex> EntryIndex::ParseIn(Bytes body, uint64_t count) {
     }
     entries = last;
   }
-  const auto bytes = CheckedMul(entries, kPlaceBytes);
+  const auto bytes = CheckedMul(entries, kLocationBytes);
   if (!bytes || *bytes != reader.remaining()) {
     return BadSection(fmt::format("ENTX has {} bytes for {} entries, {} each expected",
-                                  reader.remaining(), entries, kPlaceBytes));
+                                  reader.remaining(), entries, kLocationBytes));
   }
   DOLIUM_TRY(index.rows_, reader.ReadBytes(*bytes, "entries in ENTX"));
   for (uint64_t i = 0; i < entries; ++i) {
-    const auto column = LoadLE<uint32_t>(index.rows_.data() + i * kPlaceBytes + 16);
+    const auto column = LoadLE<uint32_t>(index.rows_.data() + i * kLocationBytes + 16);
     if (column >= columns) {
       return BadSection(fmt::format("ENTX: entry {} is of column {}, there are {}", i,
                                     column, columns));
@@ -168,16 +168,16 @@ Result<EntryIndex> EntryIndex::ParseIn(Bytes body, uint64_t count) {
   return index;
 }
 
-std::vector<EntryPlace> EntryIndex::EntriesOf(uint64_t record) const {
+std::vector<EntryLocation> EntryIndex::EntriesOf(uint64_t record) const {
   uint64_t begin = record * columns_.size();
   uint64_t end = begin + columns_.size();
   if (!is_regular_) {
     begin = LoadLE<uint64_t>(first_.data() + 8 * record);
     end = LoadLE<uint64_t>(first_.data() + 8 * (record + 1));
   }
-  std::vector<EntryPlace> places;
+  std::vector<EntryLocation> places;
   for (uint64_t i = begin; i < end; ++i) {
-    const std::byte* row = rows_.data() + i * kPlaceBytes;
+    const std::byte* row = rows_.data() + i * kLocationBytes;
     places.push_back({.offset = LoadLE<uint64_t>(row),
                       .length = LoadLE<uint64_t>(row + 8),
                       .column = LoadLE<uint32_t>(row + 16)});
@@ -187,7 +187,7 @@ std::vector<EntryPlace> EntryIndex::EntriesOf(uint64_t record) const {
 
 ByteVector WriteEntryIndex(const std::vector<EntryColumn>& columns, bool is_regular,
                            const std::vector<uint64_t>& first,
-                           const std::vector<EntryPlace>& places) {
+                           const std::vector<EntryLocation>& places) {
   ByteVector body;
   PutNumber(body, static_cast<uint32_t>(columns.size()));
   PutNumber(body, is_regular ? kEntriesRegularFlag : uint32_t{0});
@@ -201,7 +201,7 @@ ByteVector WriteEntryIndex(const std::vector<EntryColumn>& columns, bool is_regu
   if (!is_regular) {
     for (const uint64_t number : first) PutNumber(body, number);
   }
-  for (const EntryPlace& place : places) {
+  for (const EntryLocation& place : places) {
     PutNumber(body, place.offset);
     PutNumber(body, place.length);
     PutNumber(body, place.column);
@@ -210,28 +210,28 @@ ByteVector WriteEntryIndex(const std::vector<EntryColumn>& columns, bool is_regu
   return body;
 }
 
-Result<std::vector<DictionaryPlace>> ParseDictionaryPlaces(BytesView body) {
+Result<std::vector<DictionaryLocation>> ParseDictionaryLocations(BytesView body) {
   const uint64_t count =
-      body.size() < kPlacesHeadBytes ? 0 : LoadLE<uint32_t>(body.data());
-  if (body.size() != kPlacesHeadBytes + count * kDictionaryRowBytes) {
+      body.size() < kLocationsHeaderBytes ? 0 : LoadLE<uint32_t>(body.data());
+  if (body.size() != kLocationsHeaderBytes + count * kDictionaryRowBytes) {
     return BadSection(
         fmt::format("ZDIC has {} bytes for {} dictionaries, {} each expected",
                     body.size(), count, kDictionaryRowBytes));
   }
-  std::vector<DictionaryPlace> places(static_cast<size_t>(count));
+  std::vector<DictionaryLocation> places(static_cast<size_t>(count));
   for (size_t i = 0; i < places.size(); ++i) {
-    const std::byte* row = body.data() + kPlacesHeadBytes + i * kDictionaryRowBytes;
+    const std::byte* row = body.data() + kLocationsHeaderBytes + i * kDictionaryRowBytes;
     places[i] = {.id = LoadLE<uint32_t>(row),
                  .range = {LoadLE<uint64_t>(row + 8), LoadLE<uint64_t>(row + 16)}};
   }
   return places;
 }
 
-ByteVector WriteDictionaryPlaces(const std::vector<DictionaryPlace>& places) {
+ByteVector WriteDictionaryLocations(const std::vector<DictionaryLocation>& places) {
   ByteVector body;
   PutNumber(body, static_cast<uint32_t>(places.size()));
   PutNumber(body, uint32_t{0});
-  for (const DictionaryPlace& place : places) {
+  for (const DictionaryLocation& place : places) {
     PutNumber(body, place.id);
     PutNumber(body, uint32_t{0});
     PutNumber(body, place.range.offset);

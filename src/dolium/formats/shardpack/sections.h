@@ -46,9 +46,9 @@ struct EntryColumn {
 
   friend bool operator==(const EntryColumn&, const EntryColumn&) = default;
 };
-struct EntryPlace {
+struct EntryLocation {
   // As the section says, and no more: whether they lie in the record is to be seen.
-  uint64_t offset = 0;  // of the entry's head, in the file
+  uint64_t offset = 0;  // of the entry's header, in the file
   uint64_t length = 0;  // to the end of its content
   uint32_t column = 0;
 };
@@ -59,7 +59,7 @@ class EntryIndex {
   const std::vector<EntryColumn>& columns() const { return columns_; }
   // The entries of a record, in order; aux ones are left out. Precondition: record <
   // count.
-  std::vector<EntryPlace> EntriesOf(uint64_t record) const;
+  std::vector<EntryLocation> EntriesOf(uint64_t record) const;
 
  private:
   static Result<EntryIndex> ParseIn(Bytes body, uint64_t count);
@@ -72,14 +72,14 @@ class EntryIndex {
 };
 ByteVector WriteEntryIndex(const std::vector<EntryColumn>& columns, bool is_regular,
                            const std::vector<uint64_t>& first,
-                           const std::vector<EntryPlace>& places);
+                           const std::vector<EntryLocation>& places);
 
 // ZDIC: where the dictionaries lie.
-struct DictionaryPlace {
+struct DictionaryLocation {
   uint32_t id = 0;
-  ByteRange range;  // from the entry's head to the end of its content, in the file
+  ByteRange range;  // from the entry's header to the end of its content, in the file
 };
-Result<std::vector<DictionaryPlace>> ParseDictionaryPlaces(BytesView body);
-ByteVector WriteDictionaryPlaces(const std::vector<DictionaryPlace>& places);
+Result<std::vector<DictionaryLocation>> ParseDictionaryLocations(BytesView body);
+ByteVector WriteDictionaryLocations(const std::vector<DictionaryLocation>& places);
 
 }  // namespace dolium::shardpack

@@ -47,7 +47,7 @@ TEST(VisitKeys, WantsAsManyKeysAsRecords) {
   EXPECT_EQ(KindOf(VisitKeys({}, UINT64_MAX, visit)), kind::kSection);
 }
 
-std::vector<EntryPlace> Places() {
+std::vector<EntryLocation> Locations() {
   return {{.offset = 40, .length = 50, .column = 0},
           {.offset = 96, .length = 40, .column = 1},
           {.offset = 200, .length = 41, .column = 1}};
@@ -55,7 +55,7 @@ std::vector<EntryPlace> Places() {
 const std::vector<EntryColumn> kColumns = {{"a.jpg", "image/jpeg"}, {"b", ""}};
 
 TEST(EntryIndex, UndoesWriteEntryIndex) {
-  const ByteVector body = WriteEntryIndex(kColumns, false, {0, 2, 2, 3}, Places());
+  const ByteVector body = WriteEntryIndex(kColumns, false, {0, 2, 2, 3}, Locations());
   const EntryIndex index = Must(EntryIndex::Parse(Bytes::FromVector(body), 3));
   EXPECT_EQ(index.columns(), kColumns);
   ASSERT_EQ(index.EntriesOf(0).size(), 2U);
@@ -67,7 +67,7 @@ TEST(EntryIndex, UndoesWriteEntryIndex) {
 }
 
 TEST(EntryIndex, NeedsNoNumbersWhereAllRecordsAreAlike) {
-  std::vector<EntryPlace> places = Places();
+  std::vector<EntryLocation> places = Locations();
   places.push_back({.offset = 300, .length = 2, .column = 1});
   const ByteVector body = WriteEntryIndex(kColumns, true, {0, 2, 4}, places);
   const EntryIndex index = Must(EntryIndex::Parse(Bytes::FromVector(body), 2));
@@ -76,7 +76,7 @@ TEST(EntryIndex, NeedsNoNumbersWhereAllRecordsAreAlike) {
 }
 
 TEST(EntryIndex, RefusesWhatDoesNotAddUp) {
-  const ByteVector good = WriteEntryIndex(kColumns, false, {0, 2, 2, 3}, Places());
+  const ByteVector good = WriteEntryIndex(kColumns, false, {0, 2, 2, 3}, Locations());
   const auto kind_of = [](ByteVector body, uint64_t count) {
     return KindOf(EntryIndex::Parse(Bytes::FromVector(std::move(body)), count));
   };
@@ -90,25 +90,26 @@ TEST(EntryIndex, RefusesWhatDoesNotAddUp) {
         kind::kSection)
         << size;
   }
-  EXPECT_EQ(kind_of(WriteEntryIndex(kColumns, false, {0, 3, 2, 3}, Places()), 3),
+  EXPECT_EQ(kind_of(WriteEntryIndex(kColumns, false, {0, 3, 2, 3}, Locations()), 3),
             kind::kSection);
-  EXPECT_EQ(kind_of(WriteEntryIndex(kColumns, false, {1, 2, 2, 3}, Places()), 3),
+  EXPECT_EQ(kind_of(WriteEntryIndex(kColumns, false, {1, 2, 2, 3}, Locations()), 3),
             kind::kSection);
-  EXPECT_EQ(kind_of(WriteEntryIndex({kColumns[0]}, false, {0, 2, 2, 3}, Places()), 3),
+  EXPECT_EQ(kind_of(WriteEntryIndex({kColumns[0]}, false, {0, 2, 2, 3}, Locations()), 3),
             kind::kSection);
   ByteVector many = good;
   StoreLE(many.data(), UINT32_MAX);
   EXPECT_EQ(kind_of(many, 3), kind::kSection);
 }
 
-TEST(ParseDictionaryPlaces, UndoesWriteDictionaryPlaces) {
-  const ByteVector body = WriteDictionaryPlaces({{7, {40, 100}}, {9, {200, 50}}});
-  const auto places = Must(ParseDictionaryPlaces(body));
+TEST(ParseDictionaryLocations, UndoesWriteDictionaryLocations) {
+  const ByteVector body = WriteDictionaryLocations({{7, {40, 100}}, {9, {200, 50}}});
+  const auto places = Must(ParseDictionaryLocations(body));
   ASSERT_EQ(places.size(), 2U);
   EXPECT_EQ(places[1].id, 9U);
   EXPECT_EQ(places[1].range, (ByteRange{200, 50}));
   for (size_t size = 0; size < body.size(); ++size) {
-    EXPECT_EQ(KindOf(ParseDictionaryPlaces(BytesView(body).first(size))), kind::kSection);
+    EXPECT_EQ(KindOf(ParseDictionaryLocations(BytesView(body).first(size))),
+              kind::kSection);
   }
 }
 

@@ -20,10 +20,10 @@ namespace {
 constexpr uint64_t kSectionLimit = uint64_t{4} << 30;
 // Key indexes up to this size are fetched whole; of larger ones, windows.
 constexpr uint64_t kWholeKeyIndex = uint64_t{8} << 20;
-// How many heads of records one request for keys takes in.
-constexpr size_t kHeadsAtOnce = 1024;
-// What is read of a far record for its head.
-constexpr uint64_t kHeadBytes = 4096;
+// How many headers of records one request for keys takes in.
+constexpr size_t kHeadersAtOnce = 1024;
+// What is read of a remote record for its header.
+constexpr uint64_t kHeaderBytes = 4096;
 // What one read takes in where blocks are visited, unless a single one is larger.
 constexpr uint64_t kBytesAtOnce = uint64_t{8} << 20;
 // More dictionaries than this are no use to anybody.
@@ -70,7 +70,7 @@ Result<void> Shard::OpenMapped() {
   if (info) generation_ = info->generation;
   DOLIUM_TRY(map_, files.Map(location_.path));
   footer_.file_size = map_.size();
-  return LearnTail(map_);
+  return ParseTail(map_);
 }
 
 Result<void> Shard::OpenByRanges() {
@@ -80,16 +80,16 @@ Result<void> Shard::OpenByRanges() {
   generation_ = tail.info.generation;
   footer_.file_size = tail.info.size;
   kept_tail_ = tail.bytes;
-  return LearnTail(kept_tail_);
+  return ParseTail(kept_tail_);
 }
 
-Result<void> Shard::LearnTail(const Bytes& tail) {
+Result<void> Shard::ParseTail(const Bytes& tail) {
   const uint64_t size = footer_.file_size;
   const size_t last = std::min(tail.size(), kFooterBytes);
   auto footer = ParseFooter(tail.Slice(tail.size() - last, last), size);
   if (!footer) {
     if (footer.error().kind != kind::kIncomplete) return std::move(footer).error();
-    // Which of the two it is, only its beginning tells.
+    // Which of the two it is, only its beginning shows.
     BytesView begin = tail.view().first(std::min<size_t>(tail.size(), 16));
     Bytes first;
     if (tail.size() < size) {
@@ -100,11 +100,11 @@ Result<void> Shard::LearnTail(const Bytes& tail) {
     return std::move(footer).error();
   }
   footer_ = *footer;
-  DOLIUM_TRY_VOID(LearnIndex());
-  return LearnSections();
+  DOLIUM_TRY_VOID(LoadIndex());
+  return LoadSections();
 }
 
-Result<void> Shard::LearnIndex() {
+Result<void> Shard::LoadIndex() {
   const ByteRange index = footer_.index();
   const uint64_t kept = footer_.file_size - kept_tail_.size();
   if (map_.empty() && index.offset < kept && index.end() > kept) {
@@ -123,7 +123,7 @@ Result<void> Shard::LearnIndex() {
   return CheckIndex(footer_, index_);
 }
 
-Result<void> Shard::LearnSections() {
+Result<void> Shard::LoadSections() {
   DOLIUM_TRY(const Bytes directory, ReadBytes(footer_.directory()));
   sections_ = ParseDirectory(footer_, directory);
   if (!sections_) {
@@ -187,9 +187,9 @@ Error Shard::InRecord(Error error, uint64_t number) const {
   return std::move(error).Within(fmt::format("{}: record {}", name, number));
 }
 
-Result<void> Shard::CheckAlignment(const RecordHead& head) const {
-  if (head.align_log2 == footer_.align_log2) return {};
-  return Corrupt(fmt::format("alignment 2^{}, the shard's is 2^{}", head.align_log2,
+Result<void> Shard::CheckAlignment(const RecordHeader& header) const {
+  if (header.align_log2 == footer_.align_log2) return {};
+  return Corrupt(fmt::format("alignment 2^{}, the shard's is 2^{}", header.align_log2,
                              footer_.align_log2))
       .WithKind(kind::kRecord);
 }
@@ -197,19 +197,19 @@ Result<void> Shard::CheckAlignment(const RecordHead& head) const {
 Result<Record> Shard::Parse(uint64_t number, Bytes block) const {
   auto record = Record::Parse(std::move(block), options_.check);
   if (!record) return InRecord(std::move(record).error(), number);
-  auto checked = CheckAlignment(record->head());
+  auto checked = CheckAlignment(record->header());
   if (!checked) return InRecord(std::move(checked).error(), number);
   return record;
 }
 
 Result<std::string_view> Shard::Pick(uint64_t number, BytesView block,
                                      std::span<const std::string> names,
-                                     std::span<EntryHead> found) const {
-  auto head = PickEntries(block, names, options_.check, found);
-  if (!head) return InRecord(std::move(head).error(), number);
-  auto checked = CheckAlignment(*head);
+                                     std::span<EntryHeader> found) const {
+  auto header = PickEntries(block, names, options_.check, found);
+  if (!header) return InRecord(std::move(header).error(), number);
+  auto checked = CheckAlignment(*header);
   if (!checked) return InRecord(std::move(checked).error(), number);
-  return head->key;
+  return header->key;
 }
 
 Result<Bytes> Shard::ReadBlocks(uint64_t first, uint64_t count) const {
@@ -272,10 +272,10 @@ std::vector<Result<Record>> Shard::ReadMany(std::span<const uint64_t> numbers) c
 Result<KeyIndex> Shard::LoadKeys() const {
   const Section* section = sections_ ? FindSection(*sections_, "KEYX") : nullptr;
   if (section != nullptr) {
-    const bool is_far =
+    const bool is_remote =
         map_.empty() && section->range.offset < footer_.file_size - kept_tail_.size();
     auto keys = [&]() -> Result<KeyIndex> {
-      if (is_far && section->codec == 0 && section->range.length > kWholeKeyIndex) {
+      if (is_remote && section->codec == 0 && section->range.length > kWholeKeyIndex) {
         return KeyIndex::Open(section->range.length, size(),
                               [this, begin = section->range.offset](ByteRange range) {
                                 return ReadBytes({begin + range.offset, range.length});
@@ -327,7 +327,7 @@ Result<void> Shard::VisitKeys(
   auto keys =
       sections_ ? ReadSection("KEYS") : Result<std::optional<Bytes>>(std::nullopt);
   if (!keys && !IsDamage(keys.error())) return std::move(keys).error();
-  // All of them are there before the first is told.
+  // All of them are there before the first is reported.
   if (keys && *keys && shardpack::VisitKeys(**keys, size(), [](auto, auto) {})) {
     bool goes_on = true;
     return shardpack::VisitKeys(**keys, size(),
@@ -340,29 +340,29 @@ Result<void> Shard::VisitKeys(
 
 Result<void> Shard::VisitKeysOfRecords(
     const std::function<bool(uint64_t, std::string_view)>& visit) const {
-  std::vector<ByteRange> heads;
-  for (uint64_t begin = 0; begin < size(); begin += heads.size()) {
-    heads.clear();
-    for (uint64_t i = begin; i < size() && heads.size() < kHeadsAtOnce; ++i) {
-      heads.push_back({offset(i), std::min(range(i).length, kHeadBytes)});
+  std::vector<ByteRange> headers;
+  for (uint64_t begin = 0; begin < size(); begin += headers.size()) {
+    headers.clear();
+    for (uint64_t i = begin; i < size() && headers.size() < kHeadersAtOnce; ++i) {
+      headers.push_back({offset(i), std::min(range(i).length, kHeaderBytes)});
     }
     std::vector<Bytes> parts;
     if (map_.empty()) {
-      DOLIUM_TRY(auto read, location_.store->ReadRanges(location_.path, heads,
+      DOLIUM_TRY(auto read, location_.store->ReadRanges(location_.path, headers,
                                                         {.if_generation = generation_}));
       parts = std::move(read.parts);
     }
-    for (size_t i = 0; i < heads.size(); ++i) {
+    for (size_t i = 0; i < headers.size(); ++i) {
       const uint64_t number = begin + i;
       Bytes block = map_.empty() ? std::move(parts[i]) : *ReadBlock(number);
-      auto head = ParseRecordHead(block, options_.check);
-      if (!head && block.size() < range(number).length) {
+      auto header = ParseRecordHeader(block, options_.check);
+      if (!header && block.size() < range(number).length) {
         // It may have more metadata than was read.
         DOLIUM_TRY(block, ReadBlock(number));
-        head = ParseRecordHead(block, options_.check);
+        header = ParseRecordHeader(block, options_.check);
       }
-      if (!head) return InRecord(std::move(head).error(), number);
-      if (!visit(number, head->key)) return {};
+      if (!header) return InRecord(std::move(header).error(), number);
+      if (!visit(number, header->key)) return {};
     }
   }
   return {};
@@ -394,21 +394,21 @@ Result<std::optional<Dictionaries>> Shard::LoadListedDictionaries() const {
       sections_ ? ReadSection("ZDIC") : Result<std::optional<Bytes>>(std::nullopt);
   if (!body && !IsDamage(body.error())) return std::move(body).error();
   if (!body || !*body) return std::nullopt;
-  const auto places = ParseDictionaryPlaces(**body);
+  const auto places = ParseDictionaryLocations(**body);
   if (!places || places->size() > kMaxDictionaries || size() == 0) return std::nullopt;
   const uint64_t records_end = range(0).end();
   Dictionaries loaded;
-  for (const DictionaryPlace& place : *places) {
+  for (const DictionaryLocation& place : *places) {
     const auto at = ByteRange::Make(place.range.offset, place.range.length);
     if (!at || at->end() > records_end) return std::nullopt;
     DOLIUM_TRY(const Bytes bytes, ReadBytes(*at));
     // Its content ends where the range does; how it is padded depends on its record.
-    const auto head =
-        ParseEntryHead(bytes, 0, kMinAlignLog2, options_.check, /*whole=*/false);
-    if (!head || head->stored_size > bytes.size()) return std::nullopt;
-    const size_t begin = bytes.size() - static_cast<size_t>(head->stored_size);
+    const auto header =
+        ParseEntryHeader(bytes, 0, kMinAlignLog2, options_.check, /*whole=*/false);
+    if (!header || header->stored_size > bytes.size()) return std::nullopt;
+    const size_t begin = bytes.size() - static_cast<size_t>(header->stored_size);
     const auto content =
-        DecodeContent(*head, bytes.Slice(begin, bytes.size() - begin),
+        DecodeContent(*header, bytes.Slice(begin, bytes.size() - begin),
                       {.check = options_.check, .raw_limit = options_.raw_limit});
     if (!content) return std::nullopt;
     const auto dictionary = ZstdDictionary::Load(*content);
@@ -440,7 +440,7 @@ Result<ContentOptions> Shard::content_options() const {
 }
 
 Result<Bytes> Shard::Content(uint64_t number, const Record& record,
-                             const EntryHead& entry) const {
+                             const EntryHeader& entry) const {
   DOLIUM_TRY(const ContentOptions options, content_options());
   auto content = record.Content(entry, options);
   if (!content) return InRecord(std::move(content).error(), number);
@@ -448,7 +448,7 @@ Result<Bytes> Shard::Content(uint64_t number, const Record& record,
 }
 
 Result<void> Shard::ContentInto(uint64_t number, const Record& record,
-                                const EntryHead& entry, MutableBytes into) const {
+                                const EntryHeader& entry, MutableBytes into) const {
   DOLIUM_TRY(const ContentOptions options, content_options());
   auto done = record.ContentInto(entry, into, options);
   if (!done) return InRecord(std::move(done).error(), number);

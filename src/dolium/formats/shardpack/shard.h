@@ -34,7 +34,7 @@ struct ShardOptions {
   // Local files are mapped. A file that somebody cuts short meanwhile ends the process
   // with SIGBUS: shards are never changed in place. False: read as others are.
   bool map = true;
-  // How much of the end of a far object is read at first.
+  // How much of the end of a remote object is read at first.
   uint64_t tail_bytes = uint64_t{1} << 20;
   uint64_t raw_limit = kDefaultRawLimit;
   uint64_t ratio_limit = kDefaultRatioLimit;
@@ -67,9 +67,9 @@ class Shard {
   // Several at once, with as few requests as the store can make of them. Each has its own
   // result.
   std::vector<Result<Record>> ReadMany(std::span<const uint64_t> numbers) const;
-  // The same for files of these names alone: of a far record with an entry index, no more
-  // is read than they and its head take, where that spares much. Such a Record has no
-  // other entries, and its block() is not the whole.
+  // The same for files of these names alone: of a remote record with an entry index, no
+  // more is read than they and its header take, where that spares much. Such a Record has
+  // no other entries, and its block() is not the whole.
   std::vector<Result<Record>> ReadManyOf(std::span<const uint64_t> numbers,
                                          std::span<const std::string> names) const;
   // The block as it is, unparsed; or several that follow one another, in one read.
@@ -90,8 +90,8 @@ class Shard {
   // All of them: parts of one sample, or keys that are not unique.
   Result<std::vector<uint64_t>> FindAll(std::string_view key) const;
 
-  // The keys of all records in order: from KEYS, or from their heads. Without KEYX, Find
-  // goes through them once.
+  // The keys of all records in order: from KEYS, or from their headers. Without KEYX,
+  // Find goes through them once.
   Result<void> VisitKeys(
       const std::function<bool(uint64_t, std::string_view)>& visit) const;
 
@@ -111,13 +111,13 @@ class Shard {
   // record. Returns its key. Errors name shard, number and key.
   Result<std::string_view> Pick(uint64_t number, BytesView block,
                                 std::span<const std::string> names,
-                                std::span<EntryHead> found) const;
+                                std::span<EntryHeader> found) const;
 
   // Contents, whichever way they are compressed. Errors name shard, number, key, entry.
   Result<Bytes> Content(uint64_t number, const Record& record,
-                        const EntryHead& entry) const;
-  Result<void> ContentInto(uint64_t number, const Record& record, const EntryHead& entry,
-                           MutableBytes into) const;
+                        const EntryHeader& entry) const;
+  Result<void> ContentInto(uint64_t number, const Record& record,
+                           const EntryHeader& entry, MutableBytes into) const;
 
  private:
   Shard(Location location, ShardOptions options)
@@ -125,20 +125,20 @@ class Shard {
 
   Result<void> OpenMapped();
   Result<void> OpenByRanges();
-  Result<void> LearnTail(const Bytes& tail);  // the last bytes of the object
-  Result<void> LearnIndex();
-  Result<void> LearnSections();
+  Result<void> ParseTail(const Bytes& tail);  // the last bytes of the object
+  Result<void> LoadIndex();
+  Result<void> LoadSections();
   Result<const KeyIndex*> Keys() const;
   Result<KeyIndex> LoadKeys() const;
   // nullptr if there is none, or it is damaged.
   Result<const EntryIndex*> Entries() const;
   Result<Dictionaries> LoadDictionaries() const;
-  // By ZDIC; nullopt if that does not tell.
+  // By ZDIC; nullopt if that does not say.
   Result<std::optional<Dictionaries>> LoadListedDictionaries() const;
   Result<void> VisitKeysOfRecords(
       const std::function<bool(uint64_t, std::string_view)>& visit) const;
   Result<Record> Parse(uint64_t number, Bytes block) const;
-  Result<void> CheckAlignment(const RecordHead& head) const;
+  Result<void> CheckAlignment(const RecordHeader& header) const;
   Error InRecord(Error error, uint64_t number) const;
   // Whether it is in the end of the object that was read first.
   bool IsKept(ByteRange range) const {

@@ -16,15 +16,15 @@ constexpr uint64_t kWorthSparing = uint64_t{64} << 10;
 
 // What is read of a record instead of all of it.
 struct Plan {
-  uint64_t head_bytes = 0;
+  uint64_t header_bytes = 0;
   std::vector<EntryPart> parts = {};
   std::vector<std::string_view> names = {};  // of the parts, as the index has them
   uint64_t bytes = 0;                        // of all
 
   // Whether that is what was read.
   bool Fits(const Record& record) const {
-    return std::ranges::equal(record.entries(), names, {}, &EntryHead::name) &&
-           std::ranges::none_of(record.entries(), &EntryHead::is_aux);
+    return std::ranges::equal(record.entries(), names, {}, &EntryHeader::name) &&
+           std::ranges::none_of(record.entries(), &EntryHeader::is_aux);
   }
 };
 
@@ -32,14 +32,14 @@ struct Plan {
 // where they can be.
 std::optional<Plan> MakePlan(const EntryIndex& index, uint64_t number, ByteRange record,
                              std::span<const std::string> names) {
-  Plan plan{.head_bytes = record.length};
-  for (const EntryPlace& place : index.EntriesOf(number)) {
+  Plan plan{.header_bytes = record.length};
+  for (const EntryLocation& place : index.EntriesOf(number)) {
     if (place.offset < record.offset || place.offset > record.end() ||
         place.length > record.end() - place.offset) {
       return std::nullopt;
     }
     const uint64_t at = place.offset - record.offset;
-    plan.head_bytes = std::min(plan.head_bytes, at);
+    plan.header_bytes = std::min(plan.header_bytes, at);
     const std::string& name = index.columns()[place.column].name;
     if (std::ranges::find(names, name) == names.end()) continue;
     if (place.length > record.length - plan.bytes) return std::nullopt;
@@ -47,11 +47,11 @@ std::optional<Plan> MakePlan(const EntryIndex& index, uint64_t number, ByteRange
     plan.names.emplace_back(name);
     plan.bytes += place.length;
   }
-  if (plan.head_bytes < kRecordHeadBytes ||
-      plan.head_bytes > record.length - plan.bytes) {
+  if (plan.header_bytes < kRecordHeaderBytes ||
+      plan.header_bytes > record.length - plan.bytes) {
     return std::nullopt;
   }
-  plan.bytes += plan.head_bytes;
+  plan.bytes += plan.header_bytes;
   if (record.length - plan.bytes < kWorthSparing) return std::nullopt;
   return plan;
 }
@@ -68,7 +68,7 @@ void AddSlices(const std::optional<Plan>& plan, uint64_t offset, MutableBytes in
     slices.push_back({offset + at, into.first(size)});
     into = into.subspan(size);
   };
-  add(0, plan->head_bytes);
+  add(0, plan->header_bytes);
   for (const EntryPart& part : plan->parts) add(part.at, part.length);
 }
 
@@ -130,12 +130,12 @@ std::vector<Result<Record>> Shard::ReadManyOf(std::span<const uint64_t> numbers,
       continue;
     }
     auto record = Record::ParseParts(std::move(bytes), range(numbers[i]).length,
-                                     static_cast<size_t>(plans[i]->head_bytes),
+                                     static_cast<size_t>(plans[i]->header_bytes),
                                      plans[i]->parts, options_.check);
-    if (record && plans[i]->Fits(*record) && CheckAlignment(record->head())) {
+    if (record && plans[i]->Fits(*record) && CheckAlignment(record->header())) {
       records.push_back(std::move(record));
     } else {
-      // What is wrong with it, the whole record tells.
+      // What is wrong with it, the whole record shows.
       records.push_back(Read(numbers[i]));
     }
   }

@@ -81,7 +81,7 @@ TEST(Shard, ReadsManyAtOnceEachWithItsOwnResult) {
   ASSERT_EQ(records.size(), 4U);
   EXPECT_EQ(Must(records[0]).key(), "key7");
   EXPECT_THAT(records[1].error().message,
-              HasSubstr("memory://test/a.shardpack: record 5: head has CRC-32C"));
+              HasSubstr("memory://test/a.shardpack: record 5: header has CRC-32C"));
   EXPECT_EQ(Must(records[2]).key(), "key7");
   EXPECT_EQ(Must(records[3]).key(), "key0");
   EXPECT_FALSE(shard->ReadMany(std::vector<uint64_t>{99})[0]);
@@ -199,7 +199,7 @@ TEST(LooksLikeShard, SeesEitherEnd) {
 }
 
 // A shard behind a server.
-class FarShardTest : public testing::Test {
+class RemoteShardTest : public testing::Test {
  protected:
   void SetUp() override {
     setenv("no_proxy", "*", 1);
@@ -230,7 +230,7 @@ class FarShardTest : public testing::Test {
   size_t seen_ = 0;
 };
 
-TEST_F(FarShardTest, OpensWithOneRequestAndReadsARecordWithOne) {
+TEST_F(RemoteShardTest, OpensWithOneRequestAndReadsARecordWithOne) {
   const auto shard = Open(MakeShard(SmallSamples(100)));
   EXPECT_THAT(Asked(), ElementsAre("GET bytes=-1048576"));
   const Record record = Must(shard->Read(42));
@@ -239,7 +239,7 @@ TEST_F(FarShardTest, OpensWithOneRequestAndReadsARecordWithOne) {
   EXPECT_THAT(Asked(), ElementsAre());
 }
 
-TEST_F(FarShardTest, ReadsExactlyTheBytesOfARecord) {
+TEST_F(RemoteShardTest, ReadsExactlyTheBytesOfARecord) {
   std::vector<Sample> samples = SmallSamples(10);
   samples[5].files[0].data = Text(std::string(10'000, 'x'));
   const auto shard = Open(MakeShard(samples), {.tail_bytes = 2000});
@@ -264,12 +264,12 @@ std::vector<Sample> LargeSamples(uint64_t count) {
 
 std::string FileOf(const Shard& shard, uint64_t number, const Record& record,
                    std::string_view name) {
-  const EntryHead* const entry = record.Find(name);
+  const EntryHeader* const entry = record.Find(name);
   if (entry == nullptr) return "-";
   return std::string(AsText(Must(shard.Content(number, record, *entry))));
 }
 
-TEST_F(FarShardTest, ReadsSomeFilesWithoutTheOthersByTheEntryIndex) {
+TEST_F(RemoteShardTest, ReadsSomeFilesWithoutTheOthersByTheEntryIndex) {
   for (const unsigned align : {3, 6, 12}) {
     ShardWriterOptions options;
     options.encode.align_log2 = align;
@@ -292,7 +292,7 @@ TEST_F(FarShardTest, ReadsSomeFilesWithoutTheOthersByTheEntryIndex) {
       EXPECT_EQ(record.entries().size(), 2U);
       EXPECT_FALSE(record.damage());
     }
-    // No names: the head alone.
+    // No names: the header alone.
     sent = store_->stats().bytes;
     EXPECT_EQ(Must(shard->ReadManyOf(numbers, {})[2]).key(), "key3");
     EXPECT_LT(store_->stats().bytes - sent, 3U * 100);
@@ -303,7 +303,7 @@ TEST_F(FarShardTest, ReadsSomeFilesWithoutTheOthersByTheEntryIndex) {
   }
 }
 
-TEST_F(FarShardTest, ReadsWholeRecordsWhereTheEntryIndexIsNoHelp) {
+TEST_F(RemoteShardTest, ReadsWholeRecordsWhereTheEntryIndexIsNoHelp) {
   const std::vector<uint64_t> numbers = {0, 1};
   const std::vector<std::string> names = {"label"};
   const auto expect_whole = [&](const std::string& bytes) {
@@ -342,28 +342,29 @@ TEST_F(FarShardTest, ReadsWholeRecordsWhereTheEntryIndexIsNoHelp) {
   EXPECT_EQ(FileOf(*mixed, 1, *records[1], "label"), "-");
 }
 
-TEST_F(FarShardTest, NamesDamageOfWhatItReadsByTheEntryIndex) {
+TEST_F(RemoteShardTest, NamesDamageOfWhatItReadsByTheEntryIndex) {
   std::string bytes = MakeShard(LargeSamples(4));
   const auto shard = Must(Shard::Open(InMemory(bytes)));
   const Record record = Must(shard->Read(1));
   const uint64_t label = shard->offset(1) + record.entries()[2].content_at;
   bytes[label] ^= 1;
-  bytes[shard->offset(2) + record.entries()[1].content_end() + 8] ^= 1;  // its head
-  const auto far = Open(bytes, {.tail_bytes = 2000});
-  const auto records = far->ReadManyOf(std::vector<uint64_t>{1, 2},
-                                       std::vector<std::string>{"label", "a.txt"});
+  bytes[shard->offset(2) + record.entries()[1].content_end() + 8] ^= 1;  // its header
+  const auto remote = Open(bytes, {.tail_bytes = 2000});
+  const auto records = remote->ReadManyOf(std::vector<uint64_t>{1, 2},
+                                          std::vector<std::string>{"label", "a.txt"});
   const Record& first = Must(records[0]);
   EXPECT_EQ(first.entries().size(), 2U);
-  EXPECT_THAT(far->Content(1, first, *first.Find("label")).error().message,
+  EXPECT_THAT(remote->Content(1, first, *first.Find("label")).error().message,
               HasSubstr("a.shardpack: record 1: \"key1\": entry \"label\": content has"));
-  EXPECT_EQ(FileOf(*far, 1, first, "a.txt"), "content 1");
+  EXPECT_EQ(FileOf(*remote, 1, first, "a.txt"), "content 1");
   const Record& second = Must(records[1]);
   ASSERT_TRUE(second.damage());
-  EXPECT_THAT(second.damage()->message, HasSubstr("\"key2\": entry 2: head has CRC-32C"));
-  EXPECT_EQ(FileOf(*far, 2, second, "a.txt"), "content 2");
+  EXPECT_THAT(second.damage()->message,
+              HasSubstr("\"key2\": entry 2: header has CRC-32C"));
+  EXPECT_EQ(FileOf(*remote, 2, second, "a.txt"), "content 2");
 }
 
-TEST_F(FarShardTest, TakesASecondRequestForTheFrontOfALargeIndex) {
+TEST_F(RemoteShardTest, TakesASecondRequestForTheFrontOfALargeIndex) {
   const auto shard = Open(MakeShard(SmallSamples(1000)), {.tail_bytes = 20'000});
   const ByteRange index = shard->footer().index();
   const uint64_t missing = shard->footer().file_size - 20'000 - index.offset;
@@ -374,13 +375,13 @@ TEST_F(FarShardTest, TakesASecondRequestForTheFrontOfALargeIndex) {
   EXPECT_EQ(ContentOf(*shard, 0), "content 0");
 }
 
-TEST_F(FarShardTest, FetchesTheIndexAloneWhenItIsFar) {
+TEST_F(RemoteShardTest, FetchesTheIndexAloneWhenItIsLarge) {
   const auto shard = Open(MakeShard(SmallSamples(1000)), {.tail_bytes = 2000});
   EXPECT_THAT(Asked(),
               ElementsAre("GET bytes=-2000", RangeText(shard->footer().index())));
 }
 
-TEST_F(FarShardTest, FindsKeysInWindowsOfALargeFarIndex) {
+TEST_F(RemoteShardTest, FindsKeysInWindowsOfALargeRemoteIndex) {
   // Records of one size each, and an index of keys of more than 8 MiB.
   constexpr uint64_t kCount = 750'000;
   TailBuilder tail({.entry_index = Wanted::kNo});
@@ -388,13 +389,13 @@ TEST_F(FarShardTest, FindsKeysInWindowsOfALargeFarIndex) {
   bytes.reserve(kCount * 104);
   for (uint64_t i = 0; i < kCount; ++i) {
     const EncodedRecord record = Must(EncodeRecord(Small(i), {}));
-    for (const Bytes& piece : record.pieces) bytes += AsText(piece);
+    for (const Bytes& segment : record.segments) bytes += AsText(segment);
     tail.Add(record);
   }
   bytes += AsText(tail.Build(3, "{}"));
   const auto shard = Open(bytes);
   EXPECT_EQ(Asked().size(), 2U);
-  Must(shard->Find("key5"));  // also reads the head of the section
+  Must(shard->Find("key5"));  // also reads the header of the section
   Asked();
   const uint64_t sent = store_->stats().bytes;
   uint64_t requests = 0;
@@ -407,7 +408,7 @@ TEST_F(FarShardTest, FindsKeysInWindowsOfALargeFarIndex) {
   EXPECT_LT(store_->stats().bytes - sent, 200'000U);
 }
 
-TEST_F(FarShardTest, RefusesARecordOfAnotherGeneration) {
+TEST_F(RemoteShardTest, RefusesARecordOfAnotherGeneration) {
   std::vector<Sample> samples = SmallSamples(100);
   const auto shard = Open(MakeShard(samples), {.tail_bytes = 5000});
   samples[3].files[0].data = Text("changed");
@@ -415,7 +416,7 @@ TEST_F(FarShardTest, RefusesARecordOfAnotherGeneration) {
   EXPECT_EQ(shard->Read(0).error().code, ErrorCode::kConflict);
 }
 
-TEST_F(FarShardTest, TellsWhatItIsNot) {
+TEST_F(RemoteShardTest, SaysWhatItIsNot) {
   server_.Put("/text", {std::string(5000, 'x'), "\"t\"", "", ""});
   EXPECT_EQ(KindOf(Shard::Open({store_, "text"}, {.tail_bytes = 100})),
             kind::kNotShardPack);

@@ -48,8 +48,8 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(
   if (!options.force) {
     DOLIUM_TRY(const auto there, location.store->Stat(location.path));
     if (there) {
-      return Exists(fmt::format("{}: is there already; use --force to replace it",
-                                location.Describe()));
+      return Exists(fmt::format("{}: is there already", location.Describe()))
+          .WithHint(Hint::kReplace);
     }
   }
   DOLIUM_TRY(auto object, location.store->Begin(location.path));
@@ -58,7 +58,7 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(
 }
 
 Result<void> ShardWriter::Append(const EncodedRecord& record) {
-  for (const Bytes& piece : record.pieces) DOLIUM_TRY_VOID(object_->Append(piece));
+  for (const Bytes& segment : record.segments) DOLIUM_TRY_VOID(object_->Append(segment));
   tail_.Add(record);
   return {};
 }

@@ -13,7 +13,7 @@ using namespace dolium;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const BytesView input = std::as_bytes(std::span(data, size));
   ByteVector bytes(input.begin(), input.end());
-  if (size >= shardpack::kRecordHeadBytes) {
+  if (size >= shardpack::kRecordHeaderBytes) {
     // Sizes that lie are tried by other targets.
     StoreLE(bytes.data(), uint64_t{size});
   }
@@ -22,20 +22,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto record =
       shardpack::Record::Parse(Bytes::FromVector(bytes), shardpack::Check::kNone);
   if (!record) return 0;
-  for (const shardpack::EntryHead& entry : record->entries()) {
+  for (const shardpack::EntryHeader& entry : record->entries()) {
     if (entry.content_end() > size) __builtin_trap();
     static_cast<void>(record->Content(entry, contents).has_value());
     static_cast<void>(shardpack::ParseExtras(entry).has_value());
     static_cast<void>(record->Find(entry.name));
   }
-  static_cast<void>(shardpack::ParsePart(record->head()).has_value());
+  static_cast<void>(shardpack::ParsePart(record->header()).has_value());
   static_cast<void>(record->metadata());
   const auto sample = record->Decode(contents);
   if (!sample) return 0;
   const auto again = shardpack::EncodeRecord(*sample, {});
   if (!again) return 0;
   ByteVector block;
-  for (const Bytes& piece : again->pieces) Append(block, piece);
+  for (const Bytes& segment : again->segments) Append(block, segment);
   const auto read =
       shardpack::Record::Parse(Bytes::FromVector(block), shardpack::Check::kFull);
   if (!read || read->damage() || read->key() != record->key()) __builtin_trap();

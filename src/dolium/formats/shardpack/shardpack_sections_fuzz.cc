@@ -11,10 +11,11 @@ using namespace dolium::shardpack;
 
 // Which section, the number of records (4 bytes), then the body.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  constexpr size_t kHead = 5;
-  if (size < kHead) return 0;
+  constexpr size_t kHeader = 5;
+  if (size < kHeader) return 0;
   const uint64_t count = LoadLE<uint32_t>(reinterpret_cast<const std::byte*>(data + 1));
-  const Bytes body = Bytes::Copy(std::as_bytes(std::span(data + kHead, size - kHead)));
+  const Bytes body =
+      Bytes::Copy(std::as_bytes(std::span(data + kHeader, size - kHeader)));
   switch (data[0] % 5) {
     case 0: {
       const auto stat = ParseStat(body);
@@ -31,17 +32,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       const auto index = EntryIndex::Parse(body, count);
       if (!index) break;
       for (uint64_t i = 0; i < count && i < 1000; ++i) {
-        for (const EntryPlace& place : index->EntriesOf(i)) {
+        for (const EntryLocation& place : index->EntriesOf(i)) {
           if (place.column >= index->columns().size()) __builtin_trap();
         }
       }
       break;
     }
     case 3: {
-      const auto places = ParseDictionaryPlaces(body);
+      const auto places = ParseDictionaryLocations(body);
       if (places &&
-          !Equal(WriteDictionaryPlaces(*places).size() == body.size() ? body.view()
-                                                                      : BytesView(),
+          !Equal(WriteDictionaryLocations(*places).size() == body.size() ? body.view()
+                                                                         : BytesView(),
                  body)) {
         __builtin_trap();
       }

@@ -24,7 +24,7 @@ bool IsComplete(const Location& location) {
     if (record && !*record) return true;
     if (!record && reader.is_done()) return false;
     if (!record) continue;
-    for (const EntryHead& entry : (*record)->entries()) {
+    for (const EntryHeader& entry : (*record)->entries()) {
       static_cast<void>((*record)->Content(entry, reader.content_options()).has_value());
     }
   }

@@ -21,35 +21,36 @@ namespace dolium::shardpack {
 namespace {
 
 constexpr size_t kPeek = 16;
-// Memory taken on the word of a record's head: more only as its bytes come.
+// Memory taken on the word of a record's header: more only as its bytes come.
 constexpr uint64_t kTrustedSize = uint64_t{64} << 20;
-constexpr size_t kPiece = size_t{4} << 20;
-constexpr size_t kTailPiece = size_t{64} << 10;
+constexpr size_t kSegment = size_t{4} << 20;
+constexpr size_t kTailSegment = size_t{64} << 10;
 // What a file is read ahead by; larger reads go past it.
 constexpr size_t kReadAhead = size_t{256} << 10;
 
-// Whether these first bytes of an input, fewer than tell, may begin a record.
+// Whether these first bytes of an input, fewer than decide it, may begin a record.
 bool MayBeginRecord(BytesView bytes) {
   if (bytes.size() <= kRecordMagicAt) return true;
   const std::string_view magic = AsText(bytes.subspan(kRecordMagicAt));
   return kRecordMagic.starts_with(magic.substr(0, kRecordMagic.size()));
 }
 
-// The size of a record's head with all that belongs to it, by its first 32 bytes.
-uint64_t ClaimedHeadSize(BytesView head) {
-  return uint64_t{kRecordHeadBytes} + LoadLE<uint32_t>(head.data() + 16) +
-         LoadLE<uint16_t>(head.data() + 20) + LoadLE<uint16_t>(head.data() + 22);
+// The size of a record's header with all that belongs to it, by its first 32 bytes.
+uint64_t ClaimedHeaderSize(BytesView header) {
+  return uint64_t{kRecordHeaderBytes} + LoadLE<uint32_t>(header.data() + 16) +
+         LoadLE<uint16_t>(header.data() + 20) + LoadLE<uint16_t>(header.data() + 22);
 }
 
-// Whether the head of a record that came in part is damaged, as far as it can be told.
-Result<void> CheckHead(BytesView begin) {
-  if (begin.size() < kRecordHeadBytes) return {};
+// Whether the header of a record that came in part is damaged, as far as that can be
+// known.
+Result<void> CheckHeader(BytesView begin) {
+  if (begin.size() < kRecordHeaderBytes) return {};
   const auto size = ClaimedRecordSize(begin.first(kPeek));
-  const uint64_t head_end = ClaimedHeadSize(begin);
-  if (begin.size() < head_end && size && *size && head_end <= **size) return {};
-  const auto head = ParseRecordHead(begin, Check::kHeads);
-  if (head || head.error().code == ErrorCode::kUnsupported) return {};
-  return head.error();
+  const uint64_t header_end = ClaimedHeaderSize(begin);
+  if (begin.size() < header_end && size && *size && header_end <= **size) return {};
+  const auto header = ParseRecordHeader(begin, Check::kHeaders);
+  if (header || header.error().code == ErrorCode::kUnsupported) return {};
+  return header.error();
 }
 
 class FileDescriptorInput final : public ByteInput {
@@ -91,16 +92,17 @@ class StoreInput final : public ByteInput {
       : location_(std::move(location)), info_(std::move(info)) {}
 
   Result<size_t> Read(MutableBytes into) override {
-    if (at_ == piece_.size()) {
-      const uint64_t size = std::min<uint64_t>(kPiece, info_.size - position_);
+    if (at_ == segment_.size()) {
+      const uint64_t size = std::min<uint64_t>(kSegment, info_.size - position_);
       if (size == 0) return size_t{0};
-      DOLIUM_TRY(piece_, location_.store->ReadRange(location_.path, {position_, size},
-                                                    {.if_generation = info_.generation}));
+      DOLIUM_TRY(segment_,
+                 location_.store->ReadRange(location_.path, {position_, size},
+                                            {.if_generation = info_.generation}));
       position_ += size;
       at_ = 0;
     }
-    const size_t size = std::min(into.size(), piece_.size() - at_);
-    std::memcpy(into.data(), piece_.data() + at_, size);
+    const size_t size = std::min(into.size(), segment_.size() - at_);
+    std::memcpy(into.data(), segment_.data() + at_, size);
     at_ += size;
     return size;
   }
@@ -109,7 +111,7 @@ class StoreInput final : public ByteInput {
   Location location_;
   ObjectInfo info_;
   uint64_t position_ = 0;
-  Bytes piece_;
+  Bytes segment_;
   size_t at_ = 0;
 };
 
@@ -166,7 +168,7 @@ Result<std::optional<Record>> StreamReader::ReadNext() {
   }
   DOLIUM_TRY(Bytes block, ReadRecord(first, *size));
   auto record = Record::Parse(std::move(block), options_.check);
-  if (record && align_log2_ && *align_log2_ != record->head().align_log2) {
+  if (record && align_log2_ && *align_log2_ != record->header().align_log2) {
     record = Corrupt("alignment differs from that of the first record")
                  .WithKind(kind::kRecord);
   }
@@ -180,7 +182,7 @@ Result<std::optional<Record>> StreamReader::ReadNext() {
     return error;
   }
   is_done_ = false;
-  align_log2_ = record->head().align_log2;
+  align_log2_ = record->header().align_log2;
   if (offsets_.empty()) dictionaries_ = DictionariesIn(*record, content_options());
   offsets_.push_back(position_);
   position_ += *size;
@@ -194,21 +196,21 @@ Result<Bytes> StreamReader::ReadRecord(BytesView first16, uint64_t size) {
     block.resize(static_cast<size_t>(end));
     DOLIUM_TRY(const size_t got, Fill(MutableBytes(block).subspan(begin)));
     if (got == block.size() - begin) return {};
-    // Is the input too short, or does the head lie?
-    DOLIUM_TRY_VOID(CheckHead(BytesView(block).first(begin + got)).Within(Here()));
+    // Is the input too short, or does the header lie?
+    DOLIUM_TRY_VOID(CheckHeader(BytesView(block).first(begin + got)).Within(Here()));
     return Corrupt(
                fmt::format("{}: ends after {} of {} bytes", Here(), begin + got, size))
         .WithKind(kind::kIncomplete);
   };
   if (size > std::min(kTrustedSize, options_.record_limit)) {
-    // So large a size is believed only if the checksum of the head says so.
-    DOLIUM_TRY_VOID(fill_to(kRecordHeadBytes));
-    const uint64_t head_end = std::min(ClaimedHeadSize(block), size);
-    while (block.size() < head_end) {
+    // So large a size is believed only if the checksum of the header says so.
+    DOLIUM_TRY_VOID(fill_to(kRecordHeaderBytes));
+    const uint64_t header_end = std::min(ClaimedHeaderSize(block), size);
+    while (block.size() < header_end) {
       const uint64_t step = std::max<uint64_t>(kTrustedSize, block.size());
-      DOLIUM_TRY_VOID(fill_to(std::min(head_end, block.size() + step)));
+      DOLIUM_TRY_VOID(fill_to(std::min(header_end, block.size() + step)));
     }
-    DOLIUM_TRY_VOID(CheckHead(block).Within(Here()));
+    DOLIUM_TRY_VOID(CheckHeader(block).Within(Here()));
   }
   if (size > options_.record_limit) {
     return Corrupt(fmt::format("{}: {} bytes, the limit is {}", Here(), size,
@@ -278,7 +280,7 @@ Result<void> StreamReader::ReadIndex(ByteVector& rest) {
 Result<ByteVector> StreamReader::ReadRest(ByteVector rest) {
   while (true) {
     const size_t begin = rest.size();
-    rest.resize(begin + kTailPiece);
+    rest.resize(begin + kTailSegment);
     DOLIUM_TRY(const size_t got, Fill(MutableBytes(rest).subspan(begin)));
     rest.resize(begin + got);
     tail_size_ += got;
@@ -315,7 +317,7 @@ Result<void> StreamReader::CheckFooter(BytesView rest) {
   if (!footer) return std::move(footer).error();
   if (footer->record_count != offsets_.size() || footer->index_offset != position_ ||
       footer->index_crc32c != index_crc32c_) {
-    return Corrupt(fmt::format("the footer tells of {} records before {}, {} came before "
+    return Corrupt(fmt::format("the footer counts {} records before {}, {} came before "
                                "{}",
                                footer->record_count, footer->index_offset,
                                offsets_.size(), position_))

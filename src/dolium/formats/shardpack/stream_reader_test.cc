@@ -57,7 +57,7 @@ TEST(StreamReader, ReadsObjects) {
             ErrorCode::kNotFound);
 }
 
-TEST(StreamReader, LearnsDictionariesFromTheFirstRecord) {
+TEST(StreamReader, CollectsDictionariesFromTheFirstRecord) {
   const auto samples = ReadSamples(InMemory(TestFile("good/dictionary.shardpack")));
   StreamReader reader(Must(ObjectInput(InMemory(TestFile("good/dictionary.shardpack")))),
                       {});
@@ -68,7 +68,7 @@ TEST(StreamReader, LearnsDictionariesFromTheFirstRecord) {
 }
 
 TEST(StreamReader, TakesNoMoreMemoryThanComes) {
-  // A head that claims 8 GiB, with nothing behind it: 64 MiB at most are taken for it.
+  // A header that claims 8 GiB, with nothing behind it: 64 MiB at most are taken for it.
   std::string bytes = Blocks({{.key = "k", .files = {{.name = "a"}}}});
   StoreLE(reinterpret_cast<std::byte*>(bytes.data()), uint64_t{8} << 30);
   const Streamed streamed = Stream(bytes);
@@ -95,7 +95,7 @@ TEST(StreamReader, GoesOnBehindARecordThatItDoesNotUnderstand) {
   EXPECT_EQ(streamed.errors[0].kind, kind::kUnsupportedFeature);
 }
 
-TEST(StreamReader, TellsWhatIsNoShard) {
+TEST(StreamReader, SaysWhatIsNoShard) {
   EXPECT_EQ(Stream("").verdict, kind::kIncomplete);
   EXPECT_EQ(Stream("some text").verdict, kind::kNotShardPack);
   EXPECT_EQ(Stream("some longer text, more than sixteen bytes").verdict,

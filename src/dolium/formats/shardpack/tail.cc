@@ -30,7 +30,7 @@ Error BadTail(std::string message) {
 }
 
 // Whether index, directory and footer fit into the file, in this order.
-Result<void> CheckPlaces(const Footer& footer) {
+Result<void> CheckLocations(const Footer& footer) {
   const auto words = CheckedAdd(footer.record_count, 1);
   const auto index_size = words ? CheckedMul(*words, 8) : std::nullopt;
   const auto index_end =
@@ -110,7 +110,7 @@ Result<Footer> ParseFooter(BytesView last64, uint64_t file_size) {
     return BadIndex(fmt::format("alignment 2^{}, 2^{} to 2^{} are possible",
                                 footer.align_log2, kMinAlignLog2, kMaxAlignLog2));
   }
-  DOLIUM_TRY_VOID(CheckPlaces(footer));
+  DOLIUM_TRY_VOID(CheckLocations(footer));
   return footer;
 }
 
@@ -213,15 +213,15 @@ const Section* FindSection(std::span<const Section> sections, std::string_view t
 }
 
 Result<Bytes> ReadSection(const Section& section, const Bytes& stored, uint64_t limit) {
-  const EntryHead head{.stored_size = section.range.length,
-                       .raw_size = section.raw_size,
-                       .crc32c = section.crc32c,
-                       .codec = section.codec};
+  const EntryHeader header{.stored_size = section.range.length,
+                           .raw_size = section.raw_size,
+                           .crc32c = section.crc32c,
+                           .codec = section.codec};
   if (section.codec == 0 && section.raw_size != section.range.length) {
     return BadTail(fmt::format("section {}: {} bytes stored as they are, yet {} raw",
                                section.name(), section.range.length, section.raw_size));
   }
-  auto body = DecodeContent(head, stored, {.raw_limit = limit});
+  auto body = DecodeContent(header, stored, {.raw_limit = limit});
   if (body) return body;
   Error error = std::move(body).error().Within(fmt::format("section {}", section.name()));
   if (error.kind == kind::kEntry) error.kind = kind::kSection;

@@ -26,8 +26,8 @@ struct Footer {
   unsigned align_log2 = 3;
   uint32_t features_required = 0;
   uint32_t features_optional = 0;
-  // Of the footer as it was read: tells one content of a shard from another. Not for
-  // WriteFooter, which reckons it.
+  // Of the footer as it was read: distinguishes one content of a shard from another. Not
+  // for WriteFooter, which reckons it.
   uint32_t crc32c = 0;
 
   uint64_t index_size() const { return 8 * (record_count + 1); }

@@ -63,7 +63,7 @@ void TailBuilder::AddEntries(const EncodedRecord& record, uint64_t offset) {
     stat_.all_plain &= entry.is_plain;
     if (entry.is_aux && entry.dictionary_id != 0) {
       dictionaries_.push_back(
-          {entry.dictionary_id, {offset + entry.head_at, entry.end - entry.head_at}});
+          {entry.dictionary_id, {offset + entry.header_at, entry.end - entry.header_at}});
     }
     if (entry.is_aux) continue;
     EntryColumn column{entry.name, entry.content_type};
@@ -80,7 +80,8 @@ void TailBuilder::AddEntries(const EncodedRecord& record, uint64_t offset) {
       stat_.is_regular = false;  // A name that is there twice: a block from elsewhere.
     }
     if (columns_.size() > kMaxTailColumns) keeps_places_ = false;
-    places_.push_back({offset + entry.head_at, entry.end - entry.head_at, found->second});
+    places_.push_back(
+        {offset + entry.header_at, entry.end - entry.header_at, found->second});
   }
   if (!is_first && position != columns_.size()) stat_.is_regular = false;
   first_entries_.push_back(places_.size());
@@ -132,7 +133,7 @@ ByteVector TailBuilder::Build(unsigned align_log2, const std::string& metadata) 
     sections.push_back({.tag = "KEYX", .body = WriteKeyIndex(hashes_)});
   }
   if (!dictionaries_.empty()) {
-    sections.push_back({.tag = "ZDIC", .body = WriteDictionaryPlaces(dictionaries_)});
+    sections.push_back({.tag = "ZDIC", .body = WriteDictionaryLocations(dictionaries_)});
   }
   if (options_.stat) sections.push_back({.tag = "STAT", .body = WriteStat(stat_)});
   if (options_.metadata) {

@@ -62,10 +62,10 @@ class TailBuilder {
   std::vector<EntryColumn> columns_;
   std::map<std::pair<std::string, std::string>, uint32_t> column_numbers_;
   std::vector<uint64_t> first_entries_{0};
-  std::vector<EntryPlace> places_;
+  std::vector<EntryLocation> places_;
   bool keeps_places_ = true;
 
-  std::vector<DictionaryPlace> dictionaries_;
+  std::vector<DictionaryLocation> dictionaries_;
 };
 
 }  // namespace dolium::shardpack

@@ -43,15 +43,16 @@ TEST(TailBuilder, MakesSectionsThatAgree) {
     ASSERT_EQ(places.size(), record.entries().size());
     count += places.size();
     for (size_t j = 0; j < places.size(); ++j) {
-      const EntryHead& entry = record.entries()[j];
+      const EntryHeader& entry = record.entries()[j];
       const EntryColumn& column = entries.columns()[places[j].column];
       EXPECT_EQ(column.name, entry.name);
       EXPECT_EQ(column.content_type, entry.content_type);
       EXPECT_EQ(places[j].offset + places[j].length,
                 shard->offset(i) + entry.content_end());
-      // Each place begins with the entry's own head.
+      // Each place begins with the entry's own header.
       const Bytes bytes = Must(shard->ReadBytes({places[j].offset, places[j].length}));
-      EXPECT_EQ(Must(ParseEntryHead(bytes, 0, 3, Check::kHeads, false)).name, entry.name);
+      EXPECT_EQ(Must(ParseEntryHeader(bytes, 0, 3, Check::kHeaders, false)).name,
+                entry.name);
     }
   }
   EXPECT_EQ(shard->stat()->entries, count);

@@ -44,7 +44,7 @@ TEST(ParseFooter, UndoesWriteFooter) {
   EXPECT_EQ(footer.directory(), (ByteRange{184, 80}));
 }
 
-TEST(ParseFooter, TellsOfFilesOfAnotherSize) {
+TEST(ParseFooter, ReportsFilesOfAnotherSize) {
   const auto bytes = WriteFooter(GoodFooter());
   EXPECT_EQ(KindOf(ParseFooter(bytes, GoodFooter().file_size - 1)), kind::kIncomplete);
   EXPECT_EQ(KindOf(ParseFooter(bytes, GoodFooter().file_size + 1)), kind::kTrailingData);

@@ -32,7 +32,7 @@ json ToJson(const Metadata& metadata) {
 }
 
 // An entry in the words of expected.json.
-json ToJson(const Record& record, const EntryHead& entry, uint64_t head_at,
+json ToJson(const Record& record, const EntryHeader& entry, uint64_t header_at,
             const ContentOptions& contents) {
   const auto content = record.Content(entry, contents);
   const EntryExtras extras = Must(ParseExtras(entry));
@@ -48,7 +48,7 @@ json ToJson(const Record& record, const EntryHead& entry, uint64_t head_at,
       {"codec", CompressionName(static_cast<Compression>(entry.codec))},
       {"chunked", entry.is_chunked()},
       {"aux", entry.is_aux()},
-      {"offset", head_at},
+      {"offset", header_at},
       {"crc32c", fmt::format("{:08x}", entry.crc32c)},
       {"sha256", content ? Sha256(*content) : content.error().message},
       {"metadata", ToJson(extras.metadata)},
@@ -60,12 +60,12 @@ json ToJson(const Record& record, const EntryHead& entry, uint64_t head_at,
 
 json ToJson(const Record& record, uint64_t offset, const ContentOptions& contents) {
   json entries = json::array();
-  uint64_t head_at = record.head().first_entry_at;
-  for (const EntryHead& entry : record.entries()) {
-    entries.push_back(ToJson(record, entry, offset + head_at, contents));
-    head_at = RoundUp(entry.content_end(), kEntryAlignment);
+  uint64_t header_at = record.header().first_entry_at;
+  for (const EntryHeader& entry : record.entries()) {
+    entries.push_back(ToJson(record, entry, offset + header_at, contents));
+    header_at = RoundUp(entry.content_end(), kEntryAlignment);
   }
-  const auto part = Must(ParsePart(record.head()));
+  const auto part = Must(ParsePart(record.header()));
   return {
       {"offset", offset},
       {"size", record.block().size()},
@@ -127,7 +127,7 @@ TEST(GoodFiles, ReadAsAnotherImplementationSays) {
     expected.erase("footer_crc32c");
     const std::string path =
         DOLIUM_SOURCE_DIR "/src/dolium/formats/shardpack/testdata/good/" + name;
-    // Mapped, by ranges, with an end that is read in pieces, and from memory.
+    // Mapped, by ranges, with an end that is read in segments, and from memory.
     const Location file = Must(ParseLocation(path));
     EXPECT_EQ(ToJson(*Must(Shard::Open(file))), expected);
     EXPECT_EQ(ToJson(*Must(Shard::Open(file, {.map = false}))), expected);
@@ -244,7 +244,7 @@ TEST(BadFiles, GiveTheKindsThatAnotherImplementationSays) {
   }
 }
 
-TEST(BadFiles, AreFoundByTheirHeadsAloneUnlessItIsTheContents) {
+TEST(BadFiles, AreFoundByTheirHeadersAloneUnlessItIsTheContents) {
   for (const auto& [name, expected] : TestJson("bad/expected.json")) {
     SCOPED_TRACE(name);
     const bool is_about_contents =

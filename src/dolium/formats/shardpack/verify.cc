@@ -37,20 +37,20 @@ class Verifier {
 
   VerifySummary summary() const { return summary_; }
 
-  void Tell(Severity severity, std::string_view kind, std::string_view key,
-            std::optional<ByteRange> range, std::string message) {
+  void Report(Severity severity, std::string_view kind, std::string_view key,
+              std::optional<ByteRange> range, std::string message) {
     const std::scoped_lock lock(mutex_);
     ++(severity == Severity::kError ? summary_.errors : summary_.warnings);
     visitor_({severity, std::string(kind), object_, std::string(key), range,
               std::move(message)});
   }
 
-  void Tell(const Error& error, std::string_view otherwise, std::string_view key = {},
-            std::optional<ByteRange> range = std::nullopt) {
+  void Report(const Error& error, std::string_view otherwise, std::string_view key = {},
+              std::optional<ByteRange> range = std::nullopt) {
     std::string message = error.message;
     if (message.starts_with(object_ + ": ")) message.erase(0, object_.size() + 2);
-    Tell(Severity::kError, error.kind.empty() ? otherwise : error.kind, key, range,
-         std::move(message));
+    Report(Severity::kError, error.kind.empty() ? otherwise : error.kind, key, range,
+           std::move(message));
   }
 
   // One record with all that is in it.
@@ -58,31 +58,31 @@ class Verifier {
                    const ContentOptions& contents) {
     const std::string key(record.key());
     if (record.damage()) {
-      Tell(Severity::kError, record.damage()->kind, key, range,
-           fmt::format("record {}: {}", number, record.damage()->message));
+      Report(Severity::kError, record.damage()->kind, key, range,
+             fmt::format("record {}: {}", number, record.damage()->message));
     }
     std::set<std::string_view> names;
     bool has_dirt = false;
-    uint64_t end = kRecordHeadBytes + record.key().size() +
-                   record.head().extensions.size() + record.head().metadata.size();
-    uint64_t next = record.head().first_entry_at;
-    for (const EntryHead& entry : record.entries()) {
+    uint64_t end = kRecordHeaderBytes + record.key().size() +
+                   record.header().extensions.size() + record.header().metadata.size();
+    uint64_t next = record.header().first_entry_at;
+    for (const EntryHeader& entry : record.entries()) {
       has_dirt |= !IsZero(Part(record, end, next));
-      const uint64_t head_end = next + kEntryHeadBytes + entry.name.size() +
-                                entry.content_type.size() + entry.extensions.size();
-      has_dirt |= !IsZero(Part(record, head_end, entry.content_at));
+      const uint64_t header_end = next + kEntryHeaderBytes + entry.name.size() +
+                                  entry.content_type.size() + entry.extensions.size();
+      has_dirt |= !IsZero(Part(record, header_end, entry.content_at));
       end = entry.content_end();
       next = RoundUp(end, kEntryAlignment);
       CheckEntry(record, entry, number, range, contents);
       if (!names.insert(entry.name).second) {
-        Tell(Severity::kError, kind::kEntry, key, range,
-             fmt::format("record {}: entry \"{}\" is there twice", number, entry.name));
+        Report(Severity::kError, kind::kEntry, key, range,
+               fmt::format("record {}: entry \"{}\" is there twice", number, entry.name));
       }
     }
     if (!record.damage()) has_dirt |= !IsZero(Part(record, end, record.block().size()));
     if (has_dirt) {
-      Tell(Severity::kWarning, kind::kPadding, key, range,
-           fmt::format("record {}: bytes between its parts are not zero", number));
+      Report(Severity::kWarning, kind::kPadding, key, range,
+             fmt::format("record {}: bytes between its parts are not zero", number));
     }
   }
 
@@ -104,22 +104,23 @@ class Verifier {
                                          static_cast<size_t>(end - begin));
   }
 
-  void CheckEntry(const Record& record, const EntryHead& entry, uint64_t number,
+  void CheckEntry(const Record& record, const EntryHeader& entry, uint64_t number,
                   ByteRange range, const ContentOptions& contents) {
-    const auto tell = [&](const Error& error) {
-      Tell(Severity::kError, error.kind.empty() ? kind::kEntry : error.kind, record.key(),
-           ByteRange{range.offset + entry.content_at, entry.stored_size},
-           fmt::format("record {}: entry \"{}\": {}", number, entry.name, error.message));
+    const auto report = [&](const Error& error) {
+      Report(
+          Severity::kError, error.kind.empty() ? kind::kEntry : error.kind, record.key(),
+          ByteRange{range.offset + entry.content_at, entry.stored_size},
+          fmt::format("record {}: entry \"{}\": {}", number, entry.name, error.message));
     };
-    if (auto valid = CheckEntryName(entry.name); !valid) tell(valid.error());
-    if (auto extras = ParseExtras(entry); !extras) tell(extras.error());
+    if (auto valid = CheckEntryName(entry.name); !valid) report(valid.error());
+    if (auto extras = ParseExtras(entry); !extras) report(extras.error());
     if (!options_.contents) return;
     const Bytes stored = record.Stored(entry);
     if (auto content = DecodeContent(entry, stored, contents); !content) {
-      tell(content.error());
+      report(content.error());
     } else if (entry.is_chunked() &&
                ChunkTable::Parse(entry, stored, Check::kNone)->has_reserved()) {
-      Tell(
+      Report(
           Severity::kWarning, kind::kPadding, record.key(), range,
           fmt::format("record {}: entry \"{}\": reserved bits of its chunk table are not "
                       "zero",
@@ -135,7 +136,7 @@ class Verifier {
   uint64_t done_bytes_ = 0;
 };
 
-// What the tail says against what the records are. `records` have no pieces.
+// What the tail says against what the records are. `records` have no segments.
 class TailCheck {
  public:
   TailCheck(const Shard& shard, Verifier& verifier)
@@ -144,7 +145,7 @@ class TailCheck {
   // Each section by itself; against the records, if all of those were good.
   void CheckSections(const std::vector<EncodedRecord>* records) {
     if (!shard_.sections()) {
-      verifier_.Tell(shard_.sections().error(), kind::kSection);
+      verifier_.Report(shard_.sections().error(), kind::kSection);
       return;
     }
     for (const Section& section : *shard_.sections()) {
@@ -159,10 +160,10 @@ class TailCheck {
       }
       if (checked) continue;
       const Error& error = checked.error();
-      verifier_.Tell(error.message.find(section.name()) == std::string::npos
-                         ? error.Within(fmt::format("section {}", section.name()))
-                         : error,
-                     kind::kSection, {}, section.range);
+      verifier_.Report(error.message.find(section.name()) == std::string::npos
+                           ? error.Within(fmt::format("section {}", section.name()))
+                           : error,
+                       kind::kSection, {}, section.range);
     }
   }
 
@@ -201,8 +202,8 @@ class TailCheck {
 
  private:
   void Warn(std::string message) {
-    verifier_.Tell(Severity::kWarning, kind::kPadding, {}, std::nullopt,
-                   std::move(message));
+    verifier_.Report(Severity::kWarning, kind::kPadding, {}, std::nullopt,
+                     std::move(message));
   }
 
   Result<void> CheckSection(const Section& section, const Bytes& body,
@@ -271,8 +272,8 @@ class TailCheck {
       for (const EntrySummary& want : (*records)[i].entries) {
         if (want.is_aux) continue;
         is_good = is_good && next < places.size() &&
-                  places[next].offset == shard_.offset(i) + want.head_at &&
-                  places[next].length == want.end - want.head_at &&
+                  places[next].offset == shard_.offset(i) + want.header_at &&
+                  places[next].length == want.end - want.header_at &&
                   index.columns()[places[next].column] ==
                       EntryColumn{want.name, want.content_type};
         ++next;
@@ -285,15 +286,15 @@ class TailCheck {
 
   Result<void> CheckDictionaries(const Bytes& body,
                                  const std::vector<EncodedRecord>* records) const {
-    DOLIUM_TRY(const auto places, ParseDictionaryPlaces(body));
+    DOLIUM_TRY(const auto places, ParseDictionaryLocations(body));
     if ((shard_.footer().features_optional & kFeatureDictionaries) == 0) {
       return Corrupt("ZDIC in a shard that is said to have no dictionaries");
     }
     if (records == nullptr || records->empty()) return {};
-    for (const DictionaryPlace& place : places) {
+    for (const DictionaryLocation& place : places) {
       const auto is_there = [&](const EntrySummary& entry) {
         return entry.is_aux && entry.dictionary_id == place.id && place.id != 0 &&
-               place.range == ByteRange{entry.head_at, entry.end - entry.head_at};
+               place.range == ByteRange{entry.header_at, entry.end - entry.header_at};
       };
       if (std::ranges::none_of(records->front().entries, is_there)) {
         return Corrupt(
@@ -318,21 +319,21 @@ Result<bool> CheckRecords(const Shard& shard, uint64_t begin, uint64_t end,
   uint64_t entries = 0;
   const auto visit = [&](uint64_t number, const Bytes& block) -> Result<void> {
     const ByteRange range = shard.range(number);
-    auto record = Record::Parse(block, Check::kHeads);
-    if (record && record->head().align_log2 != shard.footer().align_log2) {
+    auto record = Record::Parse(block, Check::kHeaders);
+    if (record && record->header().align_log2 != shard.footer().align_log2) {
       record = Corrupt("alignment differs from the shard's").WithKind(kind::kRecord);
     }
     if (!record) {
       are_good = false;
-      verifier.Tell(record.error().Within(fmt::format("record {}", number)),
-                    kind::kRecord, {}, range);
+      verifier.Report(record.error().Within(fmt::format("record {}", number)),
+                      kind::kRecord, {}, range);
       return {};
     }
     verifier.CheckRecord(*record, number, range, contents);
     entries += record->entries().size();
-    auto summary = SummarizeBlock(block, Check::kHeads);
+    auto summary = SummarizeBlock(block, Check::kHeaders);
     if (summary) {
-      summary->pieces.clear();
+      summary->segments.clear();
       summaries[static_cast<size_t>(number)] = *std::move(summary);
     } else {
       are_good = false;
@@ -371,9 +372,9 @@ Result<void> VerifyOpen(const Shard& shard, const VerifyOptions& options,
 
 // Front to back, as far as records go.
 Result<void> Walk(const Location& location, const VerifyOptions& options,
-                  std::string_view told, Verifier& verifier) {
+                  std::string_view reported, Verifier& verifier) {
   DOLIUM_TRY(auto input, ObjectInput(location));
-  StreamReader reader(std::move(input), {.check = Check::kHeads,
+  StreamReader reader(std::move(input), {.check = Check::kHeaders,
                                          .raw_limit = options.raw_limit,
                                          .ratio_limit = options.ratio_limit});
   while (true) {
@@ -385,8 +386,8 @@ Result<void> Walk(const Location& location, const VerifyOptions& options,
           record.error().code != ErrorCode::kUnsupported) {
         return std::move(record).error();
       }
-      // Why it ends may have been told already.
-      if (record.error().kind != told) verifier.Tell(record.error(), kind::kRecord);
+      // Why it ends may have been reported already.
+      if (record.error().kind != reported) verifier.Report(record.error(), kind::kRecord);
       if (reader.is_done()) return {};
       continue;
     }
@@ -404,7 +405,7 @@ Result<void> Walk(const Location& location, const VerifyOptions& options,
 Result<VerifySummary> VerifyShard(const Location& location, const VerifyOptions& options,
                                   const FindingVisitor& visitor) {
   Verifier verifier(location, options, visitor);
-  auto shard = Shard::Open(location, {.check = Check::kHeads,
+  auto shard = Shard::Open(location, {.check = Check::kHeaders,
                                       .raw_limit = options.raw_limit,
                                       .ratio_limit = options.ratio_limit});
   if (shard) {
@@ -415,7 +416,7 @@ Result<VerifySummary> VerifyShard(const Location& location, const VerifyOptions&
   if (error.code != ErrorCode::kCorrupt && error.code != ErrorCode::kUnsupported) {
     return error;
   }
-  verifier.Tell(error, kind::kIndex);
+  verifier.Report(error, kind::kIndex);
   if (error.kind != kind::kNotShardPack && error.code == ErrorCode::kCorrupt) {
     DOLIUM_TRY_VOID(Walk(location, options, error.kind, verifier));
   }

@@ -14,7 +14,7 @@
 namespace dolium::shardpack {
 
 struct VerifyOptions {
-  bool contents = true;  // false: heads only
+  bool contents = true;  // false: headers only
   uint64_t raw_limit = kDefaultRawLimit;
   uint64_t ratio_limit = kDefaultRatioLimit;
   size_t jobs = 0;
@@ -30,7 +30,7 @@ struct VerifySummary {
   uint64_t warnings = 0;
 };
 
-// Tells `visitor` of each thing that is wrong (one call at a time), and goes on behind
+// Reports to `visitor` each thing that is wrong (one call at a time), and goes on behind
 // it. A shard whose index is lost is walked front to back. The error is for what prevents
 // looking: the object is not there, or cannot be read.
 Result<VerifySummary> VerifyShard(const Location& location, const VerifyOptions& options,

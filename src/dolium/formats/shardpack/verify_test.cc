@@ -45,7 +45,7 @@ TEST(VerifyShard, CountsWhatItLookedAt) {
   }
 }
 
-TEST(VerifyShard, NamesRecordEntryAndPlaceOfDamage) {
+TEST(VerifyShard, NamesRecordEntryAndLocationOfDamage) {
   std::string bytes = MakeShard(
       {{.key = "first", .files = {{.name = "a", .data = Text("good data")}}},
        {.key = "second", .files = {{.name = "b.txt", .data = Text("bad data")}}}});

@@ -32,8 +32,8 @@ void ScanTask(BytesView data, uint64_t begin, uint64_t end, GearVariant variant,
 }
 
 // Cuts data, and hashes the chunks if asked to, on several threads. Each does what is
-// next: chunks that are cut and not hashed, else a piece that is not scanned. Marks
-// become cuts in the order of the pieces, whoever found them.
+// next: chunks that are cut and not hashed, else a segment that is not scanned. Marks
+// become cuts in the order of the segments, whoever found them.
 class ParallelChunking {
  public:
   enum class Want : uint8_t { kCuts, kHashes };
@@ -137,7 +137,7 @@ class ParallelChunking {
   std::condition_variable changed_;
   size_t next_scanned_ = 0;
   size_t next_selected_ = 0;
-  // Marks of pieces that are scanned and not selected from, by number modulo the size.
+  // Marks of segments that are scanned and not selected from, by number modulo the size.
   std::vector<std::optional<std::vector<uint32_t>>> found_;
   CutSelector selector_;
   std::vector<uint64_t> cuts_;
@@ -203,25 +203,25 @@ void CutSelector::Finish(std::vector<uint64_t>& cuts) {
   start_ = known_to_;
 }
 
-void Chunker::Write(BytesView piece, std::vector<uint64_t>& cuts) {
-  while (!piece.empty()) {
+void Chunker::Write(BytesView segment, std::vector<uint64_t>& cuts) {
+  while (!segment.empty()) {
     // Bytes from which no cut can come are not looked at.
     const uint64_t first_needed = selector_.first_possible() - kGearWindow;
     if (position_ < first_needed) {
-      const auto skip =
-          static_cast<size_t>(std::min<uint64_t>(first_needed - position_, piece.size()));
+      const auto skip = static_cast<size_t>(
+          std::min<uint64_t>(first_needed - position_, segment.size()));
       scanner_.Reset();
       position_ += skip;
-      piece = piece.subspan(skip);
+      segment = segment.subspan(skip);
       selector_.Advance(position_, {}, position_, cuts);
       continue;
     }
-    const BytesView block = piece.first(std::min<size_t>(kBlock, piece.size()));
+    const BytesView block = segment.first(std::min<size_t>(kBlock, segment.size()));
     marks_.clear();
     scanner_.Scan(block, marks_);
     selector_.Advance(position_, marks_, position_ + block.size(), cuts);
     position_ += block.size();
-    piece = piece.subspan(block.size());
+    segment = segment.subspan(block.size());
   }
 }
 

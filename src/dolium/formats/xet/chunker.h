@@ -6,7 +6,7 @@
 //
 // Forced cuts are ours: at each of these positions a chunk ends, however short. Files cut
 // so have other names than Xet gives them, and share more chunks with their next version
-// where the positions are borders of what changes as a whole.
+// where the positions are boundaries of what changes as a whole.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ class CutSelector {
   uint64_t known_to_ = 0;
 };
 
-// Cuts a stream piece by piece, in memory that does not grow. One thread at a time.
+// Cuts a stream segment by segment, in memory that does not grow. One thread at a time.
 class Chunker {
  public:
   // Precondition: `forced` ascends. It is looked at as long as this lives.
@@ -61,7 +61,7 @@ class Chunker {
 
   // Takes the next bytes and appends the ends of the chunks that are settled by them,
   // counted from the beginning of the stream.
-  void Write(BytesView piece, std::vector<uint64_t>& cuts);
+  void Write(BytesView segment, std::vector<uint64_t>& cuts);
   // The stream ends here; what is left is the last chunk.
   void Finish(std::vector<uint64_t>& cuts) { selector_.Finish(cuts); }
 

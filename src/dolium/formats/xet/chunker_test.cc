@@ -38,13 +38,13 @@ std::vector<uint64_t> CutsByTheRule(BytesView data, std::vector<uint64_t> forced
   return cuts;
 }
 
-std::vector<uint64_t> CutsInPieces(BytesView data, size_t piece,
-                                   std::vector<uint64_t> forced = {},
-                                   GearVariant variant = BestGearVariant()) {
+std::vector<uint64_t> CutsInSegments(BytesView data, size_t segment,
+                                     std::vector<uint64_t> forced = {},
+                                     GearVariant variant = BestGearVariant()) {
   Chunker chunker(forced, variant);
   std::vector<uint64_t> cuts;
-  for (size_t at = 0; at < data.size(); at += piece) {
-    chunker.Write(data.subspan(at, std::min(piece, data.size() - at)), cuts);
+  for (size_t at = 0; at < data.size(); at += segment) {
+    chunker.Write(data.subspan(at, std::min(segment, data.size() - at)), cuts);
   }
   chunker.Finish(cuts);
   return cuts;
@@ -128,7 +128,7 @@ TEST(CutPoints, AgreeWithTheVectors) {
     const auto expected = v["ends"].get<std::vector<uint64_t>>();
     for (const GearVariant variant : AvailableGearVariants()) {
       EXPECT_EQ(CutPoints(data, {.variant = variant}).value(), expected);
-      EXPECT_EQ(CutsInPieces(data, 4099, {}, variant), expected);
+      EXPECT_EQ(CutsInSegments(data, 4099, {}, variant), expected);
     }
     const auto chunks = ChunkAndHash(data).value();
     ASSERT_EQ(chunks.size(), expected.size());
@@ -154,7 +154,7 @@ TEST(CutPoints, AgreeAroundTheLeastSize) {
               Vectors()["chunking_boundary_hits"]["byte_at_11111"][i]);
     const auto expected = ends[i].get<std::vector<uint64_t>>();
     EXPECT_EQ(CutPoints(data).value(), expected) << "case " << i;
-    EXPECT_EQ(CutsInPieces(data, 63), expected) << "case " << i;
+    EXPECT_EQ(CutsInSegments(data, 63), expected) << "case " << i;
     EXPECT_EQ(CutsByTheRule(data), expected) << "case " << i;
   }
 }
@@ -162,22 +162,22 @@ TEST(CutPoints, AgreeAroundTheLeastSize) {
 TEST(Chunker, CutsTheSameHoweverTheInputIsSplit) {
   const ByteVector data = Mixed(1, 700000);
   const auto expected = CutsByTheRule(data);
-  for (const size_t piece : {1UL, 2UL, 63UL, 64UL, 65UL, 1000UL, 8191UL, 8192UL, 8193UL,
-                             65536UL, 131072UL, 700000UL}) {
-    EXPECT_EQ(CutsInPieces(data, piece), expected) << "pieces of " << piece;
+  for (const size_t segment : {1UL, 2UL, 63UL, 64UL, 65UL, 1000UL, 8191UL, 8192UL, 8193UL,
+                               65536UL, 131072UL, 700000UL}) {
+    EXPECT_EQ(CutsInSegments(data, segment), expected) << "segments of " << segment;
   }
 }
 
-TEST(Chunker, CutsTheSameInRandomPieces) {
+TEST(Chunker, CutsTheSameInRandomSegments) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     std::mt19937_64 random(seed);
     const ByteVector data = Mixed(seed, 50000 + random() % 600000);
     Chunker chunker;
     std::vector<uint64_t> cuts;
     for (size_t at = 0; at < data.size();) {
-      const size_t piece = std::min<size_t>(data.size() - at, random() % 30000);
-      chunker.Write(BytesView(data).subspan(at, piece), cuts);
-      at += piece;
+      const size_t segment = std::min<size_t>(data.size() - at, random() % 30000);
+      chunker.Write(BytesView(data).subspan(at, segment), cuts);
+      at += segment;
     }
     chunker.Finish(cuts);
     EXPECT_EQ(cuts, CutsByTheRule(data)) << "seed " << seed;
@@ -218,12 +218,13 @@ TEST(ChunkAndHash, StopsOnRequest) {
 
 TEST(Chunker, MakesForcedCuts) {
   const ByteVector zeros(300000);
-  EXPECT_THAT(CutsInPieces(zeros, 1000, {5, 6, 140000, 300000}),
+  EXPECT_THAT(CutsInSegments(zeros, 1000, {5, 6, 140000, 300000}),
               ElementsAre(5, 6, 131078, 140000, 271072, 300000));
-  EXPECT_THAT(CutsInPieces(zeros, 300000, {0, 131072}),
+  EXPECT_THAT(CutsInSegments(zeros, 300000, {0, 131072}),
               ElementsAre(131072, 262144, 300000));
-  EXPECT_THAT(CutsInPieces(zeros, 300000, {400000}), ElementsAre(131072, 262144, 300000));
-  EXPECT_THAT(CutsInPieces({}, 1, {0, 5}), IsEmpty());
+  EXPECT_THAT(CutsInSegments(zeros, 300000, {400000}),
+              ElementsAre(131072, 262144, 300000));
+  EXPECT_THAT(CutsInSegments({}, 1, {0, 5}), IsEmpty());
 }
 
 TEST(Chunker, MakesForcedCutsTheSameEverywhere) {
@@ -237,7 +238,7 @@ TEST(Chunker, MakesForcedCutsTheSameEverywhere) {
       forced.push_back(at);
     }
     const auto expected = CutsByTheRule(data, forced);
-    EXPECT_EQ(CutsInPieces(data, 12345, forced), expected) << "seed " << seed;
+    EXPECT_EQ(CutsInSegments(data, 12345, forced), expected) << "seed " << seed;
     EXPECT_EQ(CutPoints(data, {.forced = forced, .jobs = 2}).value(), expected)
         << "seed " << seed;
   }

@@ -176,11 +176,11 @@ TEST_F(XetContainerTest, ReadsFilesThroughTheirXorbs) {
       const auto entry = Must(container->Find(key));
       ASSERT_TRUE(entry);
       std::string joined;
-      Must(ReadInPieces(container->store(), *entry,
-                        [&](const Bytes& piece) -> Result<void> {
-                          joined += AsText(piece);
-                          return {};
-                        }));
+      Must(ReadInSegments(container->store(), *entry,
+                          [&](const Bytes& segment) -> Result<void> {
+                            joined += AsText(segment);
+                            return {};
+                          }));
       EXPECT_EQ(joined, value);
     }
     EXPECT_FALSE(Must(container->Find(ToString(kDataKey))));
@@ -343,7 +343,7 @@ TEST_F(XetContainerTest, RefusesFilesWhoseChunksGiveAnotherHash) {
               HasSubstr("its chunks give the hash " + ToString(file.hash())));
 }
 
-TEST_F(XetContainerTest, TellsWhatAShardIs) {
+TEST_F(XetContainerTest, SaysWhatAShardIs) {
   const MadeStore made = SomeStore();
   const auto properties = PropertiesOf(*OpenXet(made.Put(memory_)));
   EXPECT_EQ(properties.at("kind"), "shard");
@@ -426,7 +426,7 @@ TEST_F(XetContainerTest, RefusesAXorbOfAnotherName) {
 }
 
 TEST_F(XetContainerTest, IsNotSeenInOtherFiles) {
-  const auto bid = [&](const std::string& name, BytesView bytes) {
+  const auto score = [&](const std::string& name, BytesView bytes) {
     const Location location = memory_.Child(name);
     Must(memory_.store->Put(location.path, bytes, Precondition::None()));
     return Must(Probe(location));
@@ -434,12 +434,12 @@ TEST_F(XetContainerTest, IsNotSeenInOtherFiles) {
   MadeStore made;
   made.Add(SplitMix(3, 100000));
   const ByteVector& xorb = made.objects().begin()->second;
-  EXPECT_GT(bid("a.mdb", made.Shard()), 90);
-  EXPECT_EQ(bid("data.mdb", Text("not a shard, though it is named like one")), 0);
-  EXPECT_GT(bid(ToString(kDataKey), xorb), 80);
-  EXPECT_GT(bid("default." + ToString(kDataKey), xorb), 80);
-  EXPECT_EQ(bid(ToString(kDataKey), {}), 0);
-  EXPECT_EQ(bid(ToString(kDataKey), Text("no chunk at the beginning of this")), 0);
+  EXPECT_GT(score("a.mdb", made.Shard()), 90);
+  EXPECT_EQ(score("data.mdb", Text("not a shard, though it is named like one")), 0);
+  EXPECT_GT(score(ToString(kDataKey), xorb), 80);
+  EXPECT_GT(score("default." + ToString(kDataKey), xorb), 80);
+  EXPECT_EQ(score(ToString(kDataKey), {}), 0);
+  EXPECT_EQ(score(ToString(kDataKey), Text("no chunk at the beginning of this")), 0);
   EXPECT_EQ(Must(Probe(memory_.Child("absent"))), 0);
 }
 

@@ -105,19 +105,19 @@ void FileHasher::EndChunk(uint64_t cut) {
   start_ = cut;
 }
 
-void FileHasher::Write(BytesView piece) {
-  if (sha256_) sha256_->Update(piece);
+void FileHasher::Write(BytesView segment) {
+  if (sha256_) sha256_->Update(segment);
   cuts_.clear();
-  chunker_.Write(piece, cuts_);
+  chunker_.Write(segment, cuts_);
   for (const uint64_t cut : cuts_) {
     const auto length = static_cast<size_t>(cut - position_);
-    chunk_.Update(piece.first(length));
-    piece = piece.subspan(length);
+    chunk_.Update(segment.first(length));
+    segment = segment.subspan(length);
     position_ = cut;
     EndChunk(cut);
   }
-  chunk_.Update(piece);
-  position_ += piece.size();
+  chunk_.Update(segment);
+  position_ += segment.size();
 }
 
 HashedFile FileHasher::Finish(const Hash& salt) {

@@ -23,12 +23,12 @@ struct HashedFile {
   std::optional<Sha256Value> sha256 = {};  // if it was asked for
 };
 
-// Hashes a stream piece by piece, in memory that does not grow. One thread at a time.
+// Hashes a stream segment by segment, in memory that does not grow. One thread at a time.
 class FileHasher {
  public:
   explicit FileHasher(bool with_sha256 = false);
 
-  void Write(BytesView piece);
+  void Write(BytesView segment);
   // The stream ends here. Precondition: called once; nothing comes after it.
   HashedFile Finish(const Hash& salt = {});
 

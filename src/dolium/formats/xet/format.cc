@@ -27,7 +27,7 @@ enum class Kind : uint8_t { kNone, kShard, kXorb };
 
 struct Guess {
   Kind kind = Kind::kNone;
-  int bid = 0;
+  int score = 0;
 };
 
 // What the object is, by its first and its last bytes. Both kinds begin with at least
@@ -90,8 +90,9 @@ Result<std::unique_ptr<XorbFolder>> FindXorbs(const Location& folder,
 }
 
 Error CannotWrite(const Location& location) {
-  return Unsupported(fmt::format(
-      "{}: files are kept as chunks by a store; use: dolium cas", location.Describe()));
+  return Unsupported(
+             fmt::format("{}: files are kept as chunks by a store", location.Describe()))
+      .WithHint(Hint::kUseCas);
 }
 
 }  // namespace
@@ -101,11 +102,11 @@ Result<int> Probe(const Location& location) {
     DOLIUM_TRY(const auto info, location.store->Stat(location.path));
     if (info) {
       DOLIUM_TRY(const Guess guess, GuessObject(location, info->size));
-      return guess.bid;
+      return guess.score;
     }
   }
   const auto has_shards = HasShards(location);
-  return has_shards && *has_shards ? kHasShards : 0;  // No listing, no bid.
+  return has_shards && *has_shards ? kHasShards : 0;  // No listing, no score.
 }
 
 Result<std::unique_ptr<Container>> Open(const Location& location,

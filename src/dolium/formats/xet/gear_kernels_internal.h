@@ -9,8 +9,8 @@
 
 namespace dolium::xet {
 
-// Scans `lanes` neighbouring pieces of `length` bytes each at once; the first begins at
-// `data`. `states` has the state before each piece and gets the one behind it. Marks of
+// Scans `lanes` neighbouring segments of `length` bytes each at once; the first begins at
+// `data`. `states` has the state before each segment and gets the one behind it. Marks of
 // lane k, counted from the beginning of that lane, are appended to marks[k].
 // Precondition: `length` is a multiple of `step`.
 struct GearKernel {

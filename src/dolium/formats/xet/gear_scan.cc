@@ -10,9 +10,9 @@ namespace dolium::xet {
 namespace {
 
 constexpr size_t kMostLanes = 4;
-// Pieces below this are not worth the warming up of lanes.
+// Segments below this are not worth the warming up of lanes.
 constexpr size_t kLeastOfLane = 1024;
-// A lane's piece: all lanes together stay in the second level cache.
+// A lane's segment: all lanes together stay in the second level cache.
 constexpr size_t kMostOfLane = 16384;
 
 void ScanOne(const std::byte* data, size_t length, uint64_t* states,
@@ -123,17 +123,17 @@ void GearScanner::ScanLanes(BytesView block, uint32_t base,
   state_ = states[lanes - 1];
 }
 
-void GearScanner::Scan(BytesView piece, std::vector<uint32_t>& marks) {
+void GearScanner::Scan(BytesView segment, std::vector<uint32_t>& marks) {
   size_t at = 0;
   for (;;) {
-    const size_t length = std::min((piece.size() - at) / kernel_->lanes, kMostOfLane) /
+    const size_t length = std::min((segment.size() - at) / kernel_->lanes, kMostOfLane) /
                           kernel_->step * kernel_->step;
     if (length < kLeastOfLane) break;
-    ScanLanes(piece.subspan(at, length * kernel_->lanes), static_cast<uint32_t>(at),
+    ScanLanes(segment.subspan(at, length * kernel_->lanes), static_cast<uint32_t>(at),
               marks);
     at += length * kernel_->lanes;
   }
-  state_ = ScanChain(state_, piece.data() + at, piece.size() - at, at, marks);
+  state_ = ScanChain(state_, segment.data() + at, segment.size() - at, at, marks);
 }
 
 }  // namespace dolium::xet

@@ -30,15 +30,15 @@ GearVariant BestGearVariant();
 // A kernel of one variant. Internal to the scanner.
 struct GearKernel;
 
-// Scans a stream piece by piece. One thread at a time.
+// Scans a stream segment by segment. One thread at a time.
 class GearScanner {
  public:
   explicit GearScanner(GearVariant variant = BestGearVariant());
 
-  // Appends the marks in `piece` to `marks`, ascending: the number of bytes of `piece` up
-  // to and with the one that matched. Marks less than kGearWindow bytes behind the last
-  // Reset() mean nothing. Precondition: piece.size() < 2^32.
-  void Scan(BytesView piece, std::vector<uint32_t>& marks);
+  // Appends the marks in `segment` to `marks`, ascending: the number of bytes of
+  // `segment` up to and with the one that matched. Marks less than kGearWindow bytes
+  // behind the last Reset() mean nothing. Precondition: segment.size() < 2^32.
+  void Scan(BytesView segment, std::vector<uint32_t>& marks);
 
   // Forgets what came before.
   void Reset() { state_ = 0; }

@@ -35,7 +35,7 @@ DOLIUM_AVX2 void ScanFour(const std::byte* data, size_t length, uint64_t* states
   const std::byte* const p1 = p0 + length;
   const std::byte* const p2 = p1 + length;
   const std::byte* const p3 = p2 + length;
-  // Of each lane, the top bits of the least word seen tell whether one was zero.
+  // Of each lane, the top bits of the least word seen show whether one was zero.
   constexpr uint32_t kTopBytes = 0x80808080;
   __m256i state = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(states));
   for (size_t i = 0; i < length; i += kStep) {

@@ -72,7 +72,7 @@ void WriteText(const Hash& hash, char* to);
 // Takes 64 digits, upper or lower case; anything else is kInvalidArgument.
 Result<Hash> ParseHash(std::string_view text);
 
-// BLAKE3 under `key`, in pieces. One thread at a time.
+// BLAKE3 under `key`, in segments. One thread at a time.
 class KeyedHasher {
  public:
   explicit KeyedHasher(const Hash& key);

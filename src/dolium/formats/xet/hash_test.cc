@@ -97,7 +97,7 @@ TEST(KeyedChunkHash, LeavesHashesAloneWithoutAKey) {
   EXPECT_EQ(KeyedChunkHash(Hash(), chunk), chunk);
 }
 
-TEST(KeyedHasher, TakesPieces) {
+TEST(KeyedHasher, TakesSegments) {
   const ByteVector data = SplitMix(5, 100000);
   KeyedHasher hasher(kDataKey);
   for (size_t at = 0; at < data.size(); at += 777) {

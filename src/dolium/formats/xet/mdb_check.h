@@ -13,7 +13,7 @@ namespace dolium::xet {
 // are described (made without salt). The first contradiction is the error. Holds some
 // bytes for each xorb.
 //
-// Terms may share chunks, so that a small shard can tell of files without end.
+// Terms may share chunks, so that a small shard can list files without end.
 // kUnsupported if all terms have many times more chunks than the shard has records.
 Result<void> CheckShard(const ShardView& shard);
 

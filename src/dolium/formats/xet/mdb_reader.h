@@ -44,7 +44,7 @@ class ShardView {
 
   FileCursor files() const { return FileCursor(file_section_); }
   XorbCursor xorbs() const { return XorbCursor(xorb_section_); }
-  // Tells of all blocks, as ShardStream does.
+  // Visits all blocks, as ShardStream does.
   Result<void> Scan(const ShardVisitor& visitor) const;
 
   // What look-ups need. A table is empty if there is none.

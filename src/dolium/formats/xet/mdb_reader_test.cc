@@ -40,11 +40,12 @@ struct Contents {
   friend bool operator==(const Contents&, const Contents&) = default;
 };
 
-Result<Contents> ByStream(BytesView shard, size_t piece) {
+Result<Contents> ByStream(BytesView shard, size_t segment) {
   Contents contents;
   ShardStream stream(contents.visitor());
-  for (size_t at = 0; at < shard.size(); at += piece) {
-    DOLIUM_TRY_VOID(stream.Write(shard.subspan(at, std::min(piece, shard.size() - at))));
+  for (size_t at = 0; at < shard.size(); at += segment) {
+    DOLIUM_TRY_VOID(
+        stream.Write(shard.subspan(at, std::min(segment, shard.size() - at))));
   }
   DOLIUM_TRY(contents.footer, stream.Finish());
   return contents;
@@ -97,10 +98,10 @@ TEST(Shard, IsTheSameAsAStreamAndByFooter) {
     const ByteVector shard = ShardVector(name);
     const auto opened = ByFooter(shard);
     ASSERT_TRUE(opened) << name << ": " << opened.error().message;
-    for (const size_t piece : {1UL, 47UL, 48UL, 49UL, 199UL, 200UL, 201UL, 100000UL}) {
-      const auto streamed = ByStream(shard, piece);
+    for (const size_t segment : {1UL, 47UL, 48UL, 49UL, 199UL, 200UL, 201UL, 100000UL}) {
+      const auto streamed = ByStream(shard, segment);
       ASSERT_TRUE(streamed) << name << ": " << streamed.error().message;
-      EXPECT_EQ(*streamed, *opened) << name << " in pieces of " << piece;
+      EXPECT_EQ(*streamed, *opened) << name << " in segments of " << segment;
     }
   }
 }

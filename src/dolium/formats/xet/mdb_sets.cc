@@ -97,7 +97,7 @@ class Output {
 
   ShardSetOptions options_;
   const NextSink& next_;
-  std::optional<ShardWriter> writer_;
+  std::optional<MdbShardWriter> writer_;
   size_t count_ = 0;
 };
 

@@ -16,7 +16,7 @@ using namespace dolium::xet;
 
 namespace {
 
-// A digest of what a visitor is told.
+// A digest of what a visitor gets.
 struct Digest {
   KeyedHasher hasher{kDataKey};
   ShardVisitor visitor() {
@@ -28,11 +28,11 @@ struct Digest {
   }
 };
 
-std::optional<Hash> ByStream(BytesView shard, size_t piece) {
+std::optional<Hash> ByStream(BytesView shard, size_t segment) {
   Digest digest;
   ShardStream stream(digest.visitor());
-  for (size_t at = 0; at < shard.size(); at += piece) {
-    if (!stream.Write(shard.subspan(at, std::min(piece, shard.size() - at)))) return {};
+  for (size_t at = 0; at < shard.size(); at += segment) {
+    if (!stream.Write(shard.subspan(at, std::min(segment, shard.size() - at)))) return {};
   }
   if (!stream.Finish()) return {};
   return digest.hasher.Finish();

@@ -69,38 +69,38 @@ Result<void> ShardStream::Take(BytesView block) {
   return {};
 }
 
-Result<void> ShardStream::Write(BytesView piece) {
-  while (part_ != Part::kRest && !piece.empty()) {
+Result<void> ShardStream::Write(BytesView segment) {
+  while (part_ != Part::kRest && !segment.empty()) {
     if (pending_.empty()) {
-      DOLIUM_TRY(const uint64_t size, WantedSize(piece));
-      if (size <= piece.size()) {
-        DOLIUM_TRY_VOID(Take(piece.first(static_cast<size_t>(size))));
-        piece = piece.subspan(static_cast<size_t>(size));
+      DOLIUM_TRY(const uint64_t size, WantedSize(segment));
+      if (size <= segment.size()) {
+        DOLIUM_TRY_VOID(Take(segment.first(static_cast<size_t>(size))));
+        segment = segment.subspan(static_cast<size_t>(size));
         continue;
       }
     }
     DOLIUM_TRY(const uint64_t wanted, WantedSize(pending_));
     const auto more =
-        static_cast<size_t>(std::min<uint64_t>(wanted - pending_.size(), piece.size()));
-    Append(pending_, piece.first(more));
-    piece = piece.subspan(more);
+        static_cast<size_t>(std::min<uint64_t>(wanted - pending_.size(), segment.size()));
+    Append(pending_, segment.first(more));
+    segment = segment.subspan(more);
     DOLIUM_TRY(const uint64_t now_wanted, WantedSize(pending_));
     if (pending_.size() == now_wanted) {
       DOLIUM_TRY_VOID(Take(pending_));
       pending_.clear();
     }
   }
-  if (part_ != Part::kRest || piece.empty()) return {};
+  if (part_ != Part::kRest || segment.empty()) return {};
   // Tables pass by; a footer is the last that comes.
-  position_ += piece.size();
-  if (piece.size() >= kShardFooterSize) {
+  position_ += segment.size();
+  if (segment.size() >= kShardFooterSize) {
     pending_.clear();
-    piece = piece.last(kShardFooterSize);
-  } else if (pending_.size() + piece.size() > kShardFooterSize) {
-    const size_t keep = kShardFooterSize - piece.size();
+    segment = segment.last(kShardFooterSize);
+  } else if (pending_.size() + segment.size() > kShardFooterSize) {
+    const size_t keep = kShardFooterSize - segment.size();
     pending_.erase(pending_.begin(), pending_.end() - static_cast<ptrdiff_t>(keep));
   }
-  Append(pending_, piece);
+  Append(pending_, segment);
   return {};
 }
 

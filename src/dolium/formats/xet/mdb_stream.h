@@ -11,7 +11,7 @@
 
 namespace dolium::xet {
 
-// Who is told of the blocks, in the order of the shard. Blocks are there during the call
+// Who gets the blocks, in the order of the shard. Blocks are there during the call
 // only. An error ends the reading; functions may be empty.
 struct ShardVisitor {
   std::function<Result<void>(const FileBlock&)> file = {};
@@ -26,7 +26,7 @@ class ShardStream {
       : visitor_(std::move(visitor)), block_limit_(block_limit) {}
 
   // Takes the next bytes. After an error, nothing more may be written.
-  Result<void> Write(BytesView piece);
+  Result<void> Write(BytesView segment);
 
   // The shard ends here. Gives its footer, if it has one, which must say what was read:
   // the offsets of sections, and sizes of tables that fit what lies between.

@@ -39,7 +39,7 @@ void SortOnce(std::vector<Info>& infos) {
 
 }  // namespace
 
-ShardWriter::ShardWriter(ByteSink sink, ShardWriteOptions options)
+MdbShardWriter::MdbShardWriter(ByteSink sink, ShardWriteOptions options)
     : sink_(std::move(sink)), options_(options) {
   if (!options_.with_footer) {
     options_.with_block_tables = options_.with_chunk_table = false;
@@ -53,28 +53,28 @@ ShardWriter::ShardWriter(ByteSink sink, ShardWriteOptions options)
   footer_.expiry = options_.expiry;
 }
 
-Result<void> ShardWriter::Flush() {
+Result<void> MdbShardWriter::Flush() {
   DOLIUM_TRY_VOID(sink_(buffer_));
   buffer_.clear();
   return {};
 }
 
-Result<void> ShardWriter::Put(BytesView bytes) {
+Result<void> MdbShardWriter::Put(BytesView bytes) {
   Append(buffer_, bytes);
   position_ += bytes.size();
   if (buffer_.size() >= kFlushSize) return Flush();
   return {};
 }
 
-Result<uint32_t> ShardWriter::IndexOfNext(uint64_t section) const {
+Result<uint32_t> MdbShardWriter::IndexOfNext(uint64_t section) const {
   const uint64_t index = (position_ - section) / kRecordSize;
   if (index > std::numeric_limits<uint32_t>::max()) {
-    return InvalidArgument("shard has more records than its tables can tell apart");
+    return InvalidArgument("shard has more records than its tables can distinguish");
   }
   return static_cast<uint32_t>(index);
 }
 
-Result<void> ShardWriter::AddFile(const FileBlock& file) {
+Result<void> MdbShardWriter::AddFile(const FileBlock& file) {
   const Hash hash = file.hash();
   if (in_xorbs_) {
     return InvalidArgument(fmt::format("file {} comes after xorbs", ToString(hash)));
@@ -90,7 +90,7 @@ Result<void> ShardWriter::AddFile(const FileBlock& file) {
   return Put(file.bytes());
 }
 
-void ShardWriter::EndFiles() {
+void MdbShardWriter::EndFiles() {
   if (in_xorbs_) return;
   in_xorbs_ = true;
   AppendBookend(buffer_);
@@ -98,7 +98,7 @@ void ShardWriter::EndFiles() {
   footer_.xorb_info = position_;
 }
 
-Result<void> ShardWriter::AddXorb(const XorbBlock& xorb) {
+Result<void> MdbShardWriter::AddXorb(const XorbBlock& xorb) {
   const Hash hash = xorb.hash();
   DOLIUM_TRY_VOID(CheckOrder("xorb", last_xorb_, hash));
   EndFiles();
@@ -116,22 +116,22 @@ Result<void> ShardWriter::AddXorb(const XorbBlock& xorb) {
   return Put(xorb.bytes());
 }
 
-uint64_t ShardWriter::size() const {
+uint64_t MdbShardWriter::size() const {
   return position_ + (in_xorbs_ ? kRecordSize : 2 * kRecordSize) + file_rows_.size() +
          xorb_rows_.size() + chunk_rows_.size() * kChunkRowSize +
          (options_.with_footer ? kShardFooterSize : 0);
 }
 
-uint64_t ShardWriter::SizeWith(const FileBlock& file) const {
+uint64_t MdbShardWriter::SizeWith(const FileBlock& file) const {
   return size() + file.bytes().size() + (options_.with_block_tables ? kBlockRowSize : 0);
 }
 
-uint64_t ShardWriter::SizeWith(const XorbBlock& xorb) const {
+uint64_t MdbShardWriter::SizeWith(const XorbBlock& xorb) const {
   return size() + xorb.bytes().size() + (options_.with_block_tables ? kBlockRowSize : 0) +
          (options_.with_chunk_table ? xorb.size() * kChunkRowSize : 0);
 }
 
-void ShardWriter::AppendTables() {
+void MdbShardWriter::AppendTables() {
   footer_.files = {position_, file_rows_.size() / kBlockRowSize};
   footer_.xorbs = {footer_.files.offset + file_rows_.size(),
                    xorb_rows_.size() / kBlockRowSize};
@@ -153,7 +153,7 @@ void ShardWriter::AppendTables() {
   footer_.footer_offset = footer_.chunks.offset + chunk_rows_.size() * kChunkRowSize;
 }
 
-Result<ShardFooter> ShardWriter::Finish() {
+Result<ShardFooter> MdbShardWriter::Finish() {
   EndFiles();
   AppendBookend(buffer_);
   position_ += kRecordSize;
@@ -170,7 +170,7 @@ Result<ByteVector> WriteShard(std::vector<FileInfo> files, std::vector<XorbInfo>
   SortOnce(files);
   SortOnce(xorbs);
   ByteVector shard;
-  ShardWriter writer(
+  MdbShardWriter writer(
       [&](BytesView bytes) -> Result<void> {
         Append(shard, bytes);
         return {};
@@ -195,7 +195,7 @@ Result<void> WriteKeyed(const ShardView& shard, const Hash& key,
                         ShardWriteOptions options, ByteSink sink) {
   if (!shard.key().is_zero()) return InvalidArgument("the shard is keyed already");
   options.key = key;
-  ShardWriter writer(std::move(sink), options);
+  MdbShardWriter writer(std::move(sink), options);
   ByteVector block;
   for (XorbCursor cursor = shard.xorbs();;) {
     DOLIUM_TRY(const auto xorb, cursor.Next());

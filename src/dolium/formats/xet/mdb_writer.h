@@ -1,4 +1,4 @@
-// ShardWriter: writes a shard front to back.
+// MdbShardWriter: writes a shard front to back.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace dolium::xet {
 
-// Takes the bytes of an object, one piece after another.
+// Takes the bytes of an object, one segment after another.
 using ByteSink = std::function<Result<void>(BytesView)>;
 
 struct ShardWriteOptions {
@@ -29,9 +29,9 @@ struct ShardWriteOptions {
 
 // Equal blocks give equal bytes. Holds the tables: 12 bytes for each block and 16 for
 // each chunk. One thread at a time.
-class ShardWriter {
+class MdbShardWriter {
  public:
-  ShardWriter(ByteSink sink, ShardWriteOptions options);
+  MdbShardWriter(ByteSink sink, ShardWriteOptions options);
 
   // All files, then all xorbs, each in ascending order of their hashes, none twice, and
   // either all files with verification or none; else kInvalidArgument.

@@ -107,9 +107,9 @@ TEST(WriteKeyed, MakesTheAnswerOfTheVectors) {
             ErrorCode::kInvalidArgument);
 }
 
-TEST(ShardWriter, RefusesWhatIsOutOfOrder) {
+TEST(MdbShardWriter, RefusesWhatIsOutOfOrder) {
   ByteVector out;
-  ShardWriter writer(SinkInto(out), {});
+  MdbShardWriter writer(SinkInto(out), {});
   ByteVector a;
   ByteVector b;
   AppendFile(MadeUpFile(1), a);
@@ -124,7 +124,7 @@ TEST(ShardWriter, RefusesWhatIsOutOfOrder) {
   EXPECT_THAT(writer.AddFile(FileBlock(b)).error().message, HasSubstr("after xorbs"));
 }
 
-TEST(ShardWriter, RefusesMixedVerification) {
+TEST(MdbShardWriter, RefusesMixedVerification) {
   auto files = FilesOfShardVector();
   files[1].is_verified = false;
   const auto shard = WriteShard(files, {}, {});
@@ -132,13 +132,13 @@ TEST(ShardWriter, RefusesMixedVerification) {
   EXPECT_THAT(shard.error().message, HasSubstr("verification"));
 }
 
-TEST(ShardWriter, KnowsItsSize) {
+TEST(MdbShardWriter, KnowsItsSize) {
   for (const ShardWriteOptions& options :
        {ShardWriteOptions{}, ShardWriteOptions{.with_footer = false},
         ShardWriteOptions{.with_block_tables = false},
         ShardWriteOptions{.with_chunk_table = false}}) {
     ByteVector out;
-    ShardWriter writer(SinkInto(out), options);
+    MdbShardWriter writer(SinkInto(out), options);
     ByteVector block;
     AppendFile(MadeUpFile(1), block);
     uint64_t expected = writer.SizeWith(FileBlock(block));
@@ -154,8 +154,8 @@ TEST(ShardWriter, KnowsItsSize) {
   }
 }
 
-TEST(ShardWriter, HandsOnTheErrorsOfItsSink) {
-  ShardWriter writer([](BytesView) -> Result<void> { return IoError("full"); }, {});
+TEST(MdbShardWriter, HandsOnTheErrorsOfItsSink) {
+  MdbShardWriter writer([](BytesView) -> Result<void> { return IoError("full"); }, {});
   EXPECT_EQ(writer.Finish().error().message, "full");
 }
 

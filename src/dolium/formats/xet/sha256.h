@@ -13,7 +13,7 @@ namespace dolium::xet {
 // In the usual order of bytes; Sha256Field() (hash.h) makes the form of shards of it.
 using Sha256Value = std::array<std::byte, 32>;
 
-// The digest of bytes that come in pieces. One thread at a time.
+// The digest of bytes that come in segments. One thread at a time.
 class Sha256 {
  public:
   Sha256();

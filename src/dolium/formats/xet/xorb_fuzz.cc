@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const BytesView object = std::as_bytes(std::span(data, size));
   const auto verified = VerifyXorb(object);
 
-  // In two pieces.
+  // In two segments.
   XorbStream stream;
   const size_t half = size / 2;
   const bool streamed = stream.Write(object.first(half)).has_value() &&

@@ -50,12 +50,12 @@ Result<bool> XorbStream::TakeOne(BytesView& from) {
   return true;
 }
 
-Result<void> XorbStream::Write(BytesView piece) {
+Result<void> XorbStream::Write(BytesView segment) {
   const auto in_chunk = [this](Error error) {
     return std::move(error).Within(fmt::format("chunk {}", index_.size()));
   };
   // Completes the record that was begun, as far as the next bytes go.
-  while (!in_footer_ && !pending_.empty() && !piece.empty()) {
+  while (!in_footer_ && !pending_.empty() && !segment.empty()) {
     uint64_t wanted = kChunkHeaderSize;
     if (pending_.size() >= kChunkHeaderSize) {
       auto header = ParseChunkHeader(pending_);
@@ -63,23 +63,23 @@ Result<void> XorbStream::Write(BytesView piece) {
       wanted = header->record_size();
     }
     const auto more =
-        static_cast<size_t>(std::min<uint64_t>(wanted - pending_.size(), piece.size()));
-    Append(pending_, piece.first(more));
-    piece = piece.subspan(more);
+        static_cast<size_t>(std::min<uint64_t>(wanted - pending_.size(), segment.size()));
+    Append(pending_, segment.first(more));
+    segment = segment.subspan(more);
     BytesView from = pending_;
     auto taken = TakeOne(from);
     if (!taken) return in_chunk(std::move(taken).error());
     if (*taken) pending_.clear();
   }
-  while (!in_footer_ && !piece.empty()) {
-    auto taken = TakeOne(piece);
+  while (!in_footer_ && !segment.empty()) {
+    auto taken = TakeOne(segment);
     if (!taken) return in_chunk(std::move(taken).error());
     if (!*taken) break;
   }
-  if (in_footer_ && pending_.size() + piece.size() > kMaxFooter) {
+  if (in_footer_ && pending_.size() + segment.size() > kMaxFooter) {
     return Corrupt(fmt::format("xorb footer has more than {} bytes", kMaxFooter));
   }
-  Append(pending_, piece);
+  Append(pending_, segment);
   return {};
 }
 

@@ -29,9 +29,9 @@ class XorbStream {
   explicit XorbStream(ChunkVisitor visit = {}) : visit_(std::move(visit)) {}
 
   // Takes the next bytes. Each chunk is decompressed and hashed, and handed to the
-  // visitor; records that lie whole in `piece` are not copied. Errors name the chunk.
+  // visitor; records that lie whole in `segment` are not copied. Errors name the chunk.
   // After one, nothing more may be written.
-  Result<void> Write(BytesView piece);
+  Result<void> Write(BytesView segment);
 
   // The object ends here. Gives its index, made from what came; kCorrupt if it ends
   // within a record, has no chunk, or has a footer that says anything else.

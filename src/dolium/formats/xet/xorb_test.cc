@@ -19,45 +19,45 @@ using ::testing::IsEmpty;
 
 using Footer = XorbWriter::Footer;
 
-struct Piece {
+struct RawChunk {
   ByteVector raw;
   Scheme scheme;
 };
 
-std::vector<Piece> PiecesOfVector(size_t number) {
-  std::vector<Piece> pieces = {{Text("Hello World!"), Scheme::kNone}};
-  if (number == 0) return pieces;
-  pieces.push_back({Repeated(0x61, 100), Scheme::kLz4});
+std::vector<RawChunk> ChunksOfVector(size_t number) {
+  std::vector<RawChunk> raw_chunks = {{Text("Hello World!"), Scheme::kNone}};
+  if (number == 0) return raw_chunks;
+  raw_chunks.push_back({Repeated(0x61, 100), Scheme::kLz4});
   ByteVector fours;
   for (size_t i = 0; i < 100; ++i) fours.push_back(static_cast<std::byte>(1 + i % 4));
-  pieces.push_back({fours, Scheme::kBg4Lz4});
-  return pieces;
+  raw_chunks.push_back({fours, Scheme::kBg4Lz4});
+  return raw_chunks;
 }
 
-XorbWriter::Xorb Write(const std::vector<Piece>& pieces, Footer footer) {
+XorbWriter::Xorb Write(const std::vector<RawChunk>& raw_chunks, Footer footer) {
   XorbWriter writer;
   ChunkCompressor compressor;
-  for (const Piece& piece : pieces) {
-    EXPECT_TRUE(writer.HasRoom(piece.raw.size()));
-    writer.Add(ChunkHash(piece.raw), piece.raw.size(),
-               compressor.Encode(piece.raw, piece.scheme));
+  for (const RawChunk& raw_chunk : raw_chunks) {
+    EXPECT_TRUE(writer.HasRoom(raw_chunk.raw.size()));
+    writer.Add(ChunkHash(raw_chunk.raw), raw_chunk.raw.size(),
+               compressor.Encode(raw_chunk.raw, raw_chunk.scheme));
   }
   return writer.Finish(footer);
 }
 
-std::vector<Piece> ManyPieces() {
-  std::vector<Piece> pieces;
+std::vector<RawChunk> ManyChunks() {
+  std::vector<RawChunk> raw_chunks;
   for (size_t i = 0; i < 40; ++i) {
     ByteVector raw = SplitMix(i, 1 + i * 997);
     if (i % 3 != 0) raw.resize(raw.size() * 2);  // zeros compress
-    pieces.push_back({raw, static_cast<Scheme>(i % 3)});
+    raw_chunks.push_back({raw, static_cast<Scheme>(i % 3)});
   }
-  return pieces;
+  return raw_chunks;
 }
 
-ByteVector Joined(const std::vector<Piece>& pieces, size_t first, size_t end) {
+ByteVector Joined(const std::vector<RawChunk>& raw_chunks, size_t first, size_t end) {
   ByteVector out;
-  for (size_t i = first; i < end; ++i) Append(out, pieces[i].raw);
+  for (size_t i = first; i < end; ++i) Append(out, raw_chunks[i].raw);
   return out;
 }
 
@@ -100,14 +100,14 @@ std::string ErrorOf(BytesView object) {
 
 TEST(XorbWriter, MakesTheXorbsOfTheVectors) {
   const auto& first = Vectors()["xorb"]["cases"][0];
-  const auto with = Write(PiecesOfVector(0), Footer::kVersion1);
+  const auto with = Write(ChunksOfVector(0), Footer::kVersion1);
   EXPECT_EQ(ToString(with.index.hash), first["xorb_str"]);
   EXPECT_TRUE(Equal(with.object, FromHex(first["with_footer_hex"].get<std::string>())));
-  EXPECT_TRUE(Equal(Write(PiecesOfVector(0), Footer::kNone).object,
+  EXPECT_TRUE(Equal(Write(ChunksOfVector(0), Footer::kNone).object,
                     FromHex(first["body_hex"].get<std::string>())));
   // Of what compresses, the name is the same, but not what it is compressed to.
   const auto& second = Vectors()["xorb"]["cases"][1];
-  const auto others = Write(PiecesOfVector(1), Footer::kVersion1);
+  const auto others = Write(ChunksOfVector(1), Footer::kVersion1);
   EXPECT_EQ(ToString(others.index.hash), second["xorb_str"]);
   EXPECT_EQ(others.object.size(), others.index.record_ends.back() + XorbFooterBytes(3));
   for (size_t i = 0; i < 3; ++i) {
@@ -127,13 +127,13 @@ TEST(AppendXorbFooter, MakesTheFootersOfTheVectors) {
 TEST(XorbStream, ReadsTheXorbsOfTheVectors) {
   for (size_t i = 0; i < 2; ++i) {
     const auto& v = Vectors()["xorb"]["cases"][i];
-    const auto pieces = PiecesOfVector(i);
+    const auto raw_chunks = ChunksOfVector(i);
     for (const char* form : {"with_footer_hex", "body_hex"}) {
       const ByteVector object = FromHex(v[form].get<std::string>());
       std::vector<ByteVector> chunks;
       XorbStream stream([&](const StreamedChunk& chunk) -> Result<void> {
         EXPECT_EQ(chunk.index, chunks.size());
-        EXPECT_EQ(chunk.header.scheme, pieces[chunk.index].scheme);
+        EXPECT_EQ(chunk.header.scheme, raw_chunks[chunk.index].scheme);
         EXPECT_EQ(chunk.hash, ChunkHash(chunk.raw));
         chunks.emplace_back(chunk.raw.begin(), chunk.raw.end());
         return {};
@@ -142,21 +142,21 @@ TEST(XorbStream, ReadsTheXorbsOfTheVectors) {
       const auto index = stream.Finish();
       ASSERT_TRUE(index) << index.error().message;
       EXPECT_EQ(ToString(index->hash), v["xorb_str"]);
-      ASSERT_EQ(chunks.size(), pieces.size());
-      for (size_t k = 0; k < chunks.size(); ++k) EXPECT_EQ(chunks[k], pieces[k].raw);
+      ASSERT_EQ(chunks.size(), raw_chunks.size());
+      for (size_t k = 0; k < chunks.size(); ++k) EXPECT_EQ(chunks[k], raw_chunks[k].raw);
     }
   }
 }
 
 TEST(XorbStream, GivesTheSameHoweverTheInputIsSplit) {
   for (const Footer footer : {Footer::kNone, Footer::kVersion1}) {
-    const auto xorb = Write(ManyPieces(), footer);
-    for (const size_t piece : {1UL, 3UL, 7UL, 8UL, 9UL, 1000UL, 65536UL}) {
+    const auto xorb = Write(ManyChunks(), footer);
+    for (const size_t segment : {1UL, 3UL, 7UL, 8UL, 9UL, 1000UL, 65536UL}) {
       XorbStream stream;
-      for (size_t at = 0; at < xorb.object.size(); at += piece) {
+      for (size_t at = 0; at < xorb.object.size(); at += segment) {
         ASSERT_TRUE(
             stream.Write(BytesView(xorb.object)
-                             .subspan(at, std::min(piece, xorb.object.size() - at))));
+                             .subspan(at, std::min(segment, xorb.object.size() - at))));
       }
       const auto index = stream.Finish();
       ASSERT_TRUE(index) << index.error().message;
@@ -166,9 +166,9 @@ TEST(XorbStream, GivesTheSameHoweverTheInputIsSplit) {
 }
 
 TEST(OpenXorb, GivesRangesOfChunks) {
-  const auto pieces = ManyPieces();
-  const auto with = Write(pieces, Footer::kVersion1);
-  const auto without = Write(pieces, Footer::kNone);
+  const auto raw_chunks = ManyChunks();
+  const auto with = Write(raw_chunks, Footer::kVersion1);
+  const auto without = Write(raw_chunks, Footer::kNone);
   const ByteVector old = WithVersion0(without);
   for (const ByteVector* object : {&with.object, &without.object, &old}) {
     const auto index = OpenXorb(*object);
@@ -179,7 +179,7 @@ TEST(OpenXorb, GivesRangesOfChunks) {
          {std::pair(0UL, 40UL), std::pair(0UL, 1UL), std::pair(7UL, 19UL),
           std::pair(39UL, 40UL), std::pair(5UL, 5UL)}) {
       EXPECT_EQ(ReadRange(*object, *index, first, end).value(),
-                Joined(pieces, first, end));
+                Joined(raw_chunks, first, end));
     }
     EXPECT_TRUE(VerifyXorb(*object, &with.index.hash));
   }
@@ -190,7 +190,7 @@ TEST(OpenXorb, GivesRangesOfChunks) {
 
 TEST(OpenXorb, IsNotMisledByAXorbWithinAXorb) {
   // Without footer, and the last chunk ends like a xorb that has one.
-  const auto inner = Write(PiecesOfVector(1), Footer::kVersion1);
+  const auto inner = Write(ChunksOfVector(1), Footer::kVersion1);
   const auto outer = Write(
       {{Text("before"), Scheme::kNone}, {inner.object, Scheme::kNone}}, Footer::kNone);
   const auto index = OpenXorb(outer.object, &outer.index.hash);
@@ -200,7 +200,7 @@ TEST(OpenXorb, IsNotMisledByAXorbWithinAXorb) {
 }
 
 TEST(OpenXorb, FindsTheChunkOfAByte) {
-  const auto xorb = Write(PiecesOfVector(1), Footer::kVersion1);
+  const auto xorb = Write(ChunksOfVector(1), Footer::kVersion1);
   EXPECT_EQ(xorb.index.ChunkAt(0), 0U);
   EXPECT_EQ(xorb.index.ChunkAt(11), 0U);
   EXPECT_EQ(xorb.index.ChunkAt(12), 1U);
@@ -208,7 +208,7 @@ TEST(OpenXorb, FindsTheChunkOfAByte) {
 }
 
 TEST(OpenXorb, RefusesAnotherName) {
-  const auto xorb = Write(PiecesOfVector(1), Footer::kVersion1);
+  const auto xorb = Write(ChunksOfVector(1), Footer::kVersion1);
   const Hash other = ChunkHash(AsBytes("other"));
   EXPECT_THAT(OpenXorb(xorb.object, &other).error().message,
               HasSubstr("chunks give a xorb the hash 2462f710c3eb344a"));
@@ -216,7 +216,7 @@ TEST(OpenXorb, RefusesAnotherName) {
 }
 
 TEST(ReadChunks, NamesTheChunkThatIsDamaged) {
-  auto xorb = Write(PiecesOfVector(1), Footer::kVersion1);
+  auto xorb = Write(ChunksOfVector(1), Footer::kVersion1);
   const auto index = OpenXorb(xorb.object).value();
   xorb.object[8] ^= std::byte{1};
   EXPECT_THAT(ReadRange(xorb.object, index, 0, 3).error().message,
@@ -225,7 +225,7 @@ TEST(ReadChunks, NamesTheChunkThatIsDamaged) {
 }
 
 TEST(ReadChunks, RefusesOtherSizes) {
-  const auto xorb = Write(PiecesOfVector(1), Footer::kVersion1);
+  const auto xorb = Write(ChunksOfVector(1), Footer::kVersion1);
   ChunkDecompressor decompressor;
   ByteVector into(5);
   EXPECT_EQ(ReadChunks(xorb.index, 0, 1, xorb.object, decompressor, into).error().code,
@@ -256,14 +256,14 @@ TEST(VerifyXorb, RefusesAChunkOfAnotherSizeThanItsHeaderSays) {
 TEST(VerifyXorb, RefusesWhatIsNotWhole) {
   EXPECT_EQ(VerifyXorb({}).error().message, "xorb has no chunks");
   EXPECT_EQ(OpenXorb({}).error().message, "xorb has no chunks");
-  const auto body = Write(PiecesOfVector(1), Footer::kNone).object;
+  const auto body = Write(ChunksOfVector(1), Footer::kNone).object;
   for (size_t size = 1; size < body.size(); ++size) {
     const BytesView cut = BytesView(body).first(size);
     const bool at_record = size == 20 || size == 54;
     EXPECT_EQ(VerifyXorb(cut).has_value(), at_record) << size;
     EXPECT_EQ(OpenXorb(cut).has_value(), at_record) << size;
   }
-  const auto whole = Write(PiecesOfVector(1), Footer::kVersion1).object;
+  const auto whole = Write(ChunksOfVector(1), Footer::kVersion1).object;
   for (size_t size = body.size() + 1; size < whole.size(); ++size) {
     EXPECT_FALSE(VerifyXorb(BytesView(whole).first(size))) << size;
     EXPECT_FALSE(OpenXorb(BytesView(whole).first(size))) << size;
@@ -274,7 +274,7 @@ TEST(VerifyXorb, RefusesWhatIsNotWhole) {
 }
 
 TEST(VerifyXorb, FindsEveryFlippedBitThatMatters) {
-  const auto whole = Write(PiecesOfVector(1), Footer::kVersion1).object;
+  const auto whole = Write(ChunksOfVector(1), Footer::kVersion1).object;
   const auto name = VerifyXorb(whole).value().hash;
   size_t missed = 0;
   for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
@@ -288,7 +288,7 @@ TEST(VerifyXorb, FindsEveryFlippedBitThatMatters) {
 }
 
 TEST(ParseXorbFooter, RefusesWhatDisagrees) {
-  const auto xorb = Write(PiecesOfVector(1), Footer::kVersion1);
+  const auto xorb = Write(ChunksOfVector(1), Footer::kVersion1);
   const size_t begin = xorb.index.record_ends.back();
   const auto changed = [&](size_t at, uint32_t value) {
     ByteVector object = xorb.object;
@@ -328,7 +328,7 @@ TEST(ParseXorbFooter, RefusesWhatDisagrees) {
 }
 
 TEST(XorbStream, ComparesTheFooterWithTheChunks) {
-  const auto xorb = Write(PiecesOfVector(1), Footer::kVersion1);
+  const auto xorb = Write(ChunksOfVector(1), Footer::kVersion1);
   const size_t begin = xorb.index.record_ends.back();
   const auto error = [&](size_t at) {
     ByteVector object = xorb.object;
@@ -344,7 +344,7 @@ TEST(XorbStream, ComparesTheFooterWithTheChunks) {
 
 TEST(XorbStream, HandsOnTheVisitorsError) {
   XorbStream stream([](const StreamedChunk&) -> Result<void> { return Cancelled(); });
-  EXPECT_EQ(stream.Write(Write(PiecesOfVector(0), Footer::kNone).object).error().code,
+  EXPECT_EQ(stream.Write(Write(ChunksOfVector(0), Footer::kNone).object).error().code,
             ErrorCode::kCancelled);
 }
 

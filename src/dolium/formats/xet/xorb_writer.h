@@ -36,7 +36,7 @@ class XorbWriter {
   uint64_t raw_bytes() const { return tree_.size(); }
   uint64_t stored_bytes() const { return records_.size(); }
 
-  // The object, and what it holds. Precondition: it has a chunk. The writer begins anew.
+  // The object, and what it holds. Precondition: it has a chunk. The writer starts over.
   struct Xorb {
     XorbIndex index;
     ByteVector object;

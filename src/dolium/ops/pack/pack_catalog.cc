@@ -56,7 +56,7 @@ std::vector<CatalogColumn> CatalogColumns(const Shard& shard) {
   if (!shard.stat() || !shard.stat()->is_regular || shard.size() == 0) return columns;
   const auto record = shard.Read(0);
   if (!record) return columns;
-  for (const shardpack::EntryHead& entry : record->entries()) {
+  for (const shardpack::EntryHeader& entry : record->entries()) {
     if (entry.is_aux()) continue;
     columns.push_back({std::string(entry.name), std::string(entry.content_type)});
   }
@@ -65,9 +65,9 @@ std::vector<CatalogColumn> CatalogColumns(const Shard& shard) {
 
 }  // namespace
 
-Result<Catalog> MakeCatalog(std::span<const ShardReference> shards,
-                            const Location& folder, const CatalogRequest& request) {
-  Catalog catalog;
+Result<SetCatalog> MakeCatalog(std::span<const ShardReference> shards,
+                               const Location& folder, const CatalogRequest& request) {
+  SetCatalog catalog;
   catalog.shards.resize(shards.size());
   std::vector<std::vector<CatalogColumn>> columns(shards.size());
   DOLIUM_TRY_VOID(ParallelFor(

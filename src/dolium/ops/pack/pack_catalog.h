@@ -20,7 +20,7 @@ struct CatalogRequest {
 // The catalog for shards, to be put into `folder`: paths are relative to it. Reads the
 // tails of shards, many at once. kInvalidArgument for a local shard that is not in or
 // below the folder.
-Result<Catalog> MakeCatalog(std::span<const ShardReference> shards,
-                            const Location& folder, const CatalogRequest& request);
+Result<SetCatalog> MakeCatalog(std::span<const ShardReference> shards,
+                               const Location& folder, const CatalogRequest& request);
 
 }  // namespace dolium::dataset

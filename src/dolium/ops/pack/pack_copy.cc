@@ -54,7 +54,7 @@ class SampleSizes {
     if (slot.shard) return slot.shard->range(number - slot.begin).length;
     DOLIUM_TRY(const LoadedSample sample, set_.Read(number));
     uint64_t bytes = 0;
-    for (const SamplePiece& piece : sample.pieces()) bytes += piece.record.block().size();
+    for (const SamplePart& piece : sample.parts()) bytes += piece.record.block().size();
     return bytes;
   }
 
@@ -195,7 +195,7 @@ class Copy {
         if (!loaded[end]) return loaded[end].error();
         if (!IsCopied(*loaded[end])) {
           for (const auto file : loaded[end]->files()) {
-            bytes += loaded[end]->head(file).raw_size;
+            bytes += loaded[end]->header(file).raw_size;
           }
         }
         if (bytes > memory_ && end > begin) break;
@@ -225,7 +225,7 @@ class Copy {
 
   bool IsCopied(const LoadedSample& sample) const {
     if (request_.recode) return false;
-    const std::vector<SamplePiece>& pieces = sample.pieces();
+    const std::vector<SamplePart>& pieces = sample.parts();
     const Shard& shard = *pieces.front().shard;
     if (HasDictionaries(shard) ||
         shard.footer().align_log2 != shard_options_.encode.align_log2) {
@@ -234,7 +234,7 @@ class Copy {
     // Several records are the parts of one sample, as they were cut, or an overlay's.
     for (size_t i = 1; i < pieces.size(); ++i) {
       if (pieces[i].shard != pieces.front().shard ||
-          (pieces[i].record.head().flags & shardpack::kRecordPart) == 0) {
+          (pieces[i].record.header().flags & shardpack::kRecordPart) == 0) {
         return false;
       }
     }
@@ -252,7 +252,7 @@ class Copy {
       records.push_back(std::move(record));
       return records;
     }
-    for (const SamplePiece& piece : sample.pieces()) {
+    for (const SamplePart& piece : sample.parts()) {
       auto record = SummarizeBlock(piece.record.block(), Check::kFull);
       if (!record) {
         return std::move(record).error().Within(

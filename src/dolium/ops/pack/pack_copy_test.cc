@@ -149,7 +149,7 @@ TEST_F(CopySamplesTest, MaterializesAnOverlay) {
   const auto copy = CopyTo("c.shardpack", *overlaid, All(*overlaid));
   EXPECT_THAT(KeysOf(*copy), ElementsAre("s000", "s001", "s003", "new"));
   const LoadedSample changed = Must(copy->Read(1));
-  EXPECT_EQ(changed.pieces().size(), 1U);
+  EXPECT_EQ(changed.parts().size(), 1U);
   EXPECT_EQ(AsText(Must(changed.Content(*changed.Find("text")))), "changed");
   EXPECT_EQ(AsText(Must(changed.Content(*changed.Find("number")))), "1");
 }
@@ -159,7 +159,7 @@ TEST_F(CopySamplesTest, RefusesDamageAndLeavesNoShard) {
   const auto good = Open({path});
   const LoadedSample last = Must(good->Read(5));
   const uint64_t content =
-      Must(good->shard(0))->offset(5) + last.head(last.files().front()).content_at;
+      Must(good->shard(0))->offset(5) + last.header(last.files().front()).content_at;
   const Bytes whole = BytesOf(path);
   ByteVector bytes(whole.view().begin(), whole.view().end());
   bytes[static_cast<size_t>(content)] ^= std::byte{1};

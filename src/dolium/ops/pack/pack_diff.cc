@@ -12,7 +12,7 @@
 namespace dolium::dataset {
 namespace {
 
-using shardpack::EntryHead;
+using shardpack::EntryHeader;
 
 // Keys whose samples are compared at once.
 constexpr size_t kKeysAtOnce = 1024;
@@ -28,8 +28,8 @@ Result<std::optional<std::string>> CompareFiles(const LoadedSample& a,
                                                 LoadedSample::FileRef in_a,
                                                 const LoadedSample& b,
                                                 LoadedSample::FileRef in_b) {
-  const EntryHead& one = a.head(in_a);
-  const EntryHead& other = b.head(in_b);
+  const EntryHeader& one = a.header(in_a);
+  const EntryHeader& other = b.header(in_b);
   if (one.raw_size != other.raw_size) {
     return fmt::format("size {}, then {}", one.raw_size, other.raw_size);
   }
@@ -59,8 +59,8 @@ Result<Differences> CompareSamples(const LoadedSample& a, const LoadedSample& b)
     found.push_back({Difference::Kind::kChanged, std::string(a.key()), std::string(entry),
                      std::move(reason)});
   };
-  const bool a_removes = a.pieces().front().record.is_tombstone();
-  const bool b_removes = b.pieces().front().record.is_tombstone();
+  const bool a_removes = a.parts().front().record.is_tombstone();
+  const bool b_removes = b.parts().front().record.is_tombstone();
   if (a_removes != b_removes) {
     changed({}, a_removes ? "a tombstone, then a sample" : "a sample, then a tombstone");
     return found;
@@ -71,7 +71,7 @@ Result<Differences> CompareSamples(const LoadedSample& a, const LoadedSample& b)
     changed({}, "metadata differ");
   }
   for (const auto file : a.files()) {
-    const std::string_view name = a.head(file).name;
+    const std::string_view name = a.header(file).name;
     const auto match = b.Find(name);
     if (!match) {
       changed(name, "only in the first");
@@ -81,7 +81,7 @@ Result<Differences> CompareSamples(const LoadedSample& a, const LoadedSample& b)
     if (reason) changed(name, *std::move(reason));
   }
   for (const auto file : b.files()) {
-    const std::string_view name = b.head(file).name;
+    const std::string_view name = b.header(file).name;
     if (!a.Find(name)) changed(name, "only in the second");
   }
   return found;

@@ -15,7 +15,7 @@ constexpr size_t kExportedAtOnce = 256;
 uint64_t DecodedSize(const LoadedSample& sample) {
   uint64_t bytes = 0;
   for (const LoadedSample::FileRef file : sample.files()) {
-    bytes += sample.head(file).raw_size;
+    bytes += sample.header(file).raw_size;
   }
   return bytes;
 }

@@ -17,7 +17,7 @@ namespace dolium::dataset {
 namespace {
 
 using shardpack::EntryColumn;
-using shardpack::EntryHead;
+using shardpack::EntryHeader;
 using shardpack::Shard;
 
 // Opening is waiting: more threads than cores.
@@ -128,7 +128,7 @@ class Scan {
       }
       ++i;
       bytes += record->block().size();
-      for (const EntryHead& entry : record->entries()) {
+      for (const EntryHeader& entry : record->entries()) {
         if (entry.is_aux()) continue;
         ColumnFacts& column = Column(counted, entry.name, entry.content_type);
         ++column.entries;
@@ -173,7 +173,7 @@ Result<PackFacts> InfoOfPack(std::span<const std::string> references,
       found.size(), std::max(kInfoOpeners, options.jobs),
       [&](size_t i) -> Result<void> {
         DOLIUM_TRY(shards[i],
-                   Shard::Open(found[i].location, {.check = shardpack::Check::kHeads}));
+                   Shard::Open(found[i].location, {.check = shardpack::Check::kHeaders}));
         facts.shards[i] = TailFacts(*shards[i]);
         return {};
       },

@@ -25,7 +25,7 @@ std::optional<uint64_t> ParseHashNumber(std::string_view text) {
 std::string NamesOf(const LoadedSample& sample) {
   std::string names;
   for (const LoadedSample::FileRef file : sample.files()) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", sample.head(file).name);
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", sample.header(file).name);
   }
   return names;
 }
@@ -45,7 +45,7 @@ Result<void> ListSamples(const SampleSet& set, std::span<const uint64_t> numbers
       }
       if (!visitor.sample(FactsOf(some[i], *samples[i]))) return {};
       if (const Error* const damage = samples[i]->damage()) {
-        const SamplePiece& piece = samples[i]->pieces().front();
+        const SamplePart& piece = samples[i]->parts().front();
         if (!visitor.damage(damage->Within(
                 fmt::format("{}: record {}", piece.shard->Describe(), piece.number)))) {
           return {};
@@ -79,7 +79,7 @@ Result<uint64_t> SampleAtOffset(const SampleSet& set, uint64_t offset) {
   if (record) {
     for (uint64_t number = 0; number < set.size(); ++number) {
       DOLIUM_TRY(const LoadedSample sample, set.Read(number));
-      if (sample.pieces().front().number == *record) return number;
+      if (sample.parts().front().number == *record) return number;
     }
   }
   return NotFound(fmt::format("{}: no sample begins at {}", shard->Describe(), offset));
@@ -87,7 +87,7 @@ Result<uint64_t> SampleAtOffset(const SampleSet& set, uint64_t offset) {
 
 Result<Bytes> ReadFileOf(const LoadedSample& sample,
                          const std::optional<std::string>& name) {
-  const SamplePiece& piece = sample.pieces().front();
+  const SamplePart& piece = sample.parts().front();
   const std::string record =
       fmt::format("{}: record {}", piece.shard->Describe(), piece.number);
   const auto context = [&] { return fmt::format("{}: \"{}\"", record, sample.key()); };

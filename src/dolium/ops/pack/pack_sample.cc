@@ -30,18 +30,18 @@ std::string CodecName(uint8_t codec) {
 }
 
 SampleFacts FactsOf(uint64_t number, const LoadedSample& sample) {
-  const SamplePiece& first = sample.pieces().front();
+  const SamplePart& first = sample.parts().front();
   SampleFacts facts{
       .number = number,
       .key = std::string(sample.key()),
       .shard = first.shard->Describe(),
       .record = first.number,
       .offset = first.shard->offset(first.number),
-      .is_tombstone = sample.pieces().size() == 1 && first.record.is_tombstone(),
+      .is_tombstone = sample.parts().size() == 1 && first.record.is_tombstone(),
       .files = {}};
   facts.files.reserve(sample.files().size());
   for (const LoadedSample::FileRef ref : sample.files()) {
-    const shardpack::EntryHead& head = sample.head(ref);
+    const shardpack::EntryHeader& head = sample.header(ref);
     facts.files.push_back({.name = std::string(head.name),
                            .content_type = std::string(head.content_type),
                            .size = head.raw_size,

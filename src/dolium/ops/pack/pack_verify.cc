@@ -18,7 +18,7 @@ namespace dolium::dataset {
 namespace {
 
 using shardpack::Check;
-using shardpack::EntryHead;
+using shardpack::EntryHeader;
 using shardpack::Record;
 using shardpack::StreamReader;
 using shardpack::VerifySummary;
@@ -38,7 +38,7 @@ Result<VerifySummary> VerifyStream(std::unique_ptr<shardpack::ByteInput> input,
     visitor({Severity::kError, std::string(error.kind), name, std::string(key), range,
              error.message});
   };
-  StreamReader reader(std::move(input), {.check = Check::kHeads,
+  StreamReader reader(std::move(input), {.check = Check::kHeaders,
                                          .raw_limit = options.raw_limit,
                                          .ratio_limit = options.ratio_limit});
   while (true) {
@@ -73,7 +73,7 @@ Result<VerifySummary> VerifyStream(std::unique_ptr<shardpack::ByteInput> input,
     }
     shardpack::ContentOptions contents = reader.content_options();
     contents.check = Check::kFull;
-    for (const EntryHead& entry : record.entries()) {
+    for (const EntryHeader& entry : record.entries()) {
       if (!options.contents) break;
       const auto content = record.Content(entry, contents);
       if (!content) {

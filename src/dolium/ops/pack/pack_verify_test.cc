@@ -66,7 +66,7 @@ TEST_F(PackVerifyTest, GoesOnBehindADamagedContent) {
   const auto set = Open({path});
   const LoadedSample sample = Must(set->Read(4));
   const uint64_t at =
-      Must(set->shard(0))->offset(4) + sample.head(sample.files()[0]).content_at;
+      Must(set->shard(0))->offset(4) + sample.header(sample.files()[0]).content_at;
   const Bytes good = BytesOf(path);
   ByteVector bytes(good.view().begin(), good.view().end());
   bytes[static_cast<size_t>(at)] ^= std::byte{1};
@@ -100,7 +100,7 @@ TEST_F(PackVerifyTest, CatalogTellsWhatShardsDo) {
   Pack("t-0.shardpack", NumberedSamples(10), options);
   const auto shards = Must(ResolveSet(folder_.path()));
   const Location folder = Must(ParseLocation(folder_.path()));
-  const Catalog catalog = Must(MakeCatalog(shards, folder, {}));
+  const SetCatalog catalog = Must(MakeCatalog(shards, folder, {}));
   ASSERT_EQ(catalog.shards.size(), 3U);
   EXPECT_EQ(catalog.shards[1].path, "t-1.shardpack");
   EXPECT_EQ(catalog.shards[1].records, 4U);

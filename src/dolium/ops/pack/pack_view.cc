@@ -13,7 +13,7 @@ namespace dolium::dataset {
 namespace {
 
 using nlohmann::ordered_json;
-using shardpack::EntryHead;
+using shardpack::EntryHeader;
 using shardpack::MetadataFormat;
 
 // Larger files are decoded for a preview only if a part of them can be.
@@ -43,12 +43,12 @@ std::string BeginningOf(BytesView bytes, size_t length) {
 
 Result<std::string> PreviewOf(const LoadedSample& sample, LoadedSample::FileRef file,
                               size_t length) {
-  const EntryHead& head = sample.head(file);
+  const EntryHeader& head = sample.header(file);
   if (!IsText(head.content_type)) return std::string();
   const bool is_cheap =
       head.raw_size <= kWholePreview || head.is_chunked() || head.codec == 0;
   if (!is_cheap) return std::string();
-  const SamplePiece& piece = sample.pieces()[file.piece];
+  const SamplePart& piece = sample.parts()[file.part];
   DOLIUM_TRY(const auto options, piece.shard->content_options());
   // A few more bytes, to see where the last character ends.
   const ByteRange range{0, std::min<uint64_t>(head.raw_size, length + 4)};

@@ -358,7 +358,7 @@ class ExportWriter {
       blocks.push_back({static_cast<int32_t>(cell[0]), static_cast<int32_t>(cell[1]),
                         static_cast<int32_t>(cell[2])});
     }
-    std::unique_ptr<dvid::ShardWriter> writer;
+    std::unique_ptr<dvid::DvidShardWriter> writer;
     const size_t jobs = ThreadCount(options_.writer.jobs, SIZE_MAX);
     const size_t window = jobs * kWindowPerJob;
     std::vector<std::optional<MadeRow>> made;
@@ -376,8 +376,9 @@ class ExportWriter {
       for (size_t i = 0; i < some.size(); ++i) {
         if (!made[i]) continue;
         if (writer == nullptr) {
-          DOLIUM_TRY(writer, dvid::ShardWriter::Begin(object, {.layout = request_.layout,
-                                                               .csv = request_.csv}));
+          DOLIUM_TRY(writer,
+                     dvid::DvidShardWriter::Begin(
+                         object, {.layout = request_.layout, .csv = request_.csv}));
         }
         DOLIUM_TRY_VOID(writer->Add({.block = some[i],
                                      .labels = dvid::LabelList(made[i]->labels),

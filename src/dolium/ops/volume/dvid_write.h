@@ -20,10 +20,10 @@
 namespace dolium::volume {
 
 struct DvidWriteRequest {
-  std::string source;           // location of a volume
-  ExportOptions exported = {};  // how to read it, if it is an export
-  std::string target;           // location
-  std::vector<size_t> scales;   // of the source; empty: all
+  std::string source;             // location of a volume
+  DvidReadOptions exported = {};  // how to read it, if it is an export
+  std::string target;             // location
+  std::vector<size_t> scales;     // of the source; empty: all
   dvid::ShardLayout layout = dvid::ShardLayout::kStream;
   dvid::CsvForm csv = dvid::CsvForm::kDocumented;
   int64_t shard_side = 2048;  // voxels; a multiple of 64

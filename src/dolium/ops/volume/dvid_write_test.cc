@@ -231,7 +231,7 @@ TEST_F(DvidWriteTest, CopiesBlocksWhoseLabelsAloneAreZero) {
       dvid::EncodeBlock(dvid::kTestGrid, std::vector<uint64_t>(dvid::kTestVoxels, 5));
   const auto parsed = Must(dvid::LabelBlock::Parse(block));
   const ByteVector zero(sizeof(uint64_t));
-  const auto writer = Must(dvid::ShardWriter::Begin(object, {}));
+  const auto writer = Must(dvid::DvidShardWriter::Begin(object, {}));
   Must(writer->Add({.block = {0, 0, 0},
                     .labels = dvid::LabelList(zero),
                     .supervoxels = parsed.labels(),

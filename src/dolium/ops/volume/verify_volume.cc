@@ -315,7 +315,7 @@ Result<VerifyReport> VerifyVolume(Formats formats, const volume::Volume& volume,
 }
 
 Result<VerifyReport> VerifyExport(const Container& container,
-                                  const volume::ExportOptions& exported,
+                                  const volume::DvidReadOptions& exported,
                                   const VerifyOptions& options,
                                   const FindingVisitor& visitor) {
   DOLIUM_TRY(VerifyReport report, Verify(container, options, visitor));

@@ -20,7 +20,7 @@ Result<VerifyReport> VerifyVolume(Formats formats, const volume::Volume& volume,
 // The same for an export of DVID, which is a container: Verify(), and where it has a
 // spec.json, what does not go together with that. `exported` is how it is read.
 Result<VerifyReport> VerifyExport(const Container& container,
-                                  const volume::ExportOptions& exported,
+                                  const volume::DvidReadOptions& exported,
                                   const VerifyOptions& options,
                                   const FindingVisitor& visitor);
 

@@ -97,7 +97,7 @@ FinerInput GetFinerInput(const json& value) {
   return input;
 }
 
-json ExportJson(const ExportOptions& options) {
+json ExportJson(const DvidReadOptions& options) {
   return {{"labels", ToString(options.labels)},
           {"spec", OrNull(options.spec)},
           {"resolution", options.resolution},
@@ -105,8 +105,8 @@ json ExportJson(const ExportOptions& options) {
           {"salvage", options.salvage}};
 }
 
-ExportOptions GetExport(const json& value) {
-  ExportOptions options;
+DvidReadOptions GetExport(const json& value) {
+  DvidReadOptions options;
   const auto labels = value.at("labels").get<std::string>();
   options.labels = Known(dvid::ParseLabelKind(labels), labels);
   options.spec = GetOptional<std::string>(value.at("spec"));
@@ -207,7 +207,7 @@ Result<std::string> DumpJob(const json& value, int indent) {
 
 }  // namespace
 
-std::string ToText(const ExportOptions& options) {
+std::string ToText(const DvidReadOptions& options) {
   return ExportJson(options).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -41,7 +41,7 @@ struct VolumeInput {
   size_t scale = 0;
   bool may_copy = false;  // chunks need not be encoded anew
   // How to read it, if it is an export of DVID.
-  std::optional<ExportOptions> exported = std::nullopt;
+  std::optional<DvidReadOptions> exported = std::nullopt;
 };
 
 using StageInput = std::variant<ArrayInput, FinerInput, VolumeInput>;
@@ -63,7 +63,7 @@ struct VolumeJob {
 };
 
 // As JSON text.
-std::string ToText(const ExportOptions& options);
+std::string ToText(const DvidReadOptions& options);
 Result<std::string> ToText(const StageInput& input);
 
 Result<std::string> ToText(const VolumeJob& job);

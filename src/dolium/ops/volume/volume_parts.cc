@@ -131,7 +131,7 @@ Result<std::vector<Part>> PartsTouching(const Scale& scale, PartLayout layout,
   // Shards lie side by side, so they are blocks with other numbers.
   std::vector<Part> parts = Blocks(grid, size, cells);
   for (Part& part : parts) {
-    part.number = spec.PlaceOf(morton.Encode(part.cells.begin)).shard;
+    part.number = spec.LocationOf(morton.Encode(part.cells.begin)).shard;
   }
   return parts;
 }
@@ -149,7 +149,7 @@ Result<uint64_t> PartLimit(const Scale& scale, PartLayout layout) {
   if (scale.grid().cell_count() == 0) return 0;
   const Vec3 last = {grid[0] - 1, grid[1] - 1, grid[2] - 1};
   // Of all cells, the last one has the greatest code, and so the greatest shard.
-  return spec.PlaceOf(morton.Encode(last)).shard + 1;
+  return spec.LocationOf(morton.Encode(last)).shard + 1;
 }
 
 }  // namespace dolium::volume

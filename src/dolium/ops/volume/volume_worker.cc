@@ -101,8 +101,9 @@ Result<std::shared_ptr<Scale>> VolumeWorker::SourceOf(const VolumeInput& input) 
   std::shared_ptr<Scale>& slot = sources_[input.scale];
   if (slot != nullptr) return slot;
   DOLIUM_TRY(const Location location, ParseLocation(input.location));
-  DOLIUM_TRY(const Volume volume, Volume::Open(location, /*allow_unfinished=*/false,
-                                               input.exported.value_or(ExportOptions{})));
+  DOLIUM_TRY(const Volume volume,
+             Volume::Open(location, /*allow_unfinished=*/false,
+                          input.exported.value_or(DvidReadOptions{})));
   if (ToJson(volume.info()) != input.info) {
     return Conflict(
         fmt::format("{}: its info has changed since the plan was made; begin anew",

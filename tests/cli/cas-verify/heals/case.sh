@@ -7,14 +7,14 @@ chmod 755 in
 dolium cas put --no-summary in
 xorb=$(find store/xorbs -name '*.xorb')
 overwrite "$xorb" 12 'XX'
-status dolium cas verify --deep --set-aside
-ls store/damaged
+status dolium cas verify --deep --quarantine
+ls store/quarantine
 status dolium cas verify
 status dolium cas gc --grace 0s
 dolium cas put --no-summary in
 dolium cas verify --deep
 dolium cas gc --grace 0s
-ls store/damaged
+ls store/quarantine
 dolium cas get in@1 -o out
 cmp in/0 out/0
 : > store/index/data.mdb

@@ -72,8 +72,8 @@ void StoreTest::SetUp() {
   store_ = Reopen();
 }
 
-std::shared_ptr<Store> StoreTest::Reopen() const {
-  auto store = Store::Open(path("store"));
+std::shared_ptr<CasStore> StoreTest::Reopen() const {
+  auto store = CasStore::Open(path("store"));
   EXPECT_TRUE(store) << store.error().message;
   return *store;
 }

@@ -32,14 +32,14 @@ class StoreTest : public testing::Test {
   std::string path(std::string_view name) const {
     return folder_.path() + "/" + std::string(name);
   }
-  // Opens it anew: nothing is remembered.
-  std::shared_ptr<Store> Reopen() const;
+  // Opens it again: nothing is remembered.
+  std::shared_ptr<CasStore> Reopen() const;
   // Puts `text` as the file `name` under the same name.
   Version PutText(std::string_view name, std::string_view text, PutOptions options = {});
   std::string GetText(const Version& version);
 
   TemporaryFolder folder_;
-  std::shared_ptr<Store> store_;
+  std::shared_ptr<CasStore> store_;
 };
 
 }  // namespace dolium::cas

@@ -21,9 +21,10 @@ Result<std::unique_ptr<SampleSource>> OpenFolderSource(const std::string& path,
 // Writes `<key>/<name>` or `<key>.<name>`. Each file appears whole, with its time and
 // mode if it has them; Finish sees to it that all of them outlive a crash. Keys and names
 // that would lead out of the folder are kInvalidArgument; a file that is there is
-// kExists, unless ExportOptions::force. With ExportOptions::manifest, `manifest.jsonl`
-// appears in Finish: from it, everything about the samples can be read again.
+// kExists, unless SampleExportOptions::force. With SampleExportOptions::manifest,
+// `manifest.jsonl` appears in Finish: from it, everything about the samples can be read
+// again.
 Result<std::unique_ptr<SampleSink>> CreateFolderSink(const std::string& path,
-                                                     const ExportOptions& options);
+                                                     const SampleExportOptions& options);
 
 }  // namespace dolium::dataset

@@ -50,7 +50,7 @@ Result<std::string> SafePath(std::string_view path) {
 class FolderSink final : public SampleSink {
  public:
   FolderSink(UniqueFd root, std::string path, std::unique_ptr<OutputShards> manifest,
-             const ExportOptions& options)
+             const SampleExportOptions& options)
       : root_(std::move(root)),
         path_(std::move(path)),
         manifest_(std::move(manifest)),
@@ -130,7 +130,7 @@ class FolderSink final : public SampleSink {
       }
       if (errno == EEXIST) return Exists("is there already");
       if (errno != EINVAL && errno != ENOSYS) return SystemError(errno, "cannot rename");
-      // A file system that cannot tell while it renames.
+      // A file system that cannot check while it renames.
       if (faccessat(fd, name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
         return Exists("is there already");
       }
@@ -142,7 +142,7 @@ class FolderSink final : public SampleSink {
   const UniqueFd root_;
   const std::string path_;
   const std::unique_ptr<OutputShards> manifest_;
-  const ExportOptions options_;
+  const SampleExportOptions options_;
   UniqueFd folder_;  // the last one written to
   std::string folder_path_;
 };
@@ -150,7 +150,7 @@ class FolderSink final : public SampleSink {
 }  // namespace
 
 Result<std::unique_ptr<SampleSink>> CreateFolderSink(const std::string& path,
-                                                     const ExportOptions& options) {
+                                                     const SampleExportOptions& options) {
   DOLIUM_TRY(const Location location, ParseLocation(path));
   const std::string described = location.Describe();
   DOLIUM_TRY(const auto local, location.store->LocalPath(location.path));

@@ -28,7 +28,7 @@ class FolderSourceTest : public ::testing::Test {
     WriteFile(path_ + "/" + name, text);
   }
   std::vector<std::string> Samples(const ImportOptions& options = {}) const {
-    return Told(ReadAll(*Must(OpenFolderSource(path_, options))));
+    return Described(ReadAll(*Must(OpenFolderSource(path_, options))));
   }
   std::string Error(const ImportOptions& options = {}) const {
     auto source = OpenFolderSource(path_, options);
@@ -47,7 +47,7 @@ TEST_F(FolderSourceTest, TakesADirectoryOfFilesForASample) {
   const auto source = Must(OpenFolderSource(path_, {}));
   EXPECT_EQ(source->progress().total_entries, 2U);
   const auto samples = ReadAll(*source);
-  EXPECT_THAT(Told(samples),
+  EXPECT_THAT(Described(samples),
               ElementsAre("images17/image194: left.jpg=L meta.json={} right.jpg=R",
                           "images2/a: x.txt=1"));
   EXPECT_EQ(samples[0].files[0].content_type, "image/jpeg");
@@ -173,12 +173,12 @@ TEST_F(FolderSourceTest, ReadsWhatAManifestSays) {
       R"({"key": "a", "files": [{"path": "t/1.txt", "name": "c", "compression": "lz4"}]})");
   const auto samples = ReadAll(*Must(OpenFolderSource(
       path_, {.grouping = Grouping::kManifest, .manifest = path_ + "/m.jsonl"})));
-  EXPECT_THAT(Told(samples), ElementsAre("z: 1.jpg=J", "a: c=T"));
+  EXPECT_THAT(Described(samples), ElementsAre("z: 1.jpg=J", "a: c=T"));
   EXPECT_EQ(AsText(samples[0].metadata.bytes), "{\"a\":1}");
   EXPECT_EQ(samples[1].files[0].content_type, "text/plain");
   EXPECT_EQ(samples[1].files[0].compression, shardpack::Compression::kLz4);
   // The manifest itself may be named instead of the folder.
-  EXPECT_THAT(Told(ReadAll(*Must(OpenFolderSource(path_ + "/m.jsonl", {})))),
+  EXPECT_THAT(Described(ReadAll(*Must(OpenFolderSource(path_ + "/m.jsonl", {})))),
               ElementsAre("z: 1.jpg=J", "a: c=T"));
 }
 
@@ -199,7 +199,7 @@ TEST_F(FolderSourceTest, RefusesManifestsThatLeadOut) {
 class FolderSinkTest : public FolderSourceTest {
  protected:
   void Write(const std::vector<shardpack::Sample>& samples,
-             const ExportOptions& options = {}) const {
+             const SampleExportOptions& options = {}) const {
     WriteAll(*Must(CreateFolderSink(path_, options)), samples);
   }
   std::vector<std::string> Files() const {
@@ -217,7 +217,7 @@ TEST_F(FolderSinkTest, WritesWhatTheSourceReads) {
       MakeSample("b", {{"x", std::string(2'000'000, 'x')}})};
   Write(samples);
   EXPECT_THAT(Files(), UnorderedElementsAre("a/1/left.jpg", "a/1/meta.json", "b/x"));
-  EXPECT_EQ(Samples(), Told(samples));
+  EXPECT_EQ(Samples(), Described(samples));
 }
 
 TEST_F(FolderSinkTest, WritesStemsAndDropsDotsOfPaths) {
@@ -274,7 +274,7 @@ TEST_F(FolderSinkTest, WritesAManifestFromWhichEverythingComesBack) {
   sample.files[0].content_type = "application/x-private";
   Write({sample, MakeSample("0", {{"y", "2"}})}, {.manifest = true});
   const auto again = ReadAll(*Must(OpenFolderSource(path_ + "/manifest.jsonl", {})));
-  EXPECT_THAT(Told(again), ElementsAre("a.b/1: x=1", "0: y=2"));
+  EXPECT_THAT(Described(again), ElementsAre("a.b/1: x=1", "0: y=2"));
   EXPECT_EQ(AsText(again[0].metadata.bytes), "[1]");
   EXPECT_EQ(again[0].files[0].content_type, "application/x-private");
 }

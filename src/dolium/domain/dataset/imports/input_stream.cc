@@ -14,9 +14,9 @@ constexpr size_t kWindowBytes = size_t{1} << 20;
 // What is larger gets memory of its own.
 constexpr size_t kSharedBytes = size_t{256} << 10;
 // Of compressed bytes: they become at most a thousand times as many.
-constexpr size_t kStoredPiece = size_t{16} << 10;
+constexpr size_t kStoredSegment = size_t{16} << 10;
 constexpr uint64_t kPlainLimit = uint64_t{64} << 20;
-// Memory taken for a piece before its bytes have been seen.
+// Memory taken for a segment before its bytes have been seen.
 constexpr uint64_t kTrustedBytes = uint64_t{16} << 20;
 
 struct MagicMark {
@@ -62,7 +62,7 @@ Result<void> InputStream::DetectCompression() {
   }
   if (!head.starts_with("\x1f\x8b\x08")) return {};
   gunzip_ = std::make_unique<GunzipStream>();
-  // Begin anew: what the window has is compressed.
+  // Start over: what the window has is compressed.
   window_ = nullptr;
   begin_ = end_ = 0;
   consumed_ = 0;
@@ -90,16 +90,16 @@ Result<size_t> InputStream::ReadPlain(MutableBytes into) {
   while (plain_used_ == plain_.size()) {
     plain_.clear();
     plain_used_ = 0;
-    std::array<std::byte, kStoredPiece> piece;
-    DOLIUM_TRY(const size_t stored, ReadStored(piece));
+    std::array<std::byte, kStoredSegment> part;
+    DOLIUM_TRY(const size_t stored, ReadStored(part));
     if (stored == 0) {
       if (!gunzip_->finished()) {
         return Corrupt(name_ + ": the gzip data is cut short");
       }
       return size_t{0};
     }
-    DOLIUM_TRY_VOID(gunzip_->Write(BytesView(piece).first(stored), plain_, kPlainLimit)
-                        .Within(name_));
+    DOLIUM_TRY_VOID(
+        gunzip_->Write(BytesView(part).first(stored), plain_, kPlainLimit).Within(name_));
   }
   const size_t length = std::min(into.size(), plain_.size() - plain_used_);
   std::memcpy(into.data(), plain_.data() + plain_used_, length);
@@ -110,7 +110,7 @@ Result<size_t> InputStream::ReadPlain(MutableBytes into) {
 Result<void> InputStream::Fill(size_t length) {
   if (available() >= length) return {};
   if (!window_ || begin_ + length > kWindowBytes) {
-    // Pieces that were handed out share the old window: it is left to them.
+    // Segments that were handed out share the old window: it is left to them.
     const size_t left = available();
     std::shared_ptr<std::byte[]> fresh(new std::byte[kWindowBytes]);
     if (left > 0) std::memcpy(fresh.get(), window_.get() + begin_, left);
@@ -179,7 +179,7 @@ Result<Bytes> InputStream::Read(uint64_t length, std::string_view what) {
   return Bytes(out, {out.get(), wanted});
 }
 
-Result<BytesView> InputStream::Look(size_t length, std::string_view what) {
+Result<BytesView> InputStream::Peek(size_t length, std::string_view what) {
   DOLIUM_TRY_VOID(Fill(length));
   if (available() < length) return Ended(length, what, available());
   const BytesView out(window_.get() + begin_, length);

@@ -1,7 +1,7 @@
 // InputStream: an object read front to back, uncompressed on the way.
 //
 // Reads a window of a MiB at a time, all from one generation of the object. What is
-// handed out shares the window; large pieces have memory of their own. One thread at a
+// handed out shares the window; large segments have memory of their own. One thread at a
 // time.
 #pragma once
 
@@ -37,7 +37,7 @@ class InputStream {
   Result<Bytes> Read(uint64_t length, std::string_view what);
   Result<void> Skip(uint64_t length, std::string_view what);
   // As Read, but a view that is valid until the next call. `length` is at most 64 KiB.
-  Result<BytesView> Look(size_t length, std::string_view what);
+  Result<BytesView> Peek(size_t length, std::string_view what);
 
   // Up to the next newline, which is passed and not handed out; nullopt at the end.
   // kCorrupt for a line of more than `limit` bytes.

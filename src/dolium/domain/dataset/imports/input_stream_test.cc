@@ -22,7 +22,7 @@ std::string RandomText(size_t size) {
   return text;
 }
 
-// Reads pieces of many sizes, holds some of them, and compares.
+// Reads segments of many sizes, holds some of them, and compares.
 void CheckReads(InputStream& stream, std::string_view text) {
   std::vector<std::pair<Bytes, size_t>> held;
   std::mt19937 random(8);
@@ -44,7 +44,7 @@ void CheckReads(InputStream& stream, std::string_view text) {
   }
 }
 
-TEST(InputStream, HandsOutPiecesThatStayAsTheyWere) {
+TEST(InputStream, HandsOutSegmentsThatStayAsTheyWere) {
   const std::string text = RandomText(8'000'000);
   const TemporaryFolder folder;
   WriteFile(folder.path() + "/f", text);

@@ -171,7 +171,7 @@ std::unique_ptr<SampleSource> ReadJsonLines(std::unique_ptr<InputStream> stream,
 }
 
 Result<std::unique_ptr<SampleSink>> CreateJsonLines(const std::string& path,
-                                                    const ExportOptions& options) {
+                                                    const SampleExportOptions& options) {
   DOLIUM_TRY(auto shards, OutputShards::Create(path, options));
   return std::make_unique<JsonLinesSink>(std::move(shards));
 }

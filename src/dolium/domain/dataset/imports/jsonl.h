@@ -29,6 +29,6 @@ std::unique_ptr<SampleSource> ReadJsonLines(std::unique_ptr<InputStream> stream,
 // `__key__` is put in; if it is no object, the sample is written as all others are: with
 // its key, metadata and files, as sample_json.h has it.
 Result<std::unique_ptr<SampleSink>> CreateJsonLines(const std::string& path,
-                                                    const ExportOptions& options);
+                                                    const SampleExportOptions& options);
 
 }  // namespace dolium::dataset

@@ -38,7 +38,7 @@ class JsonLinesTest : public ::testing::Test {
 TEST_F(JsonLinesTest, MakesEachLineASample) {
   const auto source = Open("{\"a\": 1}\r\n\n[1, 2]\n{\"id\": 7}\n{\"key\":\"k\"}");
   const auto samples = ReadAll(*source);
-  EXPECT_THAT(Told(samples),
+  EXPECT_THAT(Described(samples),
               ElementsAre("000000000: json={\"a\": 1}", "000000001: json=[1, 2]",
                           "7: json={\"id\": 7}", "k: json={\"key\":\"k\"}"));
   EXPECT_EQ(samples[0].files[0].content_type, "application/json");
@@ -46,11 +46,11 @@ TEST_F(JsonLinesTest, MakesEachLineASample) {
 
 TEST_F(JsonLinesTest, TakesTheFirstKeyThatIsOne) {
   EXPECT_THAT(
-      Told(ReadAll(*Open(R"({"id": 1, "key": "b", "__key__": "c"})"
-                         "\n"
-                         R"({"id": 1.5, "key": null})"
-                         "\n"
-                         R"({"id": ""})"))),
+      Described(ReadAll(*Open(R"({"id": 1, "key": "b", "__key__": "c"})"
+                              "\n"
+                              R"({"id": 1.5, "key": null})"
+                              "\n"
+                              R"({"id": ""})"))),
       ElementsAre(HasSubstr("c: "), HasSubstr("1.5: "), HasSubstr("000000002: ")));
 }
 
@@ -86,7 +86,7 @@ TEST_F(JsonLinesTest, WritesJsonAsItIsAndPutsTheKeyInWhereItWouldBeLost) {
             "{\"__key__\":\"z\"}\n"
             "{\"files\":[{\"content_type\":\"application/json\",\"name\":\"json\","
             "\"text\":\"[1]\"}],\"key\":\"list\"}\n");
-  EXPECT_THAT(Told(ReadAll(*Open(text))),
+  EXPECT_THAT(Described(ReadAll(*Open(text))),
               ElementsAre("000000000: json={\"a\": 1}", "k: json={\"key\": \"k\"}",
                           "x/y: json={\"__key__\":\"x/y\",\"b\":2}",
                           "z: json={\"__key__\":\"z\"}", "list: json=[1]"));
@@ -103,7 +103,7 @@ TEST_F(JsonLinesTest, KeepsEverythingAboutASample) {
   sample.files[1].compression = shardpack::Compression::kZstd;
   const auto again = ReadAll(*Open(Write({sample})));
   ASSERT_EQ(again.size(), 1U);
-  EXPECT_EQ(Told(again[0]), Told(sample));
+  EXPECT_EQ(Described(again[0]), Described(sample));
   EXPECT_EQ(AsText(again[0].metadata.bytes), R"({"split":"train"})");
   EXPECT_EQ(again[0].files[0].metadata.format, MetadataFormat::kMsgPack);
   EXPECT_EQ(AsText(again[0].files[0].metadata.bytes), "\x80");
@@ -116,8 +116,8 @@ TEST_F(JsonLinesTest, KeepsEverythingAboutASample) {
 
 TEST_F(JsonLinesTest, LeavesLinesWithFilesAsTheyAreIfToldTo) {
   const std::string line = R"({"key": "a", "files": [{"name": "x", "text": "1"}]})";
-  EXPECT_THAT(Told(ReadAll(*Open(line))), ElementsAre("a: x=1"));
-  EXPECT_THAT(Told(ReadAll(*Open(line, {.jsonl_files = false}))),
+  EXPECT_THAT(Described(ReadAll(*Open(line))), ElementsAre("a: x=1"));
+  EXPECT_THAT(Described(ReadAll(*Open(line, {.jsonl_files = false}))),
               ElementsAre("a: json=" + line));
 }
 

@@ -27,7 +27,7 @@ struct KindRow {
   Result<SourcePointer> (*open)(const std::string&, const ImportOptions&);
   Result<SourcePointer> (*open_files)(std::vector<Location>, const ImportOptions&);
   std::vector<std::string_view> suffixes;  // of such files in a folder
-  Result<SinkPointer> (*create)(const std::string&, const ExportOptions&);
+  Result<SinkPointer> (*create)(const std::string&, const SampleExportOptions&);
 };
 
 const std::vector<KindRow>& Rows() {
@@ -138,7 +138,7 @@ Result<SourcePointer> OpenSampleSource(std::string_view kind, const std::string&
 }
 
 Result<SinkPointer> OpenSampleSink(std::string_view kind, const std::string& path,
-                                   const ExportOptions& options) {
+                                   const SampleExportOptions& options) {
   DOLIUM_TRY(const KindRow* const row, FindRow(kind));
   return row->create(path, options);
 }

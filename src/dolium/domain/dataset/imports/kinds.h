@@ -27,10 +27,10 @@ Result<std::unique_ptr<SampleSource>> OpenSampleSource(std::string_view kind,
                                                        const std::string& path,
                                                        const ImportOptions& options);
 
-// What is there already is kExists, unless ExportOptions::force.
+// What is there already is kExists, unless SampleExportOptions::force.
 Result<std::unique_ptr<SampleSink>> OpenSampleSink(std::string_view kind,
                                                    const std::string& path,
-                                                   const ExportOptions& options);
+                                                   const SampleExportOptions& options);
 
 // "auto", "dir", "stem", "manifest".
 Result<Grouping> ParseGrouping(std::string_view name);

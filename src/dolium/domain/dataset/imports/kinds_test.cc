@@ -36,8 +36,8 @@ TEST_F(KindsTest, ReadWhatTheyWrite) {
   for (const SampleKind& kind : SampleKinds()) {
     const std::string path = fmt::format("{}/{}", folder_.path(), kind.name);
     WriteAll(*Must(OpenSampleSink(kind.name, path, {})), Samples());
-    EXPECT_EQ(Told(ReadAll(*Must(OpenSampleSource(kind.name, path, {})))),
-              Told(Samples()))
+    EXPECT_EQ(Described(ReadAll(*Must(OpenSampleSource(kind.name, path, {})))),
+              Described(Samples()))
         << kind.name;
     if (kind.name != "folder") {  // which finds out file by file
       EXPECT_THAT(ErrorOf(OpenSampleSink(kind.name, path, {})), HasSubstr("exists: "));
@@ -63,7 +63,8 @@ TEST_F(KindsTest, WriteNumberedFilesAndReadThemInMostWays) {
     };
     WriteAll(*Must(OpenSampleSink(kind, path("x"), {.shard_samples = 6})), Samples());
     for (const std::string& way : {folder, path("x-{000000..000003}"), path("x-*")}) {
-      EXPECT_EQ(Told(ReadAll(*Must(OpenSampleSource(kind, way, {})))), Told(Samples()))
+      EXPECT_EQ(Described(ReadAll(*Must(OpenSampleSource(kind, way, {})))),
+                Described(Samples()))
           << way;
     }
     EXPECT_EQ(ReadAll(*Must(OpenSampleSource(kind, path("x-000001"), {}))).size(), 6U);

@@ -31,6 +31,6 @@ Result<std::unique_ptr<SampleSource>> OpenLmdb(const std::string& path,
 // those of another (`a` with `x` and `z`, `a/x` with `q`), and keys of samples with
 // `data` alone have no slash either.
 Result<std::unique_ptr<SampleSink>> CreateLmdb(const std::string& path,
-                                               const ExportOptions& options);
+                                               const SampleExportOptions& options);
 
 }  // namespace dolium::dataset

@@ -225,7 +225,7 @@ class LmdbSink final : public SampleSink {
 }  // namespace
 
 Result<std::unique_ptr<SampleSink>> CreateLmdb(const std::string& path,
-                                               const ExportOptions& options) {
+                                               const SampleExportOptions& options) {
   DOLIUM_TRY(const Location location, ParseLocation(path));
   const std::string described = location.Describe();
   DOLIUM_TRY(const auto local, location.store->LocalPath(location.path));

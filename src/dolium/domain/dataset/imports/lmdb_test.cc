@@ -64,7 +64,7 @@ TEST_F(LmdbTest, HasASampleForEachEntry) {
     const auto source = Must(OpenLmdb(path_, {}));
     EXPECT_EQ(source->progress().total_entries, 3U);
     const auto samples = ReadAll(*source);
-    EXPECT_THAT(Told(samples),
+    EXPECT_THAT(Described(samples),
                 ElementsAre("a/1: data=x", "b: data=\xff\xd8\xff", "0xff: data="));
     EXPECT_EQ(samples[1].files[0].content_type, "image/jpeg");
   }
@@ -82,7 +82,7 @@ TEST_F(LmdbTest, GroupsKeysAsFoldersDo) {
                    {"open/", "4"}});
   const auto samples =
       ReadAll(*Must(OpenLmdb(path_, {.grouping = Grouping::kDirectory})));
-  EXPECT_THAT(Told(samples),
+  EXPECT_THAT(Described(samples),
               ElementsAre("/rooted: data=3", "k1: data=1 a.txt=1a b.txt=1b",
                           "open/: data=4", "x/y: a=2"));
   EXPECT_EQ(samples[1].files[1].content_type, "text/plain");
@@ -100,7 +100,7 @@ TEST_F(LmdbTest, ReadsNamedDatabasesAndIntegerKeys) {
   const uint64_t number = 258;
   MakeEnvironment(path_, "train", MDB_INTEGERKEY,
                   {{std::string(reinterpret_cast<const char*>(&number), 8), "x"}});
-  EXPECT_THAT(Told(ReadAll(*Must(OpenLmdb(path_, {.database = "train"})))),
+  EXPECT_THAT(Described(ReadAll(*Must(OpenLmdb(path_, {.database = "train"})))),
               ElementsAre("258: data=x"));
   EXPECT_THAT(ErrorOf(OpenLmdb(path_, {.database = "test"})),
               HasSubstr("cannot open database \"test\""));
@@ -116,7 +116,7 @@ TEST_F(LmdbTest, WritesWhatItReads) {
   WriteAll(*Must(CreateLmdb(path_, {})), {MakeSample("b", {{"data", "1"}}),
                                           MakeSample("a", {{"jpg", "J"}, {"txt", ""}})});
   EXPECT_THAT(FilesIn(path_), ElementsAre("data.mdb"));
-  EXPECT_THAT(Told(ReadAll(*Must(OpenLmdb(path_, {})))),
+  EXPECT_THAT(Described(ReadAll(*Must(OpenLmdb(path_, {})))),
               ElementsAre("a/jpg: data=J", "a/txt: data=", "b: data=1"));
   EXPECT_THAT(ErrorOf(CreateLmdb(path_, {})), HasSubstr("is there already"));
 }
@@ -128,16 +128,16 @@ TEST_F(LmdbTest, GivesBackWhatItTook) {
                              MakeSample("a/b", {{"data", "2"}}),
                              MakeSample("a/b/c", {{"data", "3"}})};
   WriteAll(*Must(CreateLmdb(path_, {})), values);
-  EXPECT_EQ(Told(ReadAll(*Must(OpenLmdb(path_, {})))), Told(values));
+  EXPECT_EQ(Described(ReadAll(*Must(OpenLmdb(path_, {})))), Described(values));
 
   const SampleList grouped = {
       MakeSample("/r", {{"data", "7"}}), MakeSample("a", {{"data", "1"}, {"x", "2"}}),
       MakeSample("a.b", {{"data", "3"}}), MakeSample("a/b", {{"data", "4"}, {"y", "5"}}),
       MakeSample("c/", {{"z", "6"}})};
   WriteAll(*Must(CreateLmdb(path_ + "2", {})), grouped);
-  EXPECT_THAT(
-      Told(ReadAll(*Must(OpenLmdb(path_ + "2", {.grouping = Grouping::kDirectory})))),
-      ::testing::UnorderedElementsAreArray(Told(grouped)));
+  EXPECT_THAT(Described(ReadAll(
+                  *Must(OpenLmdb(path_ + "2", {.grouping = Grouping::kDirectory})))),
+              ::testing::UnorderedElementsAreArray(Described(grouped)));
 }
 
 // The first error of writing them; "" if there is none.

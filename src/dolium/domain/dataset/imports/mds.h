@@ -24,6 +24,6 @@ Result<std::unique_ptr<SampleSource>> OpenMds(const std::string& path,
 // JSON `json`, JPEG and PNG `jpeg` and `png`, single numbers `int` and the like, all else
 // `bytes`. Metadata have no place in this format and are left out.
 Result<std::unique_ptr<SampleSink>> CreateMds(const std::string& path,
-                                              const ExportOptions& options);
+                                              const SampleExportOptions& options);
 
 }  // namespace dolium::dataset

@@ -132,7 +132,7 @@ Result<MdsShardInfo> ParseMdsShard(const json& object) {
   return info;
 }
 
-// The members that tell of columns, in the index and in every shard.
+// The members that describe columns, in the index and in every shard.
 json ColumnsObject(const std::vector<MdsColumn>& columns) {
   json names = json::array();
   json encodings = json::array();
@@ -234,10 +234,10 @@ Result<MdsShard> MdsShard::Open(Bytes shard, const MdsShardInfo& info) {
   }
   DOLIUM_TRY(const BytesView table,
              reader.ReadBytes(4 * (uint64_t{count} + 1), "the table of offsets"));
-  const uint64_t head = 4 + table.size();
+  const uint64_t header = 4 + table.size();
   const uint64_t size = shard.size();
   MdsShard out(std::move(shard), info, count);
-  uint64_t last = head;
+  uint64_t last = header;
   for (uint32_t i = 0; i <= count; ++i) {
     const uint64_t offset = out.Offset(i);
     if (offset < last || offset > size) {
@@ -287,7 +287,7 @@ ByteVector EncodeMdsSample(const std::vector<MdsColumn>& columns,
   return out;
 }
 
-uint64_t MdsShardHead(const std::vector<MdsColumn>& columns, uint64_t samples) {
+uint64_t MdsShardHeader(const std::vector<MdsColumn>& columns, uint64_t samples) {
   return 4 + 4 * (samples + 1) + ColumnsObject(columns).dump().size();
 }
 

@@ -74,7 +74,7 @@ class MdsShard {
 ByteVector MakeMdsShard(const std::vector<MdsColumn>& columns,
                         const std::vector<ByteVector>& samples);
 // What a shard of so many samples and bytes of them has before the samples.
-uint64_t MdsShardHead(const std::vector<MdsColumn>& columns, uint64_t samples);
+uint64_t MdsShardHeader(const std::vector<MdsColumn>& columns, uint64_t samples);
 // Values have the columns' fixed sizes, where there are any, and less than 4 GiB.
 ByteVector EncodeMdsSample(const std::vector<MdsColumn>& columns,
                            const std::vector<Bytes>& values);

@@ -31,7 +31,7 @@ std::string NamesOf(const std::vector<MdsColumn>& columns) {
 
 class MdsSink final : public SampleSink {
  public:
-  MdsSink(Location folder, const ExportOptions& options)
+  MdsSink(Location folder, const SampleExportOptions& options)
       : folder_(std::move(folder)),
         options_(options),
         limit_(
@@ -68,7 +68,7 @@ class MdsSink final : public SampleSink {
     }
     if (columns_.empty()) {
       columns_ = columns;
-      head_ = MdsShardHead(columns_, 0);
+      header_ = MdsShardHeader(columns_, 0);
     }
     if (columns != columns_) {
       return InvalidArgument(fmt::format(
@@ -78,13 +78,13 @@ class MdsSink final : public SampleSink {
     }
     ByteVector encoded = EncodeMdsSample(columns_, values);
     const uint64_t more = encoded.size() + 4;
-    if (head_ + more > kMaxShardBytes) {
+    if (header_ + more > kMaxShardBytes) {
       return InvalidArgument(
           fmt::format("{} bytes, which offsets of 32 bits do not reach", encoded.size()));
     }
     const bool full =
         !samples_.empty() &&
-        (head_ + bytes_ + more > limit_ ||
+        (header_ + bytes_ + more > limit_ ||
          (options_.shard_samples > 0 && samples_.size() >= options_.shard_samples));
     if (full) DOLIUM_TRY_VOID(WriteShard());
     bytes_ += more;
@@ -141,19 +141,19 @@ class MdsSink final : public SampleSink {
   }
 
   const Location folder_;
-  const ExportOptions options_;
+  const SampleExportOptions options_;
   const uint64_t limit_;
   std::vector<MdsColumn> columns_;
-  uint64_t head_ = 0;  // bytes of a shard without samples
+  uint64_t header_ = 0;  // bytes of a shard without samples
   std::vector<ByteVector> samples_;
-  uint64_t bytes_ = 0;  // that the samples add to the head
+  uint64_t bytes_ = 0;  // that the samples add to the header
   std::vector<MdsShardInfo> shards_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<SampleSink>> CreateMds(const std::string& path,
-                                              const ExportOptions& options) {
+                                              const SampleExportOptions& options) {
   DOLIUM_TRY(Location folder, ParseLocation(path));
   if (!options.force) {
     const Location index = folder.Child("index.json");

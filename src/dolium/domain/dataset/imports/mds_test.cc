@@ -144,7 +144,7 @@ TEST_F(MdsTest, WritesWhatItReads) {
               HasSubstr(R"(["str","bytes","jpeg","json","float32","str"])"));
   const auto again = ReadAll(*Must(OpenMds(path, {})));
   ASSERT_EQ(again.size(), 10U);
-  EXPECT_EQ(Told(again[7]),
+  EXPECT_EQ(Described(again[7]),
             "k7: bin=" + std::string(100, 'b') + " jpg=J json={} n=1234 txt=t");
   EXPECT_EQ(again[7].files[3].array, (ArrayShape{"<f4", {}}));
   EXPECT_THAT(ErrorOf(CreateMds(path, {})), HasSubstr("index.json: is there already"));

@@ -58,7 +58,7 @@ enum class FolderLayout : uint8_t {
   kStem,       // <key>.<name>
 };
 
-struct ExportOptions {
+struct SampleExportOptions {
   // Replace what is there. Off: a file in the way is kExists.
   bool force = false;
 

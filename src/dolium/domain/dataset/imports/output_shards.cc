@@ -83,7 +83,7 @@ Result<std::string> NumberedName(const std::string& first, uint64_t number) {
   return fmt::format("{}{:0{}}{}", stem, begin + number, digits.size(), rest);
 }
 
-OutputShards::OutputShards(std::string path, const ExportOptions& options)
+OutputShards::OutputShards(std::string path, const SampleExportOptions& options)
     : path_(std::move(path)),
       options_(options),
       numbered_(options.shard_bytes > 0 || options.shard_samples > 0),
@@ -91,8 +91,8 @@ OutputShards::OutputShards(std::string path, const ExportOptions& options)
 
 OutputShards::~OutputShards() = default;
 
-Result<std::unique_ptr<OutputShards>> OutputShards::Create(const std::string& path,
-                                                           const ExportOptions& options) {
+Result<std::unique_ptr<OutputShards>> OutputShards::Create(
+    const std::string& path, const SampleExportOptions& options) {
   std::unique_ptr<OutputShards> shards(new OutputShards(path, options));
   DOLIUM_TRY_VOID(shards->BeginFile());
   return shards;

@@ -26,7 +26,7 @@ class OutputShards {
   // kExists if the first file is there and may not be replaced. The files are numbered if
   // there is a limit.
   static Result<std::unique_ptr<OutputShards>> Create(const std::string& path,
-                                                      const ExportOptions& options);
+                                                      const SampleExportOptions& options);
   ~OutputShards();
 
   // Where the next sample goes. If `bytes` more would be too many for the current file,
@@ -41,13 +41,13 @@ class OutputShards {
 
  private:
   class Gzip;
-  OutputShards(std::string path, const ExportOptions& options);
+  OutputShards(std::string path, const SampleExportOptions& options);
 
   Result<void> BeginFile();
   Result<void> EndFile(BytesView tail);
 
   const std::string path_;
-  const ExportOptions options_;
+  const SampleExportOptions options_;
   const bool numbered_;
   const bool gzip_wanted_;
   uint64_t files_ = 0;

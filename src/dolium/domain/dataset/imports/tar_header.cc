@@ -89,7 +89,7 @@ Result<void> CheckSum(BytesView block) {
   return Corrupt(fmt::format("its checksum is {}, not {}", plain, claimed));
 }
 
-// Times that 64 bits cannot tell become the nearest that they can. `fraction`, in
+// Times that 64 bits cannot hold become the nearest that they can. `fraction`, in
 // nanoseconds, has the sign of the time.
 int64_t Nanoseconds(int64_t seconds, int64_t fraction) {
   int64_t sum = 0;

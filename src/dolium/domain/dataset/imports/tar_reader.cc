@@ -67,7 +67,7 @@ Result<std::optional<TarHeader>> TarReader::Next() {
                       "of zeros); was it cut short?",
                       stream_->name(), position));
     }
-    DOLIUM_TRY(const BytesView block, stream_->Look(kTarBlock, "a header"));
+    DOLIUM_TRY(const BytesView block, stream_->Peek(kTarBlock, "a header"));
     if (IsZero(block)) {
       DOLIUM_TRY_VOID(ReadTrailer());
       return std::nullopt;

@@ -25,7 +25,7 @@ class TarReader {
   // file before is passed.
   Result<std::optional<TarHeader>> Next();
 
-  // The bytes of the file that Next() told of; once.
+  // The bytes of the file that Next() returned; once.
   Result<Bytes> ReadContent();
 
   const InputStream& stream() const { return *stream_; }

@@ -20,7 +20,7 @@ namespace {
 
 using shardpack::Sample;
 
-constexpr size_t kHeadBytes = 12;
+constexpr size_t kHeaderBytes = 12;
 constexpr size_t kTailBytes = 4;
 constexpr uint32_t kMaskDelta = 0xa282ead8;
 
@@ -37,16 +37,16 @@ Result<std::optional<Bytes>> ReadRecord(InputStream& stream, uint64_t limit) {
   const auto damaged = [&](std::string what) {
     return Corrupt(fmt::format("{}: the record at {}: {}", stream.name(), at, what));
   };
-  DOLIUM_TRY(const BytesView head, stream.Look(kHeadBytes, "the head of a record"));
-  if (LoadLE<uint32_t>(head.data() + 8) != MaskedCrc(head.first(8))) {
+  DOLIUM_TRY(const BytesView header, stream.Peek(kHeaderBytes, "the header of a record"));
+  if (LoadLE<uint32_t>(header.data() + 8) != MaskedCrc(header.first(8))) {
     return damaged("the checksum of its length is wrong");
   }
-  const uint64_t length = LoadLE<uint64_t>(head.data());
+  const uint64_t length = LoadLE<uint64_t>(header.data());
   if (length > limit) {
     return damaged(fmt::format("{} bytes, more than the limit of {}", length, limit));
   }
   DOLIUM_TRY(Bytes data, stream.Read(length, "a record"));
-  DOLIUM_TRY(const BytesView tail, stream.Look(kTailBytes, "the checksum of a record"));
+  DOLIUM_TRY(const BytesView tail, stream.Peek(kTailBytes, "the checksum of a record"));
   if (LoadLE<uint32_t>(tail.data()) != MaskedCrc(data)) {
     return damaged("the checksum of its data is wrong");
   }
@@ -131,13 +131,13 @@ class TfRecordSink final : public SampleSink {
     DOLIUM_TRY_VOID(CheckHasFiles(sample));
     const ByteVector record = MakeExample(
         sample.files, keys_ ? std::optional<std::string_view>(sample.key) : std::nullopt);
-    std::array<std::byte, kHeadBytes> head;
-    StoreLE<uint64_t>(head.data(), record.size());
-    StoreLE(head.data() + 8, MaskedCrc(BytesView(head).first(8)));
+    std::array<std::byte, kHeaderBytes> header;
+    StoreLE<uint64_t>(header.data(), record.size());
+    StoreLE(header.data() + 8, MaskedCrc(BytesView(header).first(8)));
     std::array<std::byte, kTailBytes> tail;
     StoreLE(tail.data(), MaskedCrc(record));
-    DOLIUM_TRY_VOID(shards_->BeginSample(kHeadBytes + record.size() + kTailBytes));
-    DOLIUM_TRY_VOID(shards_->Append(head));
+    DOLIUM_TRY_VOID(shards_->BeginSample(kHeaderBytes + record.size() + kTailBytes));
+    DOLIUM_TRY_VOID(shards_->Append(header));
     DOLIUM_TRY_VOID(shards_->Append(record));
     return shards_->Append(tail);
   }
@@ -163,7 +163,7 @@ std::unique_ptr<SampleSource> ReadTfRecords(std::unique_ptr<InputStream> stream,
 }
 
 Result<std::unique_ptr<SampleSink>> CreateTfRecords(const std::string& path,
-                                                    const ExportOptions& options) {
+                                                    const SampleExportOptions& options) {
   DOLIUM_TRY(auto shards, OutputShards::Create(path, options));
   return std::make_unique<TfRecordSink>(std::move(shards), options.keys);
 }

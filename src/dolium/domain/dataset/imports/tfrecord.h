@@ -28,6 +28,6 @@ std::unique_ptr<SampleSource> ReadTfRecords(std::unique_ptr<InputStream> stream,
 // Writes tf.train.Examples. Metadata and content types have no place in this format and
 // are left out.
 Result<std::unique_ptr<SampleSink>> CreateTfRecords(const std::string& path,
-                                                    const ExportOptions& options);
+                                                    const SampleExportOptions& options);
 
 }  // namespace dolium::dataset

@@ -121,7 +121,7 @@ class TfRecordTest : public ::testing::Test {
 
   // The bytes of a file with these samples.
   std::string Write(const std::vector<shardpack::Sample>& samples,
-                    ExportOptions options = {}) {
+                    SampleExportOptions options = {}) {
     options.force = true;
     WriteAll(*Must(CreateTfRecords(path_, options)), samples);
     return ReadFile(path_);
@@ -142,7 +142,7 @@ TEST_F(TfRecordTest, ReadsExamplesWithTheirKeys) {
   const std::string bytes = Write(
       {MakeSample("a/1", {{"jpg", "J"}, {"txt", "t"}}), MakeSample("b", {{"x", ""}})});
   const auto source = Open(bytes);
-  EXPECT_THAT(Told(ReadAll(*source)), ElementsAre("a/1: jpg=J txt=t", "b: x="));
+  EXPECT_THAT(Described(ReadAll(*source)), ElementsAre("a/1: jpg=J txt=t", "b: x="));
   EXPECT_EQ(source->progress().entries, 2U);
   EXPECT_EQ(source->progress().bytes, bytes.size());
 }
@@ -150,7 +150,7 @@ TEST_F(TfRecordTest, ReadsExamplesWithTheirKeys) {
 TEST_F(TfRecordTest, NumbersExamplesWithoutKeysAndRawRecords) {
   const std::string bytes = Write(
       {MakeSample("a", {{"x", "1"}}), MakeSample("b", {{"x", "2"}})}, {.keys = false});
-  EXPECT_THAT(Told(ReadAll(*Open(bytes, {.key_prefix = "s-"}))),
+  EXPECT_THAT(Described(ReadAll(*Open(bytes, {.key_prefix = "s-"}))),
               ElementsAre("s-000000000: x=1", "s-000000001: x=2"));
   const auto raw = ReadAll(*Open(bytes, {.records = TfRecords::kRaw}));
   ASSERT_EQ(raw.size(), 2U);
@@ -162,7 +162,7 @@ TEST_F(TfRecordTest, NumbersExamplesWithoutKeysAndRawRecords) {
 TEST_F(TfRecordTest, ReadsAndWritesGzip) {
   const std::string bytes = Write({MakeSample("a", {{"x", "1"}})}, {.gzip = true});
   EXPECT_EQ(bytes.substr(0, 2), "\x1f\x8b");
-  EXPECT_THAT(Told(ReadAll(*Open(bytes))), ElementsAre("a: x=1"));
+  EXPECT_THAT(Described(ReadAll(*Open(bytes))), ElementsAre("a: x=1"));
 }
 
 TEST_F(TfRecordTest, NoticesEveryAlteredByteAndEveryCut) {

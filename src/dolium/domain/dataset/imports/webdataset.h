@@ -31,8 +31,8 @@ std::unique_ptr<SampleSource> ReadWebDataset(std::unique_ptr<InputStream> stream
 
 // Files are written in the order of the sample, with time 0 and permissions 0444 unless
 // they have their own. Metadata have no place in this format and are left out. Keys that
-// a reader would cut are kInvalidArgument (see ExportOptions::dot_replacement).
+// a reader would cut are kInvalidArgument (see SampleExportOptions::dot_replacement).
 Result<std::unique_ptr<SampleSink>> CreateWebDataset(const std::string& path,
-                                                     const ExportOptions& options);
+                                                     const SampleExportOptions& options);
 
 }  // namespace dolium::dataset

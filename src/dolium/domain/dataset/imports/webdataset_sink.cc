@@ -19,7 +19,7 @@ constexpr std::array<std::byte, 2 * kTarBlock>
 
 class WebDatasetSink final : public SampleSink {
  public:
-  WebDatasetSink(std::unique_ptr<OutputShards> shards, const ExportOptions& options)
+  WebDatasetSink(std::unique_ptr<OutputShards> shards, const SampleExportOptions& options)
       : shards_(std::move(shards)), options_(options) {}
 
   Result<void> Put(const Sample& sample) override {
@@ -52,13 +52,13 @@ class WebDatasetSink final : public SampleSink {
 
  private:
   const std::unique_ptr<OutputShards> shards_;
-  const ExportOptions options_;
+  const SampleExportOptions options_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<SampleSink>> CreateWebDataset(const std::string& path,
-                                                     const ExportOptions& options) {
+                                                     const SampleExportOptions& options) {
   DOLIUM_TRY(auto shards, OutputShards::Create(path, options));
   return std::make_unique<WebDatasetSink>(std::move(shards), options);
 }

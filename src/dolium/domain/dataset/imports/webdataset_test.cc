@@ -46,7 +46,7 @@ class Tar {
     return ReadWebDataset(Must(InputStream::Open(Bytes::Copy(bytes_), "t.tar")), options);
   }
   std::vector<std::string> Samples(const ImportOptions& options = {}) const {
-    return Told(ReadAll(*Read(options)));
+    return Described(ReadAll(*Read(options)));
   }
   std::string Error() const { return FirstError(*Read()); }
 
@@ -68,7 +68,7 @@ TEST(WebDatasetName, EndsTheKeyAtTheFirstDotOfTheBaseName) {
   EXPECT_EQ(SplitAtFirstDot(""), std::nullopt);
 }
 
-TEST(WebDatasetName, TellsWhatReadersPass) {
+TEST(WebDatasetName, SaysWhatReadersPass) {
   EXPECT_TRUE(IsWebDatasetMeta("__info__"));
   EXPECT_TRUE(IsWebDatasetMeta("__meta__/a.json"));
   EXPECT_FALSE(IsWebDatasetMeta("__a__b/c.json"));
@@ -80,7 +80,7 @@ TEST(WebDataset, GroupsFilesInARowByKey) {
   Tar tar;
   tar.Add("a/1.jpg", "J1").Add("a/1.cls", "0").Add("a/2.jpg", "J2").End();
   const auto samples = ReadAll(*tar.Read());
-  EXPECT_THAT(Told(samples), ElementsAre("a/1: jpg=J1 cls=0", "a/2: jpg=J2"));
+  EXPECT_THAT(Described(samples), ElementsAre("a/1: jpg=J1 cls=0", "a/2: jpg=J2"));
   EXPECT_EQ(samples[0].files[0].content_type, "image/jpeg");
   EXPECT_EQ(samples[0].files[1].content_type, "text/plain");
   EXPECT_EQ(samples[0].files[0].modified, std::nullopt);
@@ -171,7 +171,7 @@ TEST(Tar, LetsAPaxSizeCountMoreThanTheHeaders) {
   tar.Add({.name = "pax", .type = 'x'}, "10 size=3\n19 mtime=12.500000\n");
   tar.Add("a.x", "").Content("abc").End();
   const auto samples = ReadAll(*tar.Read({.keep_attributes = true}));
-  EXPECT_THAT(Told(samples), ElementsAre("a: x=abc"));
+  EXPECT_THAT(Described(samples), ElementsAre("a: x=abc"));
   EXPECT_EQ(samples[0].files[0].modified, 12'500'000'000);
 }
 
@@ -250,7 +250,7 @@ TEST(WebDataset, WritesWhatItReads) {
   auto source =
       Must(OpenWebDataset({Must(ParseLocation(path))}, {.keep_attributes = true}));
   const auto again = ReadAll(*source);
-  EXPECT_EQ(Told(again), Told(samples));
+  EXPECT_EQ(Described(again), Described(samples));
   EXPECT_EQ(again[0].files[0].modified, 1'234'567'890'123'456'789);
   EXPECT_EQ(again[0].files[1].modified, 0);
   EXPECT_EQ(again[0].files[1].mode, 0444U);
@@ -275,7 +275,7 @@ TEST(WebDataset, RefusesKeysThatReadersWouldCut) {
   WriteAll(*Must(CreateWebDataset(path, {.dot_replacement = "_"})),
            {MakeSample("a.b/v1.2", {{"x", "1"}})});
   auto source = Must(OpenWebDataset({Must(ParseLocation(path))}, {}));
-  EXPECT_THAT(Told(ReadAll(*source)), ElementsAre("a.b/v1_2: x=1"));
+  EXPECT_THAT(Described(ReadAll(*source)), ElementsAre("a.b/v1_2: x=1"));
 }
 
 }  // namespace

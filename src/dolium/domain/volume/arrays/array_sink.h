@@ -1,9 +1,9 @@
 // ArraySink: a three-dimensional array on its way out to a file that people can use.
 //
-//   .npy           NumPy, dimensions x, y, z and (if several) channel, or as told
+//   .npy           NumPy, dimensions x, y, z and (if several) channel, or as asked
 //   .tif .tiff     TIFF: a page for each z, a sample for each channel; BigTIFF if it may
 //                  exceed 4 GB
-//   .raw           bare little-endian numbers: x fastest, then y, z, channel, or as told
+//   .raw           bare little-endian numbers: x fastest, then y, z, channel, or as asked
 //
 // The file appears whole or not at all.
 #pragma once

@@ -332,7 +332,7 @@ class Hdf5Array final : public NumberArray {
     return {};
   }
 
-  // Sizes of the pieces in which a box is read: whole in the fastest dimensions, and at
+  // Sizes of the parts in which a box is read: whole in the fastest dimensions, and at
   // least a chunk in the others, as memory allows.
   Part ChooseStep(const Part& whole) const {
     Part step = whole;
@@ -348,18 +348,18 @@ class Hdf5Array final : public NumberArray {
     return step;
   }
 
-  // Reads the pieces of `part` from dimension `i` on.
+  // Reads the parts of `part` from dimension `i` on.
   Result<void> ReadSteps(size_t i, const Part& whole, const Part& step, Part& part,
                          const Box& box, MutableBytes buffer, MutableBytes into) const {
     if (i == part.count.size()) return ReadAndTurn(part, box, buffer, into);
     const hsize_t end = whole.begin[i] + whole.count[i];
     for (hsize_t begin = whole.begin[i]; begin < end;) {
-      // Up to a border between chunks, so that none is read twice.
-      const hsize_t border = begin / chunk_[i] * chunk_[i] + step.count[i];
+      // Up to a boundary between chunks, so that none is read twice.
+      const hsize_t boundary = begin / chunk_[i] * chunk_[i] + step.count[i];
       part.begin[i] = begin;
       part.count[i] = step.count[i] == whole.count[i]
                           ? whole.count[i]
-                          : std::min<hsize_t>(end, border) - begin;
+                          : std::min<hsize_t>(end, boundary) - begin;
       DOLIUM_TRY_VOID(ReadSteps(i + 1, whole, step, part, box, buffer, into));
       begin += part.count[i];
     }

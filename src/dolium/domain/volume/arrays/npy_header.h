@@ -25,7 +25,7 @@ struct NpyHeader {
   uint64_t data_offset = 0;
 };
 
-// Understands versions 1 to 3 at the head of a file. kCorrupt if it is no such header;
+// Understands versions 1 to 3 at the start of a file. kCorrupt if it is no such header;
 // kUnsupported if it is one of something other than numbers, or one past the limit.
 Result<NpyHeader> ParseNpyHeader(BytesView head);
 

@@ -1,4 +1,4 @@
-// The head of a NumPy file of arbitrary bytes, and the axes of the array that it tells
+// The header of a NumPy file of arbitrary bytes, and the axes of the array that it gives
 // of.
 #include <cstddef>
 #include <cstdint>

@@ -51,7 +51,7 @@ Result<void> CheckSamePage(const PageShape& found, const PageShape& first);
 // A file that is one page. A file is looked at to learn its shape, and read later.
 struct PageFormat {
   std::string_view name;  // "PNG"
-  // The shape, from the head of the file.
+  // The shape, from the header of the file.
   Result<PageShape> (*describe)(const std::string& path);
   // Precondition: the window is within `shape`. kCorrupt if the page is of another shape
   // by now.

@@ -1,4 +1,4 @@
-// Suffixes of file names, by which kinds of files are told apart.
+// Suffixes of file names, by which kinds of files are distinguished.
 #pragma once
 
 #include <string>

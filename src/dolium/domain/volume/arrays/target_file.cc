@@ -54,7 +54,7 @@ Result<void> TargetFile::CreateTemporary() {
     temporary_.clear();
     return SystemError(errno, "cannot create a temporary beside it");
   }
-  // Tells those who clean up that the writer lives; some file systems have no locks.
+  // Shows those who clean up that the writer lives; some file systems have no locks.
   RetryOnSignal([&] { return flock(file_.get(), LOCK_EX); });
   return {};
 }

@@ -20,7 +20,7 @@ namespace {
 // Strips and tiles that unpack to more than this must be stored in a fair part of it.
 constexpr uint64_t kAlwaysAllowed = uint64_t{64} << 20;
 constexpr uint64_t kMaxRatio = 65536;
-constexpr uint64_t kMaxPiece = uint64_t{4} << 30;
+constexpr uint64_t kMaxStrile = uint64_t{4} << 30;
 constexpr std::string_view kImageJ = "ImageJ=";
 
 // A tag's value, or what the specification says it is if absent; 0 if it says nothing.
@@ -57,14 +57,14 @@ std::optional<NumberType> TypeOf(uint16_t format, uint16_t bits) {
 
 // How a strip or tile lies in memory or in the file: interleaved, or one for each
 // channel.
-struct PieceLayout {
-  int64_t planes = 1;    // pieces for the same place
+struct StrileLayout {
+  int64_t planes = 1;    // striles for the same location
   int64_t channels = 1;  // in each
   int64_t channel_stride = 0;
   int64_t x_stride = 0;
   int64_t row_stride = 0;
 
-  PieceLayout(TIFF* tiff, const PageShape& shape, int64_t width) {
+  StrileLayout(TIFF* tiff, const PageShape& shape, int64_t width) {
     const int64_t size = static_cast<int64_t>(SizeOf(shape.type));
     const bool separate =
         Tag<uint16_t>(tiff, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE;
@@ -75,29 +75,29 @@ struct PieceLayout {
   }
 };
 
-// Where the window and a piece of the page meet.
+// Where the window and a strip or tile of the page meet.
 struct Overlap {
   int64_t x = 0;
   int64_t y = 0;
   int64_t width = 0;
   int64_t height = 0;
 
-  Overlap(const PageWindow& window, int64_t left, int64_t top, int64_t piece_width,
-          int64_t piece_height)
+  Overlap(const PageWindow& window, int64_t left, int64_t top, int64_t strile_width,
+          int64_t strile_height)
       : x(std::max(window.x, left)),
         y(std::max(window.y, top)),
-        width(std::min(window.x + window.width, left + piece_width) - x),
-        height(std::min(window.y + window.height, top + piece_height) - y) {}
+        width(std::min(window.x + window.width, left + strile_width) - x),
+        height(std::min(window.y + window.height, top + strile_height) - y) {}
 
-  StridedBox Copy(const PieceLayout& piece, const PageWindow& window,
+  StridedBox Copy(const StrileLayout& strile, const PageWindow& window,
                   size_t number_size) const {
-    return {{{width, piece.x_stride, static_cast<int64_t>(number_size)},
-             {height, piece.row_stride, window.row_stride},
+    return {{{width, strile.x_stride, static_cast<int64_t>(number_size)},
+             {height, strile.row_stride, window.row_stride},
              {1, 0, 0},
-             {piece.channels, piece.channel_stride, window.channel_stride}}};
+             {strile.channels, strile.channel_stride, window.channel_stride}}};
   }
-  int64_t From(const PieceLayout& piece, int64_t left, int64_t top) const {
-    return (x - left) * piece.x_stride + (y - top) * piece.row_stride;
+  int64_t From(const StrileLayout& strile, int64_t left, int64_t top) const {
+    return (x - left) * strile.x_stride + (y - top) * strile.row_stride;
   }
   std::byte* To(const PageWindow& window, size_t number_size, int64_t plane) const {
     return window.to + (x - window.x) * static_cast<int64_t>(number_size) +
@@ -207,17 +207,17 @@ bool TiffFile::reads_whole_pages() const {
   return TIFFIsTiled(tiff_) == 0 && !IsPlainStrips();
 }
 
-Result<void> TiffFile::CheckPiece(uint32_t piece, uint64_t unpacked) {
+Result<void> TiffFile::CheckStrile(uint32_t strile, uint64_t unpacked) {
   int failed = 0;
-  const uint64_t stored = TIFFGetStrileByteCountWithErr(tiff_, piece, &failed);
+  const uint64_t stored = TIFFGetStrileByteCountWithErr(tiff_, strile, &failed);
   if (failed != 0)
     return messages_.ToError(ErrorCode::kCorrupt, "no sizes of strips or tiles");
-  if (unpacked > kMaxPiece) {
+  if (unpacked > kMaxStrile) {
     return Unsupported(
-        fmt::format("strips or tiles of {} bytes, more than {}", unpacked, kMaxPiece));
+        fmt::format("strips or tiles of {} bytes, more than {}", unpacked, kMaxStrile));
   }
   if (unpacked == 0 || (unpacked > kAlwaysAllowed && unpacked / kMaxRatio > stored)) {
-    return Corrupt(fmt::format("strip or tile {} of {} bytes is stored in {}", piece,
+    return Corrupt(fmt::format("strip or tile {} of {} bytes is stored in {}", strile,
                                unpacked, stored));
   }
   return {};
@@ -231,7 +231,7 @@ Result<void> TiffFile::Read(const PageShape& shape, const PageWindow& window) {
 }
 
 Result<void> TiffFile::ReadPlainStrips(const PageShape& shape, const PageWindow& window) {
-  const PieceLayout layout(tiff_, shape, shape.width);
+  const StrileLayout layout(tiff_, shape, shape.width);
   const size_t number_size = SizeOf(shape.type);
   const int64_t rows = RowsPerStrip(tiff_, shape);
   for (int64_t plane = 0; plane < layout.planes; ++plane) {
@@ -263,7 +263,7 @@ Result<void> TiffFile::ReadPlainStrips(const PageShape& shape, const PageWindow&
 }
 
 Result<void> TiffFile::ReadStrips(const PageShape& shape, const PageWindow& window) {
-  const PieceLayout layout(tiff_, shape, shape.width);
+  const StrileLayout layout(tiff_, shape, shape.width);
   const size_t number_size = SizeOf(shape.type);
   const int64_t rows = RowsPerStrip(tiff_, shape);
   std::optional<Buffer> buffer;
@@ -274,7 +274,7 @@ Result<void> TiffFile::ReadStrips(const PageShape& shape, const PageWindow& wind
                                               static_cast<uint16_t>(plane));
       const int64_t height = std::min(rows, shape.height - top);
       const tmsize_t bytes = height * layout.row_stride;
-      DOLIUM_TRY_VOID(CheckPiece(strip, static_cast<uint64_t>(bytes)));
+      DOLIUM_TRY_VOID(CheckStrile(strip, static_cast<uint64_t>(bytes)));
       if (!buffer) buffer.emplace(static_cast<size_t>(rows * layout.row_stride));
       std::byte* const unpacked = buffer->view().data();
       if (TIFFReadEncodedStrip(tiff_, strip, unpacked, bytes) != bytes) {
@@ -293,7 +293,7 @@ Result<void> TiffFile::ReadStrips(const PageShape& shape, const PageWindow& wind
 Result<void> TiffFile::ReadTiles(const PageShape& shape, const PageWindow& window) {
   const int64_t width = Tag<uint32_t>(tiff_, TIFFTAG_TILEWIDTH);
   const int64_t height = Tag<uint32_t>(tiff_, TIFFTAG_TILELENGTH);
-  const PieceLayout layout(tiff_, shape, width);
+  const StrileLayout layout(tiff_, shape, width);
   const size_t number_size = SizeOf(shape.type);
   const uint64_t bytes = TIFFTileSize64(tiff_);
   if (width == 0 || height == 0 ||
@@ -310,7 +310,7 @@ Result<void> TiffFile::ReadTiles(const PageShape& shape, const PageWindow& windo
         const uint32_t tile =
             TIFFComputeTile(tiff_, static_cast<uint32_t>(left),
                             static_cast<uint32_t>(top), 0, static_cast<uint16_t>(plane));
-        DOLIUM_TRY_VOID(CheckPiece(tile, bytes));
+        DOLIUM_TRY_VOID(CheckStrile(tile, bytes));
         if (!buffer) buffer.emplace(static_cast<size_t>(bytes));
         std::byte* const unpacked = buffer->view().data();
         if (TIFFReadEncodedTile(tiff_, tile, unpacked, static_cast<tmsize_t>(bytes)) !=
@@ -345,7 +345,7 @@ TiffFile::ImageJPages TiffFile::DescribeImageJPages() const {
 
 TiffFile::Hyperstack TiffFile::DescribeHyperstack(const PageShape& shape) {
   Hyperstack stack;
-  if (!IsPlainStrips() || PieceLayout(tiff_, shape, shape.width).planes != 1) {
+  if (!IsPlainStrips() || StrileLayout(tiff_, shape, shape.width).planes != 1) {
     return stack;
   }
   const int64_t pages = ImageJNumber(ImageJDescription(), "images");
@@ -355,7 +355,7 @@ TiffFile::Hyperstack TiffFile::DescribeHyperstack(const PageShape& shape) {
   const int64_t rows = RowsPerStrip(tiff_, shape);
   const uint64_t first = TIFFGetStrileOffset(tiff_, 0);
   const uint64_t strip_bytes =
-      static_cast<uint64_t>(PieceLayout(tiff_, shape, shape.width).row_stride * rows);
+      static_cast<uint64_t>(StrileLayout(tiff_, shape, shape.width).row_stride * rows);
   const uint32_t strips = TIFFNumberOfStrips(tiff_);
   for (uint32_t strip = 1; strip < strips; ++strip) {
     if (TIFFGetStrileOffset(tiff_, strip) != first + strip * strip_bytes) return stack;

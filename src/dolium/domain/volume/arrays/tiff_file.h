@@ -70,7 +70,7 @@ class TiffFile {
   Result<void> ReadStrips(const PageShape& shape, const PageWindow& window);
   Result<void> ReadTiles(const PageShape& shape, const PageWindow& window);
   // kCorrupt or kUnsupported if a strip or tile would unpack to too much.
-  Result<void> CheckPiece(uint32_t piece, uint64_t unpacked);
+  Result<void> CheckStrile(uint32_t strile, uint64_t unpacked);
 
   InputFile file_;
   TiffMessages messages_;

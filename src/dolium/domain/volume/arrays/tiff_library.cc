@@ -17,7 +17,7 @@ namespace {
 // libtiff allocates nothing larger by itself: tables of strips, packed strips.
 constexpr tmsize_t kMaxAllocation = tmsize_t{2} << 30;
 
-// Returns 1: nobody else is to be told.
+// Returns 1: nobody else is to be notified.
 int OnError(TIFF*, void* messages, const char* module, const char* format,
             va_list arguments) {
   char text[400];

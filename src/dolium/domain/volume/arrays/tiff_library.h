@@ -17,7 +17,7 @@ class TiffMessages {
   bool empty() const { return first_.empty(); }
 
   // `code`, `action`, and libtiff's first message since the last Clear(): those after it
-  // tell of its consequences.
+  // report its consequences.
   Error ToError(ErrorCode code, std::string action) const;
 
   void Add(std::string message) {

@@ -175,9 +175,9 @@ struct TiffTag {
   uint32_t count = 1;
 };
 
-// The head of a TIFF: one directory with these tags, `next` for the offset of another.
-std::string TiffHead(const std::vector<TiffTag>& tags, uint32_t next = 0,
-                     bool big_endian = false) {
+// The header of a TIFF: one directory with these tags, `next` for the offset of another.
+std::string TiffHeader(const std::vector<TiffTag>& tags, uint32_t next = 0,
+                       bool big_endian = false) {
   std::string out = big_endian ? "MM" : "II";
   out += Stored(uint16_t{42}, big_endian) + Stored(uint32_t{8}, big_endian);
   out += Stored(static_cast<uint16_t>(tags.size()), big_endian);
@@ -193,15 +193,15 @@ TEST_F(TiffStackTest, ReadsImageJStacksOfOneDirectory) {
   const uint32_t length = static_cast<uint32_t>(description.size()) + 1;
   const uint32_t head = 8 + 2 + 8 * 12 + 4;
   for (const bool big_endian : {false, true}) {
-    std::string file = TiffHead({{TIFFTAG_IMAGEWIDTH, 4},
-                                 {TIFFTAG_IMAGELENGTH, 3},
-                                 {TIFFTAG_BITSPERSAMPLE, 16},
-                                 {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK},
-                                 {TIFFTAG_IMAGEDESCRIPTION, head, 2, length},
-                                 {TIFFTAG_STRIPOFFSETS, head + length},
-                                 {TIFFTAG_ROWSPERSTRIP, 3},
-                                 {TIFFTAG_STRIPBYTECOUNTS, 24}},
-                                0, big_endian);
+    std::string file = TiffHeader({{TIFFTAG_IMAGEWIDTH, 4},
+                                   {TIFFTAG_IMAGELENGTH, 3},
+                                   {TIFFTAG_BITSPERSAMPLE, 16},
+                                   {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK},
+                                   {TIFFTAG_IMAGEDESCRIPTION, head, 2, length},
+                                   {TIFFTAG_STRIPOFFSETS, head + length},
+                                   {TIFFTAG_ROWSPERSTRIP, 3},
+                                   {TIFFTAG_STRIPBYTECOUNTS, 24}},
+                                  0, big_endian);
     ASSERT_EQ(file.size(), head);
     file += description + '\0';
     for (uint16_t i = 0; i < 36; ++i) file += Stored(i, big_endian);
@@ -245,14 +245,14 @@ TEST_F(TiffStackTest, ReadsImageJChannelsOfOneDirectory) {
   const std::string description = "ImageJ=1.53t\nimages=6\nchannels=2\nslices=3\n";
   const uint32_t length = static_cast<uint32_t>(description.size()) + 1;
   const uint32_t head = 8 + 2 + 8 * 12 + 4;
-  std::string file = TiffHead({{TIFFTAG_IMAGEWIDTH, 2},
-                               {TIFFTAG_IMAGELENGTH, 1},
-                               {TIFFTAG_BITSPERSAMPLE, 8},
-                               {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK},
-                               {TIFFTAG_IMAGEDESCRIPTION, head, 2, length},
-                               {TIFFTAG_STRIPOFFSETS, head + length},
-                               {TIFFTAG_ROWSPERSTRIP, 1},
-                               {TIFFTAG_STRIPBYTECOUNTS, 2}});
+  std::string file = TiffHeader({{TIFFTAG_IMAGEWIDTH, 2},
+                                 {TIFFTAG_IMAGELENGTH, 1},
+                                 {TIFFTAG_BITSPERSAMPLE, 8},
+                                 {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK},
+                                 {TIFFTAG_IMAGEDESCRIPTION, head, 2, length},
+                                 {TIFFTAG_STRIPOFFSETS, head + length},
+                                 {TIFFTAG_ROWSPERSTRIP, 1},
+                                 {TIFFTAG_STRIPBYTECOUNTS, 2}});
   file += description + '\0' + BytesOf(Count<uint8_t>(12));
   WriteFile(path_, file);
   const auto source = Open();
@@ -319,7 +319,7 @@ TEST_F(TiffStackTest, RefusesAbsurdSizesWithoutAllocatingThem) {
       {{258, 8}, {273, 8}},
   };
   for (const auto& tags : cases) {
-    WriteFile(path_, TiffHead(tags) + std::string(100, 'x'));
+    WriteFile(path_, TiffHeader(tags) + std::string(100, 'x'));
     const auto source = OpenArraySource({.path = path_});
     if (!source) {
       EXPECT_EQ(source.error().code, ErrorCode::kCorrupt) << source.error().message;
@@ -335,7 +335,7 @@ TEST_F(TiffStackTest, RefusesAbsurdSizesWithoutAllocatingThem) {
 }
 
 TEST_F(TiffStackTest, RefusesDirectoriesInACircle) {
-  WriteFile(path_, TiffHead({{256, 1}, {257, 1}, {258, 8}, {273, 8}, {279, 1}}, 8));
+  WriteFile(path_, TiffHeader({{256, 1}, {257, 1}, {258, 8}, {273, 8}, {279, 1}}, 8));
   EXPECT_EQ(ErrorOf({.path = path_}).code, ErrorCode::kCorrupt);
 }
 

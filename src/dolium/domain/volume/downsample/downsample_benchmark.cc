@@ -1,6 +1,6 @@
 // Downsampling by 2x2x1 and 2x2x2, in voxels of input per second: images of noise, labels
-// as cells with smooth borders, labels of noise (no block is uniform). Chunks stay in the
-// L2 cache; slabs do not.
+// as cells with smooth boundaries, labels of noise (no block is uniform). Chunks stay in
+// the L2 cache; slabs do not.
 
 #include <array>
 #include <cmath>

@@ -123,7 +123,7 @@ class DvidChunks : public ChunkStorage {
 };
 
 Result<std::optional<std::string>> FindSpec(const Location& location,
-                                            const ExportOptions& options) {
+                                            const DvidReadOptions& options) {
   if (options.spec) return *options.spec;
   DOLIUM_TRY(const auto shard, location.store->Stat(location.path));
   if (shard) return std::nullopt;  // There is nothing within it.
@@ -142,7 +142,7 @@ Result<void> CheckSpecScale(const ScaleInfo& scale, size_t index) {
   }
   if (scale.voxel_offset != Vec3{0, 0, 0}) {
     return InvalidArgument(fmt::format(
-        "the spec has a voxel_offset of {} at scale {}, which DVID does not heed: shards "
+        "the spec has a voxel_offset of {} at scale {}, which DVID ignores: shards "
         "would not line up; set it to 0,0,0 and enlarge the size",
         ToString(scale.voxel_offset), index));
   }
@@ -167,7 +167,7 @@ VolumeInfo InfoOfLabels() {
   return info;
 }
 
-// As far as no spec tells.
+// As far as no spec says.
 ScaleInfo MakeScale(size_t number, const Vec3& size, const Resolution& finest) {
   ScaleInfo scale;
   scale.size = size;
@@ -181,7 +181,7 @@ ScaleInfo MakeScale(size_t number, const Vec3& size, const Resolution& finest) {
 }  // namespace
 
 Result<std::optional<DvidExport>> DvidExport::Open(const Location& location,
-                                                   const ExportOptions& options) {
+                                                   const DvidReadOptions& options) {
   auto listed = dvid::ListScales(location);
   if (!listed) {
     const ErrorCode code = listed.error().code;
@@ -342,7 +342,7 @@ namespace {
 
 // One shard's part of the report.
 struct ShardReport {
-  std::vector<dvid::Key> keys;  // of its blocks, where names do not tell the shard
+  std::vector<dvid::Key> keys;  // of its blocks, where names do not give the shard
   uint64_t blocks = 0;
   uint64_t outside = 0;
   uint64_t damaged = 0;
@@ -408,7 +408,7 @@ Result<ShardReport> CheckShard(const dvid::ExportScale& scale, const Grid& grid,
   return report;
 }
 
-// Where names do not tell, a block may be in several shards; the first of them is read.
+// Where names do not decide, a block may be in several shards; the first of them is read.
 void CheckTwice(const dvid::ExportScale& scale, std::vector<ShardReport>& shards) {
   std::map<dvid::Key, size_t> first;
   for (size_t i = 0; i < shards.size(); ++i) {

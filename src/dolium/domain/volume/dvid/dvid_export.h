@@ -25,18 +25,18 @@ namespace dolium::volume {
 // The object of an export that has its spec.
 inline constexpr std::string_view kSpecName = "spec.json";
 
-struct ExportOptions {
+struct DvidReadOptions {
   dvid::LabelKind labels = dvid::LabelKind::kLabels;
   // The text that the export was made with: sizes, resolutions, sharding. Without it,
   // that of a `spec.json` in the export; without that, sizes are those of the blocks that
   // are there, and each scale has half of the one before.
   std::optional<std::string> spec = {};
-  Resolution resolution = {1, 1, 1};  // of scale 0, where no spec tells
+  Resolution resolution = {1, 1, 1};  // of scale 0, where no spec says
   dvid::Coordinates coordinates = dvid::Coordinates::kAuto;
   // Take what is whole out of damaged shards; a damaged block is as if it was not there.
   bool salvage = false;
 
-  friend bool operator==(const ExportOptions&, const ExportOptions&) = default;
+  friend bool operator==(const DvidReadOptions&, const DvidReadOptions&) = default;
 };
 
 class DvidExport {
@@ -44,11 +44,11 @@ class DvidExport {
   // Nullopt if there are no shards at `location`. kInvalidArgument for a spec that DVID
   // could not have exported by.
   static Result<std::optional<DvidExport>> Open(const Location& location,
-                                                const ExportOptions& options);
+                                                const DvidReadOptions& options);
 
   const Location& location() const { return location_; }
   const VolumeInfo& info() const { return info_; }
-  const ExportOptions& options() const { return options_; }
+  const DvidReadOptions& options() const { return options_; }
   const std::shared_ptr<const dvid::ExportScale>& scale(size_t index) const {
     return scales_[index];
   }
@@ -61,11 +61,11 @@ class DvidExport {
   std::shared_ptr<ChunkStorage> OpenStorage(size_t index, const Grid& grid) const;
 
  private:
-  DvidExport(Location location, ExportOptions options)
+  DvidExport(Location location, DvidReadOptions options)
       : location_(std::move(location)), options_(std::move(options)) {}
 
   Location location_;
-  ExportOptions options_;
+  DvidReadOptions options_;
   std::optional<VolumeInfo> spec_;
   VolumeInfo info_;
   std::vector<std::shared_ptr<const dvid::ExportScale>> scales_;
@@ -73,13 +73,13 @@ class DvidExport {
 };
 
 // The spec that an export of this volume has: its scales with blocks for chunks, from
-// coordinate 0 on, as DVID heeds no offset. Shards stay if they are cubes of such chunks.
+// coordinate 0 on, as DVID ignores offsets. Shards stay if they are cubes of such chunks.
 VolumeInfo SpecOf(const VolumeInfo& info);
 
 // Whether a block with these labels is as good as none.
 bool AllZero(const dvid::LabelList& list);
 
-// What the indexes of all shards tell, before anything is converted.
+// What the indexes of all shards say, before anything is converted.
 struct ExportReport {
   uint64_t blocks = 0;
   // Outside of the volume: DVID exports a column of blocks too many where a size is a

@@ -158,7 +158,7 @@ void WriteRow(const Location& location, const dvid::Key& key,
   };
   const ByteVector first = list(labels);
   const ByteVector second = list(supervoxels);
-  const auto writer = Must(dvid::ShardWriter::Begin(location, {}));
+  const auto writer = Must(dvid::DvidShardWriter::Begin(location, {}));
   Must(writer->Add({.block = key,
                     .labels = dvid::LabelList(first),
                     .supervoxels = dvid::LabelList(second),
@@ -192,7 +192,7 @@ TEST_F(DvidExportTest, RefusesListsThatAreNotTheBlocks) {
 TEST_F(DvidExportTest, RefusesBlocksInTheWrongShard) {
   dvid::WriteTestShard(location_.Child("s0").Child("256_0_0.arrow"),
                        {{{0, 1, 0}, second_}, {{4, 0, 0}, second_}});
-  const ExportOptions options{.spec = Spec("384, 128, 64")};
+  const DvidReadOptions options{.spec = Spec("384, 128, 64")};
   const auto exported = Must(DvidExport::Open(location_, options));
   const ExportReport report = Must(CheckExport(*exported, 1, {}));
   ASSERT_EQ(report.damage.size(), 1U);
@@ -212,7 +212,7 @@ TEST_F(DvidExportTest, SalvagesBlocksFromTheWrongShard) {
   dvid::WriteTestShard(
       location_.Child("s0").Child("256_0_0.arrow"),
       {{{0, 1, 0}, second_}, {{4, 0, 0}, second_}, {{0, 0, 0}, second_}});
-  const ExportOptions options{.labels = dvid::LabelKind::kSupervoxels, .salvage = true};
+  const DvidReadOptions options{.labels = dvid::LabelKind::kSupervoxels, .salvage = true};
   const auto exported = Must(DvidExport::Open(location_, options));
   const ExportReport report = Must(CheckExport(*exported, 1, {}));
   EXPECT_TRUE(report.damage.empty());
@@ -238,7 +238,7 @@ TEST_F(DvidExportTest, LetsBlocksOutsideOfTheVolumeLieAnywhere) {
   EXPECT_THAT(report.of_spec[0].message, HasSubstr("1 of 5 blocks lie outside"));
 }
 
-TEST_F(DvidExportTest, TellsOfBlocksInTwoShardsWhereNamesDoNotTell) {
+TEST_F(DvidExportTest, ReportsBlocksInTwoShardsWhereNamesDoNotDecide) {
   const Location location{std::make_shared<MemoryStore>("test"), "named"};
   dvid::WriteTestShard(location.Child("a.arrow"), {{{0, 0, 0}, first_}});
   dvid::WriteTestShard(location.Child("b.arrow"),
@@ -261,7 +261,7 @@ TEST_F(DvidExportTest, LeavesDamagedBlocksOutWithSalvage) {
   voxels[0] = 9;
   WriteRow(location_.Child("s0").Child("256_0_0.arrow"), {4, 0, 0}, voxels, {5, 9},
            {5, 9});
-  const ExportOptions options{.spec = Spec("384, 128, 64"), .salvage = true};
+  const DvidReadOptions options{.spec = Spec("384, 128, 64"), .salvage = true};
   const auto exported = Must(DvidExport::Open(location_, options));
   const ExportReport report = Must(CheckExport(*exported, 1, {}));
   EXPECT_TRUE(report.damage.empty());

@@ -131,7 +131,7 @@ struct PortableLabelKernels {
     }
   }
 
-  // Copies the low halves of uint64 labels. False if these do not tell the labels apart
+  // Copies the low halves of uint64 labels. False if these do not distinguish the labels
   // in the simplest of ways, `to` is then useless: each label but 0 has this high half,
   // and a low half that is not 0.
   static bool CopyLow(SourceBlock block, uint32_t high, uint32_t* to) {

@@ -128,7 +128,7 @@ const std::vector<Golden>& Goldens() {
        {8, 8, 8},
        {5, 5, 5, 5, 1005, 1005, 1005, 1005},
        {2, 5, 2, 2, 5, 2, 2, 1005}},
-      // One label more than 4 bits can tell apart.
+      // One label more than 4 bits can distinguish.
       {{{3, 3, 3}, 1, k32},
        {3, 3, 3},
        {100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113,

@@ -175,7 +175,7 @@ struct CompressoDigest {
 };
 
 // Of what compresso 3.3.3 makes of these arrays. The last one has more windows than 4 x 4
-// ones can be told apart.
+// ones can be distinguished.
 constexpr CompressoDigest kCompressoDigests[] = {
     // clang-format off
     {DataType::kUint8, {65, 33, 9}, {3, 200, 0, 1}, 6918, 0xce574b45a28523b1},

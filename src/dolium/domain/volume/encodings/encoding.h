@@ -29,7 +29,7 @@ std::string_view ToString(Encoding encoding);
 // Ignores case; nullopt if there is no such encoding.
 std::optional<Encoding> ParseEncoding(std::string_view name);
 
-// An encoding with all that its encoder may be told. Decoders use block_size only.
+// An encoding with all that its encoder may be given. Decoders use block_size only.
 struct EncodingSpec {
   Encoding encoding = Encoding::kRaw;
   Vec3 block_size = {8, 8, 8};  // compressed_segmentation

@@ -201,7 +201,7 @@ TEST(EncodeVoxels, LosesLittleIfLossy) {
   });
 }
 
-TEST(EncodeVoxels, HeedsItsOptions) {
+TEST(EncodeVoxels, HonoursItsOptions) {
   const ArrayShape shape{{64, 64, 4}, 1, kUint8};
   const ByteVector voxels = Smooth(shape);
   const auto size = [&](const EncodingSpec& spec) {

@@ -33,7 +33,7 @@ JxlPixelFormat PixelFormatOf(uint64_t components) {
 
 // How the frames of an image make up a chunk.
 struct Frames {
-  uint64_t components = 1;  // 1: they are pieces of its planes, one after another
+  uint64_t components = 1;  // 1: they are parts of its planes, one after another
   uint64_t pixels = 0;      // of one frame
   uint64_t wanted = 0;      // pixels of all
 };

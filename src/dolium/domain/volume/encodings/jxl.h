@@ -21,8 +21,8 @@ struct JxlOptions {
 // The error libjxl may make at a quality below 100, in its own measure: 1 is barely seen.
 float JxlDistance(int quality);
 
-// Fills `voxels`. Grey frames are the chunk in pieces, as many as there are, channel
-// after channel; frames of 3 or 4 components are pieces of all channels at once. kCorrupt
+// Fills `voxels`. Grey frames are the chunk in parts, as many as there are, channel
+// after channel; frames of 3 or 4 components are parts of all channels at once. kCorrupt
 // if `stored` is no JPEG XL, is damaged or cut short, or is not of this shape. The size
 // is compared before pixels are decoded; but libjxl bounds neither the time nor the
 // memory that a frame larger than its image takes. Precondition: uint8, voxels.size() ==

@@ -15,7 +15,7 @@
 namespace dolium::volume {
 namespace {
 
-// libpng, and with it most readers, takes no larger ones unless told to.
+// libpng, and with it most readers, takes no larger ones unless asked to.
 constexpr uint64_t kMaxPngSide = 1'000'000;
 // Text and profiles, which libspng unpacks and we do not want.
 constexpr size_t kMaxMetadata = size_t{1} << 20;

@@ -29,8 +29,8 @@ std::vector<uint64_t> TestVoxels(uint64_t seed, size_t labels) {
 }
 
 void WriteTestShard(const Location& location, const std::vector<TestBlock>& blocks,
-                    const ShardWriterOptions& options) {
-  const auto writer = Must(ShardWriter::Begin(location, options));
+                    const DvidShardWriterOptions& options) {
+  const auto writer = Must(DvidShardWriter::Begin(location, options));
   for (const TestBlock& block : blocks) {
     const ByteVector bytes = EncodeBlock(kTestGrid, block.voxels);
     const LabelBlock parsed = Must(LabelBlock::Parse(bytes));

@@ -32,6 +32,6 @@ struct TestBlock {
 
 // Writes a shard of these blocks, with labels by LabelOf().
 void WriteTestShard(const Location& location, const std::vector<TestBlock>& blocks,
-                    const ShardWriterOptions& options = {});
+                    const DvidShardWriterOptions& options = {});
 
 }  // namespace dolium::dvid

@@ -189,8 +189,8 @@ void ExpectEqual(const Sample& found, const Sample& expected) {
 std::string Blocks(const std::vector<Sample>& samples, const EncodeOptions& options) {
   std::string blocks;
   for (const Sample& sample : samples) {
-    for (const Bytes& piece : Must(EncodeRecord(sample, options)).pieces) {
-      blocks += AsText(piece);
+    for (const Bytes& segment : Must(EncodeRecord(sample, options)).segments) {
+      blocks += AsText(segment);
     }
   }
   return blocks;

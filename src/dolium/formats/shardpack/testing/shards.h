@@ -50,7 +50,7 @@ std::vector<std::string> Pack(const std::vector<Sample>& samples, PackOptions op
 // All samples of a shard, by number.
 std::vector<Sample> ReadSamples(const Location& location);
 
-// What VerifyShard tells: "error record", "warning padding", in order of the alphabet,
+// What VerifyShard reports: "error record", "warning padding", in order of the alphabet,
 // each once.
 std::vector<std::string> Verdicts(const Location& location, bool contents = true);
 

@@ -1,4 +1,4 @@
-// Samples in tests: made from text, gathered from sources, told as text.
+// Samples in tests: made from text, gathered from sources, described as text.
 #pragma once
 
 #include <filesystem>
@@ -47,7 +47,7 @@ inline void WriteAll(SampleSink& sink, const std::vector<shardpack::Sample>& sam
 }
 
 // "key: name=data name=data".
-inline std::string Told(const shardpack::Sample& sample) {
+inline std::string Described(const shardpack::Sample& sample) {
   std::string out = sample.key + ":";
   for (const shardpack::File& file : sample.files) {
     out += fmt::format(" {}={}", file.name, AsText(file.data));
@@ -55,9 +55,9 @@ inline std::string Told(const shardpack::Sample& sample) {
   return out;
 }
 
-inline std::vector<std::string> Told(const std::vector<shardpack::Sample>& samples) {
+inline std::vector<std::string> Described(const std::vector<shardpack::Sample>& samples) {
   std::vector<std::string> out;
-  for (const shardpack::Sample& sample : samples) out.push_back(Told(sample));
+  for (const shardpack::Sample& sample : samples) out.push_back(Described(sample));
   return out;
 }
 

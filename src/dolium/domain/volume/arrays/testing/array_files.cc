@@ -54,7 +54,7 @@ void WritePage(TIFF* tiff, const TiffPages& how, const std::string& page) {
   if (!how.description.empty()) {
     TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, how.description.c_str());
   }
-  uint32_t piece = 0;
+  uint32_t strile = 0;
   const int rows = std::min(how.rows_per_strip, how.height);
   if (how.tile > 0) {
     TIFFSetField(tiff, TIFFTAG_TILEWIDTH, how.tile);
@@ -68,13 +68,13 @@ void WritePage(TIFF* tiff, const TiffPages& how, const std::string& page) {
       if (how.tile == 0) {
         std::string strip =
             Cut(how, page, 0, y, how.width, std::min(rows, how.height - y), channel);
-        Check(TIFFWriteEncodedStrip(tiff, piece++, strip.data(),
+        Check(TIFFWriteEncodedStrip(tiff, strile++, strip.data(),
                                     static_cast<tmsize_t>(strip.size())) >= 0);
         continue;
       }
       for (int x = 0; x < how.width; x += how.tile) {
         std::string tile = Cut(how, page, x, y, how.tile, how.tile, channel);
-        Check(TIFFWriteEncodedTile(tiff, piece++, tile.data(),
+        Check(TIFFWriteEncodedTile(tiff, strile++, tile.data(),
                                    static_cast<tmsize_t>(tile.size())) >= 0);
       }
     }

@@ -1,4 +1,4 @@
-// The heads of records and of their entries: parsed, checked, written.
+// The headers of records and of their entries: parsed, checked, written.
 //
 // Views point into the bytes that were parsed; those must outlive them.
 #pragma once
@@ -15,12 +15,12 @@ namespace dolium::shardpack {
 
 // How much of what is read is proved right.
 enum class Check : uint8_t {
-  kNone,   // sizes only, which everything rests on
-  kHeads,  // the checksums of heads too
-  kFull,   // and those of contents
+  kNone,     // sizes only, which everything rests on
+  kHeaders,  // the checksums of headers too
+  kFull,     // and those of contents
 };
 
-struct RecordHead {
+struct RecordHeader {
   uint64_t record_size = 0;  // of the whole block
   unsigned align_log2 = 3;
   uint8_t flags = 0;
@@ -38,7 +38,7 @@ struct PartNumber {
   uint32_t count = 0;
 };
 
-struct EntryHead {
+struct EntryHeader {
   uint64_t stored_size = 0;
   uint64_t raw_size = 0;
   uint32_t crc32c = 0;  // of the stored bytes; chunked: of the chunk table
@@ -58,25 +58,26 @@ struct EntryHead {
 // (no magic), so that what is there must be the index. kCorrupt for an impossible size.
 Result<std::optional<uint64_t>> ClaimedRecordSize(BytesView first16);
 
-// `block` is a whole record, or at least its head. kCorrupt (kind "record") if it is not.
-Result<RecordHead> ParseRecordHead(BytesView block, Check check);
+// `block` is a whole record, or at least its header. kCorrupt (kind "record") if it is
+// not.
+Result<RecordHeader> ParseRecordHeader(BytesView block, Check check);
 
-// The part number that the head's extensions tell. Does not fail for a head that
-// ParseRecordHead gave.
-Result<std::optional<PartNumber>> ParsePart(const RecordHead& head);
+// The part number that the header's extensions give. Does not fail for a header that
+// ParseRecordHeader gave.
+Result<std::optional<PartNumber>> ParsePart(const RecordHeader& header);
 
-// The entry whose head begins at `at` of `block`; the content lies within, if
-// `whole` (else only the head has to). kCorrupt (kind "entry") if it does not.
-Result<EntryHead> ParseEntryHead(BytesView block, uint64_t at, unsigned align_log2,
-                                 Check check, bool whole = true);
+// The entry whose header begins at `at` of `block`; the content lies within, if
+// `whole` (else only the header has to). kCorrupt (kind "entry") if it does not.
+Result<EntryHeader> ParseEntryHeader(BytesView block, uint64_t at, unsigned align_log2,
+                                     Check check, bool whole = true);
 
-// What an entry's extensions tell of it.
+// What an entry's extensions say of it.
 struct EntryExtras {
   Metadata metadata;  // its bytes are a view without an owner
   std::optional<int64_t> modified;
   std::optional<uint32_t> mode;
   std::optional<ArrayShape> array;
 };
-Result<EntryExtras> ParseExtras(const EntryHead& head);
+Result<EntryExtras> ParseExtras(const EntryHeader& header);
 
 }  // namespace dolium::shardpack

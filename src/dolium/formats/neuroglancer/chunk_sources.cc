@@ -1,4 +1,4 @@
-#include "dolium/formats/neuroglancer/piece_sources.h"
+#include "dolium/formats/neuroglancer/chunk_sources.h"
 
 #include <algorithm>
 
@@ -27,31 +27,34 @@ Result<uint64_t> FragmentBytesOf(const ShardReader& reader, const ChunkLocation&
   return fragments;
 }
 
-bool ByMinishardAndId(const Piece& a, const Piece& b) {
+bool ByMinishardAndId(const StoredChunk& a, const StoredChunk& b) {
   return a.minishard != b.minishard ? a.minishard < b.minishard : a.id < b.id;
 }
 
 }  // namespace
 
-void SortPieces(const ShardingSpec& spec, std::vector<Piece>& pieces) {
-  for (Piece& piece : pieces) {
-    piece.minishard = static_cast<uint32_t>(spec.PlaceOf(piece.id).minishard);
+void SortChunks(const ShardingSpec& spec, std::vector<StoredChunk>& stored_chunks) {
+  for (StoredChunk& stored_chunk : stored_chunks) {
+    stored_chunk.minishard =
+        static_cast<uint32_t>(spec.LocationOf(stored_chunk.id).minishard);
   }
-  if (!std::ranges::is_sorted(pieces, ByMinishardAndId)) {
-    std::ranges::sort(pieces, ByMinishardAndId);
+  if (!std::ranges::is_sorted(stored_chunks, ByMinishardAndId)) {
+    std::ranges::sort(stored_chunks, ByMinishardAndId);
   }
 }
 
-ListSource::ListSource(const ShardingSpec& spec, std::vector<Piece> pieces,
-                       std::vector<PieceInput> inputs)
-    : pieces_(std::move(pieces)), inputs_(std::move(inputs)) {
-  SortPieces(spec, pieces_);
+ListSource::ListSource(const ShardingSpec& spec, std::vector<StoredChunk> stored_chunks,
+                       std::vector<ChunkInput> inputs)
+    : stored_chunks_(std::move(stored_chunks)), inputs_(std::move(inputs)) {
+  SortChunks(spec, stored_chunks_);
 }
 
-Result<void> ListSource::Load(uint64_t minishard, std::vector<Piece>& pieces) {
-  while (next_ < pieces_.size() && pieces_[next_].minishard < minishard) ++next_;
-  while (next_ < pieces_.size() && pieces_[next_].minishard == minishard) {
-    pieces.push_back(pieces_[next_++]);
+Result<void> ListSource::Load(uint64_t minishard,
+                              std::vector<StoredChunk>& stored_chunks) {
+  while (next_ < stored_chunks_.size() && stored_chunks_[next_].minishard < minishard)
+    ++next_;
+  while (next_ < stored_chunks_.size() && stored_chunks_[next_].minishard == minishard) {
+    stored_chunks.push_back(stored_chunks_[next_++]);
   }
   return {};
 }
@@ -97,24 +100,25 @@ Result<Minishard> ShardSource::LoadMinishard(uint64_t minishard) {
              reader_.ReadMinishard(objects_, index_info_, minishard, rows_[minishard]));
   for (const ChunkLocation& chunk : loaded.chunks) {
     if (!chunk.FitsIn(loaded.object_size)) {
-      return Corrupt(fmt::format(
-          "{}: chunk {}: bytes at {}, {} long, do not lie within the object ({} bytes); "
-          "keep what is readable with: dolium convert --skip-damaged",
-          reader_.store().Describe(objects_.body), chunk.id, chunk.offset, chunk.length,
-          loaded.object_size));
+      return Corrupt(fmt::format("{}: chunk {}: bytes at {}, {} long, do not lie within "
+                                 "the object ({} bytes)",
+                                 reader_.store().Describe(objects_.body), chunk.id,
+                                 chunk.offset, chunk.length, loaded.object_size))
+          .WithHint(Hint::kSkipDamaged);
     }
   }
   return loaded;
 }
 
-Result<void> ShardSource::Load(uint64_t minishard, std::vector<Piece>& pieces) {
+Result<void> ShardSource::Load(uint64_t minishard,
+                               std::vector<StoredChunk>& stored_chunks) {
   if (rows_[minishard].empty()) return {};
   DOLIUM_TRY(const Minishard loaded, LoadMinishard(minishard));
   std::vector<Result<uint64_t>> fragments;
   if (kind_ == Kind::kMesh) {
     fragments = ReadFragmentBytes(reader_, *inputs_.front().object, loaded.chunks);
   }
-  pieces.reserve(pieces.size() + loaded.chunks.size());
+  stored_chunks.reserve(stored_chunks.size() + loaded.chunks.size());
   for (size_t i = 0; i < loaded.chunks.size(); ++i) {
     const ChunkLocation& chunk = loaded.chunks[i];
     uint64_t preceding = 0;
@@ -123,26 +127,28 @@ Result<void> ShardSource::Load(uint64_t minishard, std::vector<Piece>& pieces) {
     if (!fragments.empty()) {
       DOLIUM_TRY(preceding, fragments[i]);
     }
-    pieces.push_back({.id = chunk.id,
-                      .length = chunk.length,
-                      .preceding = preceding,
-                      .memory = nullptr,
-                      .offset = chunk.offset - preceding});
+    stored_chunks.push_back({.id = chunk.id,
+                             .length = chunk.length,
+                             .preceding = preceding,
+                             .memory = nullptr,
+                             .offset = chunk.offset - preceding});
   }
   return {};
 }
 
-void JoinedSource::Add(std::unique_ptr<PieceSource> source) {
+void JoinedSource::Add(std::unique_ptr<ChunkSource> source) {
   const auto first = static_cast<uint32_t>(inputs_.size());
   inputs_.insert(inputs_.end(), source->inputs().begin(), source->inputs().end());
   parts_.push_back({std::move(source), first});
 }
 
-Result<void> JoinedSource::Load(uint64_t minishard, std::vector<Piece>& pieces) {
+Result<void> JoinedSource::Load(uint64_t minishard,
+                                std::vector<StoredChunk>& stored_chunks) {
   for (const Part& part : parts_) {
-    const size_t before = pieces.size();
-    DOLIUM_TRY_VOID(part.source->Load(minishard, pieces));
-    for (size_t i = before; i < pieces.size(); ++i) pieces[i].input += part.first_input;
+    const size_t before = stored_chunks.size();
+    DOLIUM_TRY_VOID(part.source->Load(minishard, stored_chunks));
+    for (size_t i = before; i < stored_chunks.size(); ++i)
+      stored_chunks[i].input += part.first_input;
   }
   return {};
 }

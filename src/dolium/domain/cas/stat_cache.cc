@@ -1,4 +1,4 @@
-#include "dolium/domain/cas/seen_files.h"
+#include "dolium/domain/cas/stat_cache.h"
 
 #include <sys/mman.h>
 
@@ -36,22 +36,22 @@ xet::Hash KeyOf(const std::string& path) {
 
 }  // namespace
 
-SeenFiles SeenFiles::Load(const Layout& layout, std::string_view lease,
+StatCache StatCache::Load(const Layout& layout, std::string_view lease,
                           std::string_view name, bool is_aligned) {
-  SeenFiles seen(layout, lease);
+  StatCache seen(layout, lease);
   seen.path_ = fmt::format("{}/{}{}", layout.seen(), EscapeName(name),
                            is_aligned ? kSeenAligned : "");
   seen.begun_ = NowNanoseconds();
-  seen.noted_.resize(kHeadSize);
+  seen.noted_.resize(kHeaderSize);
   auto bytes = MapFile(seen.path_);
-  if (!bytes || bytes->size() % kRowSize != kHeadSize) return seen;
+  if (!bytes || bytes->size() % kRowSize != kHeaderSize) return seen;
   seen.loaded_ = *std::move(bytes);
   seen.tree_ = xet::Hash::Load(seen.loaded_.data());
-  seen.rows_ = seen.loaded_.view().subspan(kHeadSize);
+  seen.rows_ = seen.loaded_.view().subspan(kHeaderSize);
   return seen;
 }
 
-std::optional<xet::Hash> SeenFiles::Find(const std::string& path,
+std::optional<xet::Hash> StatCache::Find(const std::string& path,
                                          const struct stat& status) const {
   const xet::Hash key = KeyOf(path);
   size_t low = 0;
@@ -74,7 +74,7 @@ std::optional<xet::Hash> SeenFiles::Find(const std::string& path,
   return xet::Hash::Load(row + xet::Hash::kSize + 8 * state.size());
 }
 
-void SeenFiles::Add(const std::string& path, const struct stat& status,
+void StatCache::Add(const std::string& path, const struct stat& status,
                     const xet::Hash& hash) {
   if (static_cast<int64_t>(Nanoseconds(status.st_ctim)) >= begun_ - kClockGrain) return;
   if (!status_) return;
@@ -87,7 +87,7 @@ void SeenFiles::Add(const std::string& path, const struct stat& status,
   if (noted_.size() >= kBuffer) status_ = Flush();
 }
 
-Result<void> SeenFiles::Flush() {
+Result<void> StatCache::Flush() {
   if (!file_) {
     DOLIUM_TRY(NewFile file, NewFile::Create(layout_, lease_));
     file_.emplace(std::move(file));
@@ -97,7 +97,7 @@ Result<void> SeenFiles::Flush() {
   return {};
 }
 
-Result<void> SeenFiles::Save(const xet::Hash& tree) {
+Result<void> StatCache::Save(const xet::Hash& tree) {
   DOLIUM_TRY_VOID(status_);
   DOLIUM_TRY_VOID(Flush());
   // In place, in a map: the rows of millions of files need not fit into memory.
@@ -107,11 +107,11 @@ Result<void> SeenFiles::Save(const xet::Hash& tree) {
   void* const address =
       mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_->fd(), 0);
   if (address == MAP_FAILED) return SystemError(errno, "cannot map").Within(path_);
-  auto* const head = static_cast<std::byte*>(address);
-  std::memcpy(head, tree.view().data(), kHeadSize);
+  auto* const header = static_cast<std::byte*>(address);
+  std::memcpy(header, tree.view().data(), kHeaderSize);
   using Row = std::array<std::byte, kRowSize>;
-  auto* const rows = reinterpret_cast<Row*>(head + kHeadSize);
-  std::sort(rows, rows + (size - kHeadSize) / kRowSize, [](const Row& a, const Row& b) {
+  auto* const rows = reinterpret_cast<Row*>(header + kHeaderSize);
+  std::sort(rows, rows + (size - kHeaderSize) / kRowSize, [](const Row& a, const Row& b) {
     return xet::Hash::Load(a.data()) < xet::Hash::Load(b.data());
   });
   munmap(address, size);

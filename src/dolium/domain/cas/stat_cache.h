@@ -1,4 +1,4 @@
-// SeenFiles: which files the last put of a name read, and what it found, so that the next
+// StatCache: which files the last put of a name read, and what it found, so that the next
 // one need not read those again that have not changed.
 //
 // A cache beside the truth (seen/<name>): without it, all files are read. It names the
@@ -28,12 +28,12 @@ inline constexpr std::string_view kSeenAligned = "%aligned";
 
 // Rows of a put go to the disk as they come, so that memory does not grow with them. One
 // thread at a time.
-class SeenFiles {
+class StatCache {
  public:
   // What an earlier put left, or nothing. `lease` is for the temporary.
-  static SeenFiles Load(const Layout& layout, std::string_view lease,
+  static StatCache Load(const Layout& layout, std::string_view lease,
                         std::string_view name, bool is_aligned);
-  SeenFiles(SeenFiles&&) = default;
+  StatCache(StatCache&&) = default;
 
   // The manifest of that put, which has all files that can be found; zero without one.
   const xet::Hash& tree() const { return tree_; }
@@ -49,10 +49,10 @@ class SeenFiles {
   Result<void> Save(const xet::Hash& tree);
 
  private:
-  static constexpr size_t kHeadSize = xet::Hash::kSize;
+  static constexpr size_t kHeaderSize = xet::Hash::kSize;
   static constexpr size_t kRowSize = 2 * xet::Hash::kSize + 5 * sizeof(uint64_t);
 
-  SeenFiles(Layout layout, std::string_view lease)
+  StatCache(Layout layout, std::string_view lease)
       : layout_(std::move(layout)), lease_(lease) {}
   Result<void> Flush();
 

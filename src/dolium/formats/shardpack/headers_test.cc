@@ -1,4 +1,4 @@
-#include "dolium/formats/shardpack/heads.h"
+#include "dolium/formats/shardpack/headers.h"
 
 #include <string>
 
@@ -18,8 +18,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// A record whose head can be changed.
-class HeadTest : public testing::Test {
+// A record whose header can be changed.
+class HeaderTest : public testing::Test {
  protected:
   void SetUp() override {
     block_ = Blocks({{.key = "key",
@@ -37,8 +37,8 @@ class HeadTest : public testing::Test {
                        LoadLE<uint32_t>(at(16));
     StoreLE(at(24), Crc32c(bytes.subspan(28, end - 28), Crc32c(bytes.first(24))));
   }
-  Result<RecordHead> Parse(Check check = Check::kHeads) const {
-    return ParseRecordHead(AsBytes(block_), check);
+  Result<RecordHeader> Parse(Check check = Check::kHeaders) const {
+    return ParseRecordHeader(AsBytes(block_), check);
   }
   std::string Message() {
     Seal();
@@ -48,34 +48,34 @@ class HeadTest : public testing::Test {
   std::string block_;
 };
 
-TEST_F(HeadTest, SaysWhatTheRecordIs) {
-  const RecordHead head = Must(Parse());
-  EXPECT_EQ(head.record_size, block_.size());
-  EXPECT_EQ(head.key, "key");
-  EXPECT_EQ(AsText(head.metadata), "{}");
-  EXPECT_EQ(head.metadata_format, MetadataFormat::kJson);
-  EXPECT_EQ(head.entry_count, 1U);
-  EXPECT_EQ(head.first_entry_at, 40U);
-  EXPECT_EQ(Must(ParsePart(head)).has_value(), false);
+TEST_F(HeaderTest, SaysWhatTheRecordIs) {
+  const RecordHeader header = Must(Parse());
+  EXPECT_EQ(header.record_size, block_.size());
+  EXPECT_EQ(header.key, "key");
+  EXPECT_EQ(AsText(header.metadata), "{}");
+  EXPECT_EQ(header.metadata_format, MetadataFormat::kJson);
+  EXPECT_EQ(header.entry_count, 1U);
+  EXPECT_EQ(header.first_entry_at, 40U);
+  EXPECT_EQ(Must(ParsePart(header)).has_value(), false);
 }
 
-TEST_F(HeadTest, NeedsNoMoreThanTheHead) {
-  EXPECT_TRUE(ParseRecordHead(AsBytes(block_).first(37), Check::kHeads));
-  const auto cut = ParseRecordHead(AsBytes(block_).first(36), Check::kHeads);
+TEST_F(HeaderTest, NeedsNoMoreThanTheHeader) {
+  EXPECT_TRUE(ParseRecordHeader(AsBytes(block_).first(37), Check::kHeaders));
+  const auto cut = ParseRecordHeader(AsBytes(block_).first(36), Check::kHeaders);
   EXPECT_EQ(cut.error().message,
             "key, extensions and metadata end at 37, past the 36 bytes there are");
   EXPECT_EQ(KindOf(cut), kind::kRecord);
-  EXPECT_EQ(KindOf(ParseRecordHead(AsBytes(block_).first(31), Check::kHeads)),
+  EXPECT_EQ(KindOf(ParseRecordHeader(AsBytes(block_).first(31), Check::kHeaders)),
             kind::kRecord);
 }
 
-TEST_F(HeadTest, ChecksTheChecksumUnlessToldNotTo) {
+TEST_F(HeaderTest, ChecksTheChecksumUnlessToldNotTo) {
   block_[33] = 'x';
   EXPECT_EQ(KindOf(Parse()), kind::kRecord);
   EXPECT_EQ(Must(Parse(Check::kNone)).key, "kxy");
 }
 
-TEST_F(HeadTest, RefusesImpossibleSizes) {
+TEST_F(HeaderTest, RefusesImpossibleSizes) {
   for (const uint64_t size :
        {uint64_t{0}, uint64_t{32}, uint64_t{44}, uint64_t{1} << 63}) {
     StoreLE(at(0), size);
@@ -83,7 +83,7 @@ TEST_F(HeadTest, RefusesImpossibleSizes) {
   }
 }
 
-TEST_F(HeadTest, RefusesWhatContradictsItself) {
+TEST_F(HeaderTest, RefusesWhatContradictsItself) {
   const std::string good = block_;
   *at(13) = std::byte{2};
   EXPECT_THAT(Message(), HasSubstr("alignment 2^2"));
@@ -103,10 +103,10 @@ TEST_F(HeadTest, RefusesWhatContradictsItself) {
   *at(14) = std::byte{kRecordTombstone};
   EXPECT_EQ(Message(), "1 entries in a record that is a tombstone");
   *at(14) = std::byte{kRecordPart};
-  EXPECT_EQ(Message(), "a part of a sample that does not tell which");
+  EXPECT_EQ(Message(), "a part of a sample that does not say which");
 }
 
-TEST_F(HeadTest, RefusesWhatItMustUnderstandAndDoesNot) {
+TEST_F(HeaderTest, RefusesWhatItMustUnderstandAndDoesNot) {
   const std::string good = block_;
   *at(12) = std::byte{2};
   Seal();
@@ -132,26 +132,29 @@ TEST(ClaimedRecordSize, IsNothingWithoutTheMagic) {
 TEST(ParsePart, GivesIndexAndCount) {
   const EncodedRecord record = Must(
       EncodePart({.key = "k", .files = {{.name = "a", .data = Text("x")}}}, {2, 3}, {}));
-  const RecordHead head = Must(ParseRecordHead(record.pieces.front(), Check::kHeads));
-  const auto part = Must(ParsePart(head));
+  const RecordHeader header =
+      Must(ParseRecordHeader(record.segments.front(), Check::kHeaders));
+  const auto part = Must(ParsePart(header));
   ASSERT_TRUE(part);
   EXPECT_EQ(part->index, 2U);
   EXPECT_EQ(part->count, 3U);
 }
 
-TEST(ParseEntryHead, StaysWithinTheBlock) {
+TEST(ParseEntryHeader, StaysWithinTheBlock) {
   const std::string block =
       Blocks({{.key = "k", .files = {{.name = "name", .data = Text("data")}}}});
   const BytesView bytes = AsBytes(block);
-  const EntryHead head = Must(ParseEntryHead(bytes, 40, 3, Check::kHeads));
-  EXPECT_EQ(head.name, "name");
-  EXPECT_EQ(head.content_at, 80U);
-  EXPECT_EQ(head.content_end(), 84U);
-  EXPECT_FALSE(ParseEntryHead(bytes.first(83), 40, 3, Check::kHeads));
-  EXPECT_TRUE(ParseEntryHead(bytes.first(83), 40, 3, Check::kHeads, /*whole=*/false));
-  EXPECT_FALSE(ParseEntryHead(bytes.first(75), 40, 3, Check::kHeads, /*whole=*/false));
-  EXPECT_FALSE(ParseEntryHead(bytes, bytes.size() - 31, 3, Check::kHeads));
-  EXPECT_EQ(KindOf(ParseEntryHead(bytes, UINT64_MAX, 3, Check::kHeads)), kind::kEntry);
+  const EntryHeader header = Must(ParseEntryHeader(bytes, 40, 3, Check::kHeaders));
+  EXPECT_EQ(header.name, "name");
+  EXPECT_EQ(header.content_at, 80U);
+  EXPECT_EQ(header.content_end(), 84U);
+  EXPECT_FALSE(ParseEntryHeader(bytes.first(83), 40, 3, Check::kHeaders));
+  EXPECT_TRUE(ParseEntryHeader(bytes.first(83), 40, 3, Check::kHeaders, /*whole=*/false));
+  EXPECT_FALSE(
+      ParseEntryHeader(bytes.first(75), 40, 3, Check::kHeaders, /*whole=*/false));
+  EXPECT_FALSE(ParseEntryHeader(bytes, bytes.size() - 31, 3, Check::kHeaders));
+  EXPECT_EQ(KindOf(ParseEntryHeader(bytes, UINT64_MAX, 3, Check::kHeaders)),
+            kind::kEntry);
 }
 
 TEST(ParseExtras, SkipsWhatItDoesNotKnow) {

@@ -1,6 +1,6 @@
-// The entries of a part as pieces to be copied, in bounded memory.
+// The entries of a part as chunks to be copied, in bounded memory.
 //
-// Pieces gather in memory; when they fill it, they leave it as sorted rows in a spill.
+// Chunks gather in memory; when they fill it, they leave it as sorted rows in a spill.
 // Loading merges all spills with what is left in memory.
 #pragma once
 
@@ -12,19 +12,19 @@
 #include <vector>
 
 #include "dolium/container/entry.h"
-#include "dolium/formats/neuroglancer/piece_sources.h"
+#include "dolium/formats/neuroglancer/chunk_sources.h"
 #include "dolium/formats/neuroglancer/spill.h"
 
 namespace dolium::neuroglancer {
 
-class PartPieces : public PieceSource {
+class PartChunks : public ChunkSource {
  public:
   // Holds about `memory` bytes. `store` is that of the entries, `spills` takes what does
   // not fit; both must outlive it.
-  PartPieces(const ShardingSpec& spec, const Store& store, SpillFolder& spills,
+  PartChunks(const ShardingSpec& spec, const Store& store, SpillFolder& spills,
              uint64_t memory);
 
-  // False if the entry cannot be copied as one piece, or if the entries lie in more
+  // False if the entry cannot be copied as one chunk, or if the entries lie in more
   // objects than memory allows: the part must be made in another way then. Of the codecs,
   // only the caller can say whether they are right.
   Result<bool> Add(const Entry& entry);
@@ -32,9 +32,9 @@ class PartPieces : public PieceSource {
   // After the last Add.
   void Finish();
 
-  Result<void> Load(uint64_t minishard, std::vector<Piece>& pieces) override;
+  Result<void> Load(uint64_t minishard, std::vector<StoredChunk>& stored_chunks) override;
   Result<void> Rewind() override;
-  std::span<const PieceInput> inputs() const override { return inputs_; }
+  std::span<const ChunkInput> inputs() const override { return inputs_; }
 
  private:
   uint32_t InputOf(const std::shared_ptr<const ObjectVersion>& object);
@@ -43,16 +43,16 @@ class PartPieces : public PieceSource {
   const ShardingSpec spec_;
   const Store& store_;
   SpillFolder& spills_;
-  const size_t max_pieces_;
+  const size_t max_chunks_;
   const size_t max_inputs_;
 
-  std::vector<Piece> pieces_;
-  std::vector<PieceInput> inputs_;
+  std::vector<StoredChunk> stored_chunks_;
+  std::vector<ChunkInput> inputs_;
   // By name and generation, which inputs_ owns: scans may make several of one object.
   std::map<std::pair<std::string_view, std::string_view>, uint32_t> numbers_;
   std::shared_ptr<const ObjectVersion> last_object_;
   uint32_t last_input_ = 0;
-  std::vector<std::unique_ptr<PieceSource>> sorted_;  // spills; from Finish() on, all
+  std::vector<std::unique_ptr<ChunkSource>> sorted_;  // spills; from Finish() on, all
 };
 
 }  // namespace dolium::neuroglancer

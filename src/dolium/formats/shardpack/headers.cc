@@ -1,4 +1,4 @@
-#include "dolium/formats/shardpack/heads.h"
+#include "dolium/formats/shardpack/headers.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,9 +16,9 @@ namespace dolium::shardpack {
 
 namespace {
 
-constexpr size_t kHeadCrcAt = 24;
+constexpr size_t kHeaderCrcAt = 24;
 constexpr size_t kEntryCountAt = 28;
-constexpr size_t kEntryHeadCrcAt = 28;
+constexpr size_t kEntryHeaderCrcAt = 28;
 constexpr uint64_t kMaxSize = uint64_t{1} << 63;
 
 uint8_t ByteAt(BytesView bytes, size_t at) { return std::to_integer<uint8_t>(bytes[at]); }
@@ -117,8 +117,8 @@ Result<void> ParseExtra(uint16_t type, BytesView bytes, EntryExtras& extras) {
 
 }  // namespace
 
-bool EntryHead::is_chunked() const { return (flags & kEntryChunked) != 0; }
-bool EntryHead::is_aux() const { return (flags & kEntryAux) != 0; }
+bool EntryHeader::is_chunked() const { return (flags & kEntryChunked) != 0; }
+bool EntryHeader::is_aux() const { return (flags & kEntryAux) != 0; }
 
 Result<std::optional<uint64_t>> ClaimedRecordSize(BytesView first16) {
   if (!HasRecordMagic(first16)) return std::nullopt;
@@ -129,10 +129,10 @@ Result<std::optional<uint64_t>> ClaimedRecordSize(BytesView first16) {
   return size;
 }
 
-Result<RecordHead> ParseRecordHead(BytesView block, Check check) {
-  if (block.size() < kRecordHeadBytes) {
-    return BadRecord(fmt::format("{} bytes, fewer than the {} of a record's head",
-                                 block.size(), kRecordHeadBytes));
+Result<RecordHeader> ParseRecordHeader(BytesView block, Check check) {
+  if (block.size() < kRecordHeaderBytes) {
+    return BadRecord(fmt::format("{} bytes, fewer than the {} of a record's header",
+                                 block.size(), kRecordHeaderBytes));
   }
   const auto size = NumberAt<uint64_t>(block, 0);
   if (!HasRecordMagic(block) || !IsRecordSize(size)) {
@@ -145,88 +145,88 @@ Result<RecordHead> ParseRecordHead(BytesView block, Check check) {
                                    kRecordVersion))
         .WithKind(kind::kUnsupportedVersion);
   }
-  RecordHead head;
-  head.record_size = size;
-  head.align_log2 = ByteAt(block, 13);
-  head.flags = ByteAt(block, 14);
-  head.metadata_format = static_cast<MetadataFormat>(ByteAt(block, 15));
+  RecordHeader header;
+  header.record_size = size;
+  header.align_log2 = ByteAt(block, 13);
+  header.flags = ByteAt(block, 14);
+  header.metadata_format = static_cast<MetadataFormat>(ByteAt(block, 15));
   const auto metadata_length = NumberAt<uint32_t>(block, 16);
   const auto key_length = NumberAt<uint16_t>(block, 20);
   const auto extensions_length = NumberAt<uint16_t>(block, 22);
-  head.entry_count = NumberAt<uint32_t>(block, kEntryCountAt);
+  header.entry_count = NumberAt<uint32_t>(block, kEntryCountAt);
   const uint64_t end =
-      kRecordHeadBytes + uint64_t{key_length} + extensions_length + metadata_length;
-  if (end > std::min<uint64_t>(block.size(), head.record_size)) {
+      kRecordHeaderBytes + uint64_t{key_length} + extensions_length + metadata_length;
+  if (end > std::min<uint64_t>(block.size(), header.record_size)) {
     return BadRecord(
         fmt::format("key, extensions and metadata end at {}, past the {} bytes there are",
-                    end, std::min<uint64_t>(block.size(), head.record_size)));
+                    end, std::min<uint64_t>(block.size(), header.record_size)));
   }
   if (check != Check::kNone) {
-    const uint32_t want = NumberAt<uint32_t>(block, kHeadCrcAt);
+    const uint32_t want = NumberAt<uint32_t>(block, kHeaderCrcAt);
     const uint32_t found =
         Crc32c(block.subspan(kEntryCountAt, static_cast<size_t>(end) - kEntryCountAt),
-               Crc32c(block.first(kHeadCrcAt)));
+               Crc32c(block.first(kHeaderCrcAt)));
     if (found != want) {
       return BadRecord(
-          fmt::format("head has CRC-32C {:08x}, {:08x} expected", found, want));
+          fmt::format("header has CRC-32C {:08x}, {:08x} expected", found, want));
     }
   }
-  if (head.align_log2 < kMinAlignLog2 || head.align_log2 > kMaxAlignLog2) {
+  if (header.align_log2 < kMinAlignLog2 || header.align_log2 > kMaxAlignLog2) {
     return BadRecord(fmt::format("alignment 2^{}, 2^{} to 2^{} are possible",
-                                 head.align_log2, kMinAlignLog2, kMaxAlignLog2));
+                                 header.align_log2, kMinAlignLog2, kMaxAlignLog2));
   }
-  if (head.record_size % (uint64_t{1} << head.align_log2) != 0) {
+  if (header.record_size % (uint64_t{1} << header.align_log2) != 0) {
     return BadRecord(fmt::format("size {} is not a multiple of the alignment {}",
-                                 head.record_size, uint64_t{1} << head.align_log2));
+                                 header.record_size, uint64_t{1} << header.align_log2));
   }
   if (key_length == 0) return BadRecord("the key is empty");
-  const auto unknown = static_cast<uint8_t>(head.flags & kRecordFlagsToUnderstand &
+  const auto unknown = static_cast<uint8_t>(header.flags & kRecordFlagsToUnderstand &
                                             ~unsigned{kRecordFlagsKnown});
   if (unknown != 0) {
     return Unsupported(fmt::format("record flags {:#04x} are not known", unknown))
         .WithKind(kind::kUnsupportedFeature);
   }
-  const bool is_tombstone = (head.flags & kRecordTombstone) != 0;
-  if (is_tombstone != (head.entry_count == 0)) {
+  const bool is_tombstone = (header.flags & kRecordTombstone) != 0;
+  if (is_tombstone != (header.entry_count == 0)) {
     return BadRecord(fmt::format("{} entries in a record that is {}a tombstone",
-                                 head.entry_count, is_tombstone ? "" : "not "));
+                                 header.entry_count, is_tombstone ? "" : "not "));
   }
-  head.key = AsText(block.subspan(kRecordHeadBytes, key_length));
-  head.extensions = block.subspan(kRecordHeadBytes + key_length, extensions_length);
-  head.metadata =
-      block.subspan(kRecordHeadBytes + key_length + extensions_length, metadata_length);
-  head.first_entry_at = RoundUp(end, kEntryAlignment);
-  if (head.first_entry_at > head.record_size ||
-      uint64_t{head.entry_count} * kEntryHeadBytes >
-          head.record_size - head.first_entry_at) {
+  header.key = AsText(block.subspan(kRecordHeaderBytes, key_length));
+  header.extensions = block.subspan(kRecordHeaderBytes + key_length, extensions_length);
+  header.metadata =
+      block.subspan(kRecordHeaderBytes + key_length + extensions_length, metadata_length);
+  header.first_entry_at = RoundUp(end, kEntryAlignment);
+  if (header.first_entry_at > header.record_size ||
+      uint64_t{header.entry_count} * kEntryHeaderBytes >
+          header.record_size - header.first_entry_at) {
     return BadRecord(fmt::format("{} entries do not fit into the record's {} bytes",
-                                 head.entry_count, head.record_size));
+                                 header.entry_count, header.record_size));
   }
-  if (metadata_length > 0 && head.metadata_format == MetadataFormat::kNone) {
+  if (metadata_length > 0 && header.metadata_format == MetadataFormat::kNone) {
     return BadRecord(fmt::format("{} bytes of metadata in no format", metadata_length));
   }
-  if (check != Check::kNone && !IsPlainText(head.key)) {
+  if (check != Check::kNone && !IsPlainText(header.key)) {
     return BadRecord("the key is not UTF-8, or has a zero byte");
   }
-  if (!head.extensions.empty() || (head.flags & kRecordPart) != 0) {
-    DOLIUM_TRY_VOID(CheckExtensions(head.extensions, kind::kRecord));
-    DOLIUM_TRY([[maybe_unused]] const auto part, ParsePart(head));
+  if (!header.extensions.empty() || (header.flags & kRecordPart) != 0) {
+    DOLIUM_TRY_VOID(CheckExtensions(header.extensions, kind::kRecord));
+    DOLIUM_TRY([[maybe_unused]] const auto part, ParsePart(header));
   }
-  return head;
+  return header;
 }
 
-Result<std::optional<PartNumber>> ParsePart(const RecordHead& head) {
+Result<std::optional<PartNumber>> ParsePart(const RecordHeader& header) {
   std::optional<PartNumber> part;
-  if (head.extensions.empty() && (head.flags & kRecordPart) == 0) return part;
+  if (header.extensions.empty() && (header.flags & kRecordPart) == 0) return part;
   DOLIUM_TRY_VOID(VisitExtensions(
-      head.extensions, [](uint16_t type) { return type == kRecordExtensionPart; },
+      header.extensions, [](uint16_t type) { return type == kRecordExtensionPart; },
       [&part](uint16_t, BytesView bytes) -> Result<void> {
         if (bytes.size() != 8) return BadRecord("part number is not 8 bytes");
         part = {NumberAt<uint32_t>(bytes, 0), NumberAt<uint32_t>(bytes, 4)};
         return {};
       }));
-  if ((head.flags & kRecordPart) != 0 && !part) {
-    return BadRecord("a part of a sample that does not tell which");
+  if ((header.flags & kRecordPart) != 0 && !part) {
+    return BadRecord("a part of a sample that does not say which");
   }
   if (part && part->index >= part->count) {
     return BadRecord(fmt::format("part {} of {}", part->index, part->count));
@@ -234,75 +234,77 @@ Result<std::optional<PartNumber>> ParsePart(const RecordHead& head) {
   return part;
 }
 
-Result<EntryHead> ParseEntryHead(BytesView block, uint64_t at, unsigned align_log2,
-                                 Check check, bool whole) {
-  if (at > block.size() || block.size() - at < kEntryHeadBytes) {
+Result<EntryHeader> ParseEntryHeader(BytesView block, uint64_t at, unsigned align_log2,
+                                     Check check, bool whole) {
+  if (at > block.size() || block.size() - at < kEntryHeaderBytes) {
     return BadEntry(
-        fmt::format("head at {} ends past the record's {} bytes", at, block.size()));
+        fmt::format("header at {} ends past the record's {} bytes", at, block.size()));
   }
   const BytesView rest = block.subspan(static_cast<size_t>(at));
-  EntryHead head;
-  head.stored_size = NumberAt<uint64_t>(rest, 0);
-  head.raw_size = NumberAt<uint64_t>(rest, 8);
-  head.crc32c = NumberAt<uint32_t>(rest, 16);
+  EntryHeader header;
+  header.stored_size = NumberAt<uint64_t>(rest, 0);
+  header.raw_size = NumberAt<uint64_t>(rest, 8);
+  header.crc32c = NumberAt<uint32_t>(rest, 16);
   const auto name_length = NumberAt<uint16_t>(rest, 20);
   const auto type_length = NumberAt<uint16_t>(rest, 22);
   const auto extensions_length = NumberAt<uint16_t>(rest, 24);
-  head.codec = ByteAt(rest, 26);
-  head.flags = ByteAt(rest, 27);
+  header.codec = ByteAt(rest, 26);
+  header.flags = ByteAt(rest, 27);
   const size_t end =
-      kEntryHeadBytes + size_t{name_length} + type_length + extensions_length;
+      kEntryHeaderBytes + size_t{name_length} + type_length + extensions_length;
   if (end > rest.size()) {
     return BadEntry(
         fmt::format("name, type and extensions end at {}, past the record's {} bytes",
                     at + end, block.size()));
   }
   if (check != Check::kNone) {
-    const auto want = NumberAt<uint32_t>(rest, kEntryHeadCrcAt);
-    const uint32_t found = Crc32c(rest.subspan(kEntryHeadBytes, end - kEntryHeadBytes),
-                                  Crc32c(rest.first(kEntryHeadCrcAt)));
+    const auto want = NumberAt<uint32_t>(rest, kEntryHeaderCrcAt);
+    const uint32_t found =
+        Crc32c(rest.subspan(kEntryHeaderBytes, end - kEntryHeaderBytes),
+               Crc32c(rest.first(kEntryHeaderCrcAt)));
     if (found != want) {
       return BadEntry(
-          fmt::format("head has CRC-32C {:08x}, {:08x} expected", found, want));
+          fmt::format("header has CRC-32C {:08x}, {:08x} expected", found, want));
     }
   }
   if (name_length == 0) return BadEntry("the name is empty");
-  head.name = AsText(rest.subspan(kEntryHeadBytes, name_length));
-  head.content_type = AsText(rest.subspan(kEntryHeadBytes + name_length, type_length));
-  head.extensions =
-      rest.subspan(kEntryHeadBytes + name_length + type_length, extensions_length);
-  head.content_at = RoundUp(at + end, uint64_t{1} << align_log2);
-  if (whole && (head.content_at > block.size() ||
-                head.stored_size > block.size() - head.content_at)) {
+  header.name = AsText(rest.subspan(kEntryHeaderBytes, name_length));
+  header.content_type =
+      AsText(rest.subspan(kEntryHeaderBytes + name_length, type_length));
+  header.extensions =
+      rest.subspan(kEntryHeaderBytes + name_length + type_length, extensions_length);
+  header.content_at = RoundUp(at + end, uint64_t{1} << align_log2);
+  if (whole && (header.content_at > block.size() ||
+                header.stored_size > block.size() - header.content_at)) {
     return BadEntry(fmt::format("content of {} bytes at {} ends past the record's {}",
-                                head.stored_size, head.content_at, block.size()));
+                                header.stored_size, header.content_at, block.size()));
   }
-  const auto unknown = static_cast<uint8_t>(head.flags & kEntryFlagsToUnderstand &
+  const auto unknown = static_cast<uint8_t>(header.flags & kEntryFlagsToUnderstand &
                                             ~unsigned{kEntryFlagsKnown});
   if (unknown != 0) {
     return Unsupported(fmt::format("entry flags {:#04x} are not known", unknown))
         .WithKind(kind::kUnsupportedFeature);
   }
-  if (head.codec == static_cast<uint8_t>(Compression::kNone) && !head.is_chunked() &&
-      head.stored_size != head.raw_size) {
+  if (header.codec == static_cast<uint8_t>(Compression::kNone) && !header.is_chunked() &&
+      header.stored_size != header.raw_size) {
     return BadEntry(fmt::format("{} bytes stored as they are, yet {} raw",
-                                head.stored_size, head.raw_size));
+                                header.stored_size, header.raw_size));
   }
   if (check != Check::kNone &&
-      (!IsPlainText(head.name) || !IsPlainText(head.content_type))) {
+      (!IsPlainText(header.name) || !IsPlainText(header.content_type))) {
     return BadEntry("name or content type is not UTF-8, or has a zero byte");
   }
-  if (!head.extensions.empty()) {
-    DOLIUM_TRY_VOID(CheckExtensions(head.extensions, kind::kEntry));
+  if (!header.extensions.empty()) {
+    DOLIUM_TRY_VOID(CheckExtensions(header.extensions, kind::kEntry));
   }
-  return head;
+  return header;
 }
 
-Result<EntryExtras> ParseExtras(const EntryHead& head) {
+Result<EntryExtras> ParseExtras(const EntryHeader& header) {
   EntryExtras extras;
-  if (head.extensions.empty()) return extras;
+  if (header.extensions.empty()) return extras;
   DOLIUM_TRY_VOID(OrOfKind(VisitExtensions(
-                               head.extensions,
+                               header.extensions,
                                [](uint16_t type) {
                                  return type >= kEntryExtensionMetadata &&
                                         type <= kEntryExtensionArray;

@@ -15,29 +15,29 @@
 
 namespace dolium::neuroglancer {
 
-// Puts pieces in order of minishard and id.
-void SortPieces(const ShardingSpec& spec, std::vector<Piece>& pieces);
+// Puts chunks in order of minishard and id.
+void SortChunks(const ShardingSpec& spec, std::vector<StoredChunk>& stored_chunks);
 
-// Pieces in one sorted list.
-class ListSource : public PieceSource {
+// Chunks in one sorted list.
+class ListSource : public ChunkSource {
  public:
-  // Sorts. `inputs` are those that the pieces name.
-  ListSource(const ShardingSpec& spec, std::vector<Piece> pieces,
-             std::vector<PieceInput> inputs);
+  // Sorts. `inputs` are those that the chunks name.
+  ListSource(const ShardingSpec& spec, std::vector<StoredChunk> stored_chunks,
+             std::vector<ChunkInput> inputs);
 
-  Result<void> Load(uint64_t minishard, std::vector<Piece>& pieces) override;
+  Result<void> Load(uint64_t minishard, std::vector<StoredChunk>& stored_chunks) override;
   Result<void> Rewind() override;
-  std::span<const PieceInput> inputs() const override { return inputs_; }
+  std::span<const ChunkInput> inputs() const override { return inputs_; }
 
  private:
-  std::vector<Piece> pieces_;
-  std::vector<PieceInput> inputs_;
+  std::vector<StoredChunk> stored_chunks_;
+  std::vector<ChunkInput> inputs_;
   size_t next_ = 0;
 };
 
 // The chunks of a shard as it is now. Under a mesh info, each brings the fragments before
 // it; in a set of unknown kind, the unindexed bytes before it.
-class ShardSource : public PieceSource {
+class ShardSource : public ChunkSource {
  public:
   // Reads the shard index. kCorrupt if it, or later a minishard, cannot be trusted.
   static Result<std::unique_ptr<ShardSource>> Open(const ShardReader& reader,
@@ -46,8 +46,8 @@ class ShardSource : public PieceSource {
 
   const Generation& generation() const { return index_info_.generation; }
 
-  Result<void> Load(uint64_t minishard, std::vector<Piece>& pieces) override;
-  std::span<const PieceInput> inputs() const override { return inputs_; }
+  Result<void> Load(uint64_t minishard, std::vector<StoredChunk>& stored_chunks) override;
+  std::span<const ChunkInput> inputs() const override { return inputs_; }
 
  private:
   ShardSource(const ShardReader& reader, ShardObjects objects, Kind kind)
@@ -61,25 +61,25 @@ class ShardSource : public PieceSource {
   ObjectInfo index_info_;
   std::vector<ShardIndexRow> rows_;
   UnindexedBytes unindexed_;
-  std::vector<PieceInput> inputs_;
+  std::vector<ChunkInput> inputs_;
 };
 
 // Several sources as one.
-class JoinedSource : public PieceSource {
+class JoinedSource : public ChunkSource {
  public:
-  void Add(std::unique_ptr<PieceSource> source);
+  void Add(std::unique_ptr<ChunkSource> source);
 
-  Result<void> Load(uint64_t minishard, std::vector<Piece>& pieces) override;
+  Result<void> Load(uint64_t minishard, std::vector<StoredChunk>& stored_chunks) override;
   Result<void> Rewind() override;
-  std::span<const PieceInput> inputs() const override { return inputs_; }
+  std::span<const ChunkInput> inputs() const override { return inputs_; }
 
  private:
   struct Part {
-    std::unique_ptr<PieceSource> source;
+    std::unique_ptr<ChunkSource> source;
     uint32_t first_input = 0;
   };
   std::vector<Part> parts_;
-  std::vector<PieceInput> inputs_;
+  std::vector<ChunkInput> inputs_;
 };
 
 // The bytes of mesh fragments before each of `chunks`, from their manifests, in order.
