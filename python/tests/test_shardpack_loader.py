@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import sys
 import threading
 import time
 
@@ -118,6 +119,17 @@ def test_a_run_goes_on_with_other_ranks_and_batch_sizes(dataset, shuffle):
     assert state["position"] == COUNT
 
 
+def calls_of(function):
+    """How many calls a call makes: what it costs, on any machine."""
+    events = []
+    sys.setprofile(lambda frame, event, argument: events.append(event))
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return sum(event in ("call", "c_call") for event in events)
+
+
 def test_states_are_numbers_and_cheap(dataset):
     loader = make(dataset, shuffle=True)
     passing = iter(loader)
@@ -130,10 +142,10 @@ def test_states_are_numbers_and_cheap(dataset):
         "total": COUNT,
     }
     assert all(type(value) is int for value in state.values())
-    began = time.perf_counter()
-    for _ in range(1000):
-        loader.state_dict()
-    assert time.perf_counter() - began < 1
+    early = calls_of(loader.state_dict)
+    for _ in range(10):
+        next(passing)
+    assert calls_of(loader.state_dict) == early < 20
 
 
 def test_states_that_do_not_fit_are_refused(dataset, tmp_path):
@@ -318,7 +330,7 @@ def loader_threads():
 
 
 def wait_for_no_threads():
-    until = time.monotonic() + 10
+    until = time.monotonic() + 120
     while loader_threads() and time.monotonic() < until:
         gc.collect()
         time.sleep(0.01)
@@ -347,7 +359,6 @@ def test_threads_end_with_the_pass(dataset, shuffle):
 
 def test_an_exit_amid_a_pass_is_clean(dataset, tmp_path):
     import subprocess
-    import sys
 
     program = tmp_path / "program.py"
     program.write_text(

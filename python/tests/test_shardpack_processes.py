@@ -139,7 +139,7 @@ class SlowFiles(http.server.SimpleHTTPRequestHandler):
         first = max(first, 0)
         if begin == "0":
             SlowFiles.is_asked.set()
-            SlowFiles.may_answer.wait(30)
+            SlowFiles.may_answer.wait(120)
         self.send_response(206)
         self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
         self.send_header("Content-Length", str(last + 1 - first))
@@ -165,16 +165,16 @@ def test_a_child_is_forked_while_a_thread_waits(tmp_path, is_cached):
         dataset = shardpack.open(url, tail_bytes=600, cache=cache)
         reader = threading.Thread(target=lambda: dataset[0], daemon=True)
         reader.start()
-        assert SlowFiles.is_asked.wait(30)
+        assert SlowFiles.is_asked.wait(120)
         # The child's own download waits for the parent's, which the server now lets go on.
         threading.Timer(1, SlowFiles.may_answer.set).start()
 
         def read_in_child():
-            signal.alarm(30)
+            signal.alarm(120)
             assert number_of(dataset[0]) == 0
 
         assert run_forked(read_in_child) == 0
-        reader.join(30)
+        reader.join(120)
         assert not reader.is_alive()
     finally:
         SlowFiles.may_answer.set()

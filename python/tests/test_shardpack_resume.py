@@ -1,12 +1,10 @@
 """Runs that are killed go on where they were: no sample twice, none lost."""
 
 import json
-import os
 import random
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -14,12 +12,12 @@ import shardpack
 from pack_makers import numbers_in, write_set
 
 # A run that writes down each batch and, now and then, its state: the number of batches written and
-# the loader's. It ends after two epochs.
+# the loader's. It reports each batch. It ends after two epochs, or waits there to be killed.
 RUN = """
-import json, os, random, sys, time
+import json, os, random, signal, sys, time
 import shardpack
 
-folder, log, state_path, shuffle, batch_size, prefetch = sys.argv[1:]
+folder, log, state_path, shuffle, batch_size, prefetch, end = sys.argv[1:]
 loader = shardpack.open(folder).loader(
     int(batch_size), shuffle=json.loads(shuffle), seed=3, prefetch=int(prefetch),
     run_bytes=1500, window_runs=3,
@@ -29,18 +27,25 @@ if os.path.exists(state_path):
     loader.load_state_dict(state["loader"])
     os.truncate(log, state["log"])
 out = open(log, "ab", buffering=0)
-print("ready", flush=True)
 while True:
     for batch in loader:
         numbers = [json.loads(record["number.json"].data) for record in batch]
         out.write((json.dumps([loader.epoch, numbers]) + "\\n").encode())
-        time.sleep(0.001)
-        if random.random() < 0.3:
+        time.sleep(0.001)  # So that a kill comes amid them, as a rule.
+        state = loader.state_dict()
+        # One of the very end would begin a third epoch.
+        has_more = state["epoch"] == 0 or state["position"] < state["total"]
+        if has_more and random.random() < 0.3:
             with open(state_path + ".new", "w") as file:
-                json.dump({"loader": loader.state_dict(), "log": out.tell()}, file)
+                json.dump({"loader": state, "log": out.tell()}, file)
             os.replace(state_path + ".new", state_path)
+        if end == "killed":
+            print("batch", flush=True)
     if loader.epoch == 1:
         break
+while end == "killed":
+    print("at the end", flush=True)
+    signal.pause()
 """
 
 
@@ -53,23 +58,20 @@ def test_killed_runs_go_on(tmp_path, shuffle):
     program.write_text(RUN)
     log.touch()
     rng = random.Random(5)
-    kills = 0
-    for attempt in range(100):
+    for attempt in range(7):
         # Each attempt has another batch size and reads ahead otherwise.
         command = [sys.executable, program, folder, log, state, json.dumps(shuffle)]
         command += [str(rng.choice([3, 4, 7])), str(rng.choice([0, 2, 5]))]
-        run = subprocess.Popen(command, stdout=subprocess.PIPE)
-        run.stdout.readline()
-        if attempt < 6:
-            time.sleep(rng.uniform(0.02, 0.25))
-            os.kill(run.pid, signal.SIGKILL)
-        status = run.wait(timeout=60)
-        run.stdout.close()
-        if status == 0:
-            break
-        assert status == -signal.SIGKILL
-        kills += 1
-    assert kills > 0
+        is_killed = attempt < 6
+        command.append("killed" if is_killed else "done")
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as run:
+            if is_killed:
+                # It goes on meanwhile, so the kill comes at any point after that batch.
+                for _ in range(rng.randrange(1, 45)):
+                    if run.stdout.readline() != b"batch\n":
+                        break
+                run.kill()
+            assert run.wait() == (-signal.SIGKILL if is_killed else 0)
     epochs = {0: [], 1: []}
     for line in log.read_text().splitlines():
         epoch, numbers = json.loads(line)

@@ -5,10 +5,10 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 from conftest import SPEC
+import gil_watch
 
 import dolium
 import shardpack
@@ -20,6 +20,7 @@ chunks = dolium.open(sys.argv[1])
 print("ready", flush=True)
 for round in range(1, 1 << 30):
     chunks.update({i: bytes([round % 251]) * (i + 1) for i in range(0, 64, 1 + round % 5)})
+    print("round", flush=True)
 """
 
 
@@ -34,11 +35,11 @@ def test_readers_never_see_wrong_bytes_while_a_process_rewrites(tmp_path):
     chunks = dolium.open(location)
     counts = [0] * 8
     faults = []
-    ends = time.monotonic() + 3
+    may_end = threading.Event()
 
     def read(thread):
         keys = range(64)
-        while time.monotonic() < ends and not faults:
+        while not (may_end.is_set() and counts[thread] >= 3) and not faults:
             try:
                 if thread % 2 == 0:
                     got = {key: chunks[key] for key in keys}
@@ -56,13 +57,20 @@ def test_readers_never_see_wrong_bytes_while_a_process_rewrites(tmp_path):
             threads = [threading.Thread(target=read, args=(n,)) for n in range(8)]
             for thread in threads:
                 thread.start()
+            # Readers go on until it has rewritten often and each has read a few times.
+            for _ in range(300):
+                assert rewriter.stdout.readline() == b"round\n"
+            may_end.set()
             for thread in threads:
-                thread.join()
+                # What is not read would hold it up.
+                while thread.is_alive():
+                    rewriter.stdout.readline()
+                    thread.join(0)
             assert rewriter.poll() is None
         finally:
             rewriter.kill()
     assert faults == []
-    assert min(counts) > 0
+    assert min(counts) >= 3
     assert any(chunks[key][0] != 0 for key in range(64))  # It did rewrite.
     assert chunks.verify().ok
 
@@ -79,40 +87,18 @@ def test_the_gil_is_free_during_long_work(tmp_path):
         "verify": lambda: chunks.verify(jobs=1),
         "get_many": lambda: chunks.get_many(range(20_000)),
         "convert": lambda: dolium.convert(
-            tmp_path / "set", tmp_path / "target", data_encoding="raw", jobs=1
+            tmp_path / "set", tmp_path / "target", data_encoding="raw", jobs=1, force=True
         ),
     }
     for name, call in calls.items():
-        ticks = []
-        worker = threading.Thread(target=call)
-        began = time.monotonic()
-        worker.start()
-        while worker.is_alive():
-            ticks.append(time.monotonic())
-            time.sleep(0.001)
-        took = time.monotonic() - began
-        worker.join()
-        gaps = [later - earlier for earlier, later in zip(ticks, ticks[1:])]
-        assert len(ticks) > 5, name
-        assert max(gaps) < max(0.25, took / 2), name
+        assert gil_watch.is_free_during(call, patience=0.25), name
 
 
 def test_the_gil_is_free_while_a_stream_decodes(tmp_path):
     shard = tmp_path / "a.shardpack"
     with shardpack.Writer(shard, compression="gzip", level=1) as writer:
         writer.write("key", {"text.txt": os.urandom(8 << 20).hex()})
-    # Another process may keep this one from the processor for a while, but not every time.
-    shares = []
-    for _ in range(10):
-        worker = threading.Thread(target=lambda: list(shardpack.stream(shard)))
-        ticks = [time.perf_counter()]
-        worker.start()
-        while worker.is_alive():
-            ticks.append(time.perf_counter())
-        ticks.append(time.perf_counter())
-        gaps = [later - earlier for earlier, later in zip(ticks, ticks[1:])]
-        shares.append(max(gaps) / sum(gaps))
-    assert min(shares) < 0.5
+    assert gil_watch.is_free_during(lambda: list(shardpack.stream(shard)))
 
 
 INTERRUPTED = """
@@ -136,7 +122,7 @@ def test_ctrl_c_ends_long_work(tmp_path):
             assert process.stdout.readline() == b"under way\n"
             process.send_signal(signal.SIGINT)
             output = process.stdout.read()  # Ends with the process.
-            assert process.wait(30) == 0
+            assert process.wait(120) == 0
         finally:
             process.kill()
     assert output.splitlines()[-1] == b"interrupted"
@@ -146,9 +132,13 @@ def test_ctrl_c_ends_writing_and_leaves_the_set_unfinished(tmp_path):
     script = """
 import itertools, sys, dolium
 spec = dolium.ShardingSpec(0, 3, 2)
-print("under way", flush=True)
+def chunks():
+    for number in itertools.count():
+        if number == 100_000:
+            print("under way", flush=True)
+        yield number, b"x" * 100
 try:
-    dolium.write_sharded(sys.argv[1], spec, zip(itertools.count(), itertools.repeat(b"x" * 100)))
+    dolium.write_sharded(sys.argv[1], spec, chunks())
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
@@ -156,10 +146,9 @@ except KeyboardInterrupt:
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout.readline() == b"under way\n"
-            time.sleep(0.5)
             process.send_signal(signal.SIGINT)
             assert process.stdout.read() == b"interrupted\n"
-            assert process.wait(30) == 0
+            assert process.wait(120) == 0
         finally:
             process.kill()
     with pytest.raises(OSError, match="unfinished"):

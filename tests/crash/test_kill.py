@@ -53,8 +53,8 @@ def converter(source, target, spec_file, *options):
     return Worker([*command, "--sharding", spec_file, *options, str(source), str(target)])
 
 
-def moments(duration, seed):
-    return killing.moments(duration, seed, KILLS)
+def moments(duration, seed, wanted=KILLS // 4):
+    return killing.Moments(duration, seed, KILLS, wanted)
 
 
 def check_unfinished_or_complete(folder, complete):
@@ -104,10 +104,10 @@ def test_write(tmp_path):
     duration = writer(complete, seed=1).finish()
     assert dict(dolium.open(complete).items()) == make_chunks(seed=1)
     complete_bytes = sharded_sets.folder_bytes(complete)
-    unfinished = 0
-    for delay in moments(duration, seed=10):
+    kills = moments(duration, seed=10, wanted=1)
+    for delay in kills:
         was_killed = writer(folder, seed=1).kill_after(delay)
-        unfinished += check_unfinished_or_complete(folder, complete)
+        kills.hit(check_unfinished_or_complete(folder, complete))
         if was_killed and not is_complete(folder) and random.Random(delay).random() < 0.5:
             continue  # The next run has to cope with what is there.
         if not is_complete(folder):
@@ -115,7 +115,6 @@ def test_write(tmp_path):
         assert sharded_sets.folder_bytes(folder) == complete_bytes
         assert sharded_sets.leftovers(folder) == []
         shutil.rmtree(folder)
-    assert unfinished > 0
     if not is_complete(folder):
         writer(folder, seed=1).finish()
     assert sharded_sets.folder_bytes(folder) == complete_bytes
@@ -128,14 +127,13 @@ def test_write_that_replaces_a_set(tmp_path):
     duration = writer(new, seed=2).finish()
     writer(folder, seed=1).finish()
     states = [sharded_sets.folder_bytes(old), sharded_sets.folder_bytes(new)]
-    killed = 0
-    for number, delay in enumerate(moments(duration, seed=11)):
+    kills = moments(duration, seed=11)
+    for number, delay in enumerate(kills):
         # In turns, so that there is always something to change.
-        killed += writer(folder, seed=1 + number % 2, force=True).kill_after(delay)
+        kills.hit(writer(folder, seed=1 + number % 2, force=True).kill_after(delay))
         assert sharded_sets.folder_bytes(folder) in states
         program.run("ls", folder)
         program.run("verify", "--quick", folder)
-    assert killed >= KILLS // 4
     writer(folder, seed=2, force=True).finish()
     assert sharded_sets.folder_bytes(folder) == states[1]
     assert sharded_sets.leftovers(folder) == []
@@ -147,11 +145,10 @@ def test_convert(tmp_path):
     writer(source, seed=3).finish()
     duration = converter(source, complete, spec).finish()
     complete_bytes = sharded_sets.folder_bytes(complete)
-    unfinished = 0
-    for delay in moments(duration, seed=12):
+    kills = moments(duration, seed=12, wanted=1)
+    for delay in kills:
         was_killed = converter(source, folder, spec).kill_after(delay)
-        if check_unfinished_or_complete(folder, complete):
-            unfinished += 1
+        if kills.hit(check_unfinished_or_complete(folder, complete)):
             for name, data in sharded_sets.shard_files(folder).items():
                 assert data == complete_bytes[name]
         if was_killed and not is_finished(folder) and random.Random(delay).random() < 0.5:
@@ -161,7 +158,6 @@ def test_convert(tmp_path):
         assert sharded_sets.folder_bytes(folder) == complete_bytes
         assert sharded_sets.leftovers(folder) == []
         shutil.rmtree(folder)
-    assert unfinished > 0
     if not is_complete(folder):
         run_again(converter(source, folder, spec), is_finished(folder))
     assert sharded_sets.folder_bytes(folder) == complete_bytes
@@ -180,9 +176,10 @@ def test_convert_that_replaces_a_set(tmp_path):
         states.append(sharded_sets.folder_bytes(complete[seed]))
     converter(sources[0], folder, spec).finish()
     current = 0
-    for delay in moments(duration, seed=13):
+    kills = moments(duration, seed=13)
+    for delay in kills:
         wanted = 1 - current
-        converter(sources[wanted], folder, spec, "--force").kill_after(delay)
+        kills.hit(converter(sources[wanted], folder, spec, "--force").kill_after(delay))
         state = without_plan(sharded_sets.folder_bytes(folder))
         assert state in states
         program.run("ls", folder)
@@ -215,21 +212,21 @@ def test_put(tmp_path):
 
     duration = max(change(5, number).finish() for number in range(2))
     chunks[5] = value.read_bytes()
-    killed = changed = 0
-    for number, delay in enumerate(moments(duration, seed=15)):
+    kills = moments(duration, seed=15)
+    for number, delay in enumerate(kills):
         id = source.randrange(CHUNK_COUNT)
         before = sharded_sets.shard_files(folder)
-        killed += change(id, number).kill_after(delay)
+        was_killed = change(id, number).kill_after(delay)
         after = sharded_sets.shard_files(folder)
         assert after.keys() == before.keys()
         touched = [name for name in after if after[name] != before[name]]
+        # Killed before the change, not just before the exit.
+        kills.hit(was_killed and not touched)
         if touched:
-            changed += 1
             assert len(touched) == 1
             chunks[id] = value.read_bytes()
         ours = dolium.open(folder)
         assert ours[id] == chunks[id]
-    assert killed >= KILLS // 4 and changed < KILLS
     ours = dolium.open(folder)
     assert dict(ours.items()) == chunks
     report = ours.verify()

@@ -17,12 +17,13 @@ import program
 KILLS = 200 if os.environ.get("DOLIUM_LONG") else 20
 COUNT = 6000
 
-# Makes the same samples for the same seed, tells when it begins to write, and pauses often enough
-# to be met at any size.
+# Makes the same samples for the same seed, says when it begins to write, and pauses often enough
+# to be met at any size. One that is to be killed waits for that before it closes the last shard.
 WRITER = """
-import random, sys, time
+import random, signal, sys, time
 import shardpack
-path, seed, count, shard_records, compression = sys.argv[1], *map(int, sys.argv[2:5]), sys.argv[5]
+path, seed, count, shard_records = sys.argv[1], *map(int, sys.argv[2:5])
+compression, end = sys.argv[5:]
 source = random.Random(seed)
 samples = []
 for number in range(count):
@@ -35,13 +36,16 @@ with shardpack.Writer(path, compression=compression, shard_records=shard_records
         writer.write(key, files)
         if number % 20 == 0:
             time.sleep(0.001)
+    if end == "killed":
+        print("waiting", flush=True)
+        signal.pause()
 """
 
 
-def start(folder, seed, shard_records, compression):
+def start(folder, seed, shard_records, compression, end):
     return killing.Worker(
         [sys.executable, "-c", WRITER, str(folder / "set-000000.shardpack"), str(seed),
-         str(COUNT), str(shard_records), compression],
+         str(COUNT), str(shard_records), compression, end],
         waits_for_ready=True,
     )
 
@@ -60,7 +64,7 @@ def temporaries(folder):
 def test_a_killed_writer(tmp_path, shard_records, compression):
     whole = tmp_path / "whole"
     whole.mkdir()
-    start(whole, 1, shard_records, compression).finish()
+    start(whole, 1, shard_records, compression, "closed").finish()
     whole_size = killing.folder_size(whole)
     names = sorted(path.name for path in whole.iterdir())
     expected = {name: contents(shardpack.open(whole / name)) for name in names}
@@ -72,10 +76,12 @@ def test_a_killed_writer(tmp_path, shard_records, compression):
 
     source = random.Random(2)
     repaired_records = 0
-    for kill in range(KILLS // 4):
+    for kill in range(20 * KILLS):
+        if kill >= KILLS // 4 and repaired_records > 0:
+            break
         folder = tmp_path / f"killed{kill}"
         folder.mkdir()
-        worker = start(folder, 1, shard_records, compression)
+        worker = start(folder, 1, shard_records, compression, "killed")
         worker.kill_at_size(folder, source.uniform(0, whole_size))
         finished = sorted(path.name for path in folder.glob("*.shardpack"))
         assert finished == names[: len(finished)]

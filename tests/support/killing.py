@@ -2,20 +2,45 @@
 
 import os
 import random
+import select
 import signal
 import subprocess
 import time
 
 
-def moments(duration, seed, count):
+class Moments:
     """Points in time at which to kill work that once took `duration`: to a little after its end,
-    and every other one rather early, because a first run is often the slowest."""
-    source = random.Random(seed)
-    for number in range(count):
-        if number % 2:
-            yield duration * 1.1 * source.random()
-        else:
-            yield duration * 100 ** -source.random()
+    and every other one rather early, because a first run is often the slowest.
+
+    At least `count` of them, and then as many as it takes until `wanted` have met what they were
+    meant for, which the loop reports with hit(). The work may take longer or shorter by then,
+    whatever else the machine does: so later ones come from a much wider span.
+    """
+
+    def __init__(self, duration, seed, count, wanted=None):
+        self._duration = duration
+        self._source = random.Random(seed)
+        self._count = count
+        self._wanted = count // 4 if wanted is None else wanted
+        self.hits = 0
+
+    def hit(self, was_hit):
+        """Tells what the last kill met; returns the same."""
+        self.hits += bool(was_hit)
+        return was_hit
+
+    def __iter__(self):
+        number = 0
+        while number < self._count or self.hits < self._wanted:
+            assert number < 20 * self._count, f"{self.hits} of {number} kills met the work"
+            span = self._duration
+            if number >= self._count:
+                span *= 16 ** self._source.uniform(-1, 1)
+            if number % 2:
+                yield span * 1.1 * self._source.random()
+            else:
+                yield span * 100 ** -self._source.random()
+            number += 1
 
 
 class Worker:
@@ -48,11 +73,13 @@ class Worker:
         return self.process.returncode != 0
 
     def kill_at_size(self, folder, size):
-        """Kills it once the files of `folder` hold `size` bytes. Whether that was before it
-        ended."""
-        while self.process.poll() is None and folder_size(folder) < size:
-            time.sleep(0.0005)
-        return self.kill_after(0)
+        """Kills it once the files of `folder` hold `size` bytes, or once it says that it has come
+        to its end and waits there."""
+        while folder_size(folder) < size:
+            if select.select([self.process.stdout], [], [], 0.0005)[0]:
+                assert self.process.stdout.readline() == b"waiting\n"
+                break
+        assert self.kill_after(0)
 
 
 def folder_size(folder):

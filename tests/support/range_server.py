@@ -96,6 +96,11 @@ class RangeServer:
     def url(self):
         return f"http://127.0.0.1:{self._server.server_port}"
 
+    @property
+    def log(self):
+        """The requests since the last call of take_log()."""
+        return tuple(self._server.log)
+
     def take_log(self):
         """The requests since the last call."""
         log, self._server.log = self._server.log, []

@@ -153,7 +153,9 @@ TEST_F(HttpStoreTest, TimesOutAndRetries) {
   slow.body_delay = milliseconds(1500);
   server_.Break("/seg/a", slow, 1);
   EXPECT_EQ(Read(0, 4), body_.substr(0, 4));
-  EXPECT_EQ(store_->stats().retries, 1u);
+  // On a busy machine the answer that is not held up may come too late as well.
+  EXPECT_GE(store_->stats().retries, 1u);
+  EXPECT_EQ(server_.request_count(), store_->stats().retries + 1);
   options_.retry.attempts = 1;
   Reopen();
   server_.Break("/seg/a", slow, 1);

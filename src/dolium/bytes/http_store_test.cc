@@ -1,6 +1,9 @@
 #include "dolium/bytes/http_store.h"
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
@@ -15,7 +18,6 @@
 namespace dolium {
 namespace {
 
-using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::StartsWith;
 
@@ -65,9 +67,16 @@ TEST_F(HttpStoreTest, MergesNearRangesAndKeepsFarOnesApart) {
 TEST_F(HttpStoreTest, RunsRangesAtOnceWithinTheBound) {
   options_.transfer.max_concurrency = 4;
   Reopen();
-  Fault slow;
-  slow.body_delay = milliseconds(30);
-  server_.Break("/seg/a", slow, 40);
+  // The first answers wait for each other.
+  std::mutex mutex;
+  std::condition_variable came;
+  size_t asked = 0;
+  server_.OnRequest([&](const ServedRequest&) {
+    std::unique_lock lock(mutex);
+    ++asked;
+    came.notify_all();
+    EXPECT_TRUE(came.wait_for(lock, std::chrono::minutes(2), [&] { return asked >= 4; }));
+  });
   std::vector<ByteRange> ranges;
   for (uint64_t i = 0; i < 40; ++i) ranges.push_back({i * 2000, 100});
   auto read = store_->ReadRanges("seg/a", ranges);

@@ -44,6 +44,11 @@ struct FormatCase {
   std::function<void(const Location&, const TestSet&)> write;
   std::string bad_key;   // one that the format cannot hold
   size_t entries = 120;  // of a set
+  // In what formats differ. Find(bad_key) is refused; if not, the key is just absent.
+  bool refuses_bad_keys = true;
+  size_t smallest_value = 0;  // bytes of the smallest value that an entry can have
+  // For formats whose keys follow from the values; `key` gives keys of no entry then.
+  std::function<std::string(BytesView)> key_of_value;
   // The i-th entry with preceding bytes, for PrecedingSuite.
   std::function<TestValue(uint64_t)> with_preceding;
 };

@@ -18,6 +18,7 @@
 #include "dolium/formats/xet/format.h"
 #include "dolium/formats/xet/mdb_writer.h"
 #include "dolium/formats/xet/shard_container.h"
+#include "dolium/formats/xet/testing/made_store.h"
 #include "dolium/formats/xet/testing/vectors.h"
 #include "dolium/formats/xet/xorb_container.h"
 #include "dolium/formats/xet/xorb_writer.h"
@@ -33,89 +34,6 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 
 constexpr Format kFormats[] = {kFormat};
-
-// Files as a store keeps them: their new chunks in xorbs, a shard that lists all. Put
-// into folders of a store by Put().
-class MadeStore {
- public:
-  explicit MadeStore(XorbWriter::Footer footer = XorbWriter::Footer::kVersion1)
-      : footer_(footer) {}
-
-  // Each file has two terms, if it has two chunks: the second half of its chunks is in
-  // another xorb.
-  std::string Add(BytesView data) {
-    const auto chunks = ChunkAndHash(data).value();
-    FileInfo file;
-    file.hash = FileHash(chunks);
-    file.is_verified = true;
-    const size_t half = (chunks.size() + 1) / 2;
-    size_t at = 0;
-    for (size_t first = 0; first < chunks.size(); first += half) {
-      const size_t end = std::min(chunks.size(), first + half);
-      at +=
-          AddTerm(data.subspan(at), std::span(chunks).subspan(first, end - first), file);
-    }
-    files_.push_back(file);
-    std::string name = ToString(file.hash);
-    contents_[name] = std::string(AsText(data));
-    return name;
-  }
-
-  ByteVector Shard(const ShardWriteOptions& options = {}) const {
-    return WriteShard(files_, xorbs_, options).value();
-  }
-  // By hash.
-  const std::map<std::string, ByteVector>& objects() const { return objects_; }
-  const std::map<std::string, std::string>& contents() const { return contents_; }
-
-  // Returns the path of the shard.
-  Location Put(const Location& folder, const std::string& prefix = "") const {
-    const ByteVector shard = Shard();
-    const Location location =
-        folder.Child("shards/" + ToString(ChunkHash(shard)) + ".mdb");
-    Must(folder.store->Put(location.path, shard, Precondition::None()));
-    for (const auto& [hash, object] : objects_) {
-      Must(folder.store->Put(folder.Child("xorbs/" + prefix + hash).path, object,
-                             Precondition::None()));
-    }
-    return location;
-  }
-
- private:
-  // A term over a new xorb of these chunks; returns their bytes.
-  size_t AddTerm(BytesView data, std::span<const MerkleNode> chunks, FileInfo& file) {
-    XorbInfo info;
-    std::vector<Hash> hashes;
-    size_t at = 0;
-    for (const MerkleNode& chunk : chunks) {
-      const BytesView bytes = data.subspan(at, static_cast<size_t>(chunk.size));
-      writer_.Add(chunk.hash, chunk.size, compressor_.Encode(bytes, ChooseScheme(bytes)));
-      info.chunks.push_back({.hash = chunk.hash,
-                             .offset = static_cast<uint32_t>(at),
-                             .raw_bytes = static_cast<uint32_t>(chunk.size)});
-      hashes.push_back(chunk.hash);
-      at += bytes.size();
-    }
-    const XorbWriter::Xorb xorb = writer_.Finish(footer_);
-    info.hash = xorb.index.hash;
-    file.terms.push_back({.xorb = info.hash,
-                          .raw_bytes = static_cast<uint32_t>(at),
-                          .first = 0,
-                          .end = static_cast<uint32_t>(chunks.size())});
-    file.verification.push_back(TermHash(hashes));
-    xorbs_.push_back(info);
-    objects_[ToString(info.hash)] = xorb.object;
-    return at;
-  }
-
-  const XorbWriter::Footer footer_;
-  XorbWriter writer_;
-  ChunkCompressor compressor_;
-  std::vector<FileInfo> files_;
-  std::vector<XorbInfo> xorbs_;
-  std::map<std::string, ByteVector> objects_;
-  std::map<std::string, std::string> contents_;
-};
 
 MadeStore SomeStore(XorbWriter::Footer footer = XorbWriter::Footer::kVersion1) {
   MadeStore store(footer);
