@@ -8,8 +8,8 @@
 #include "cli/verbs.h"
 #include "cli/volume/export_arguments.h"
 #include "dolium/domain/volume/arrays/npy_header.h"
-#include "dolium/formats/dvid/container.h"
 #include "dolium/ops/list.h"
+#include "dolium/ops/source/source.h"
 
 namespace dolium::cli {
 namespace {
@@ -17,37 +17,25 @@ namespace {
 constexpr std::string_view kVoxelOptions[] = {"npy"};
 constexpr std::string_view kNotOfVoxels[] = {"raw", "preceding"};
 
-// The voxels of a block, bare or behind the head of an .npy file.
-Result<Bytes> Voxels(const Container& container, const std::string& key,
-                     std::string_view kind, bool npy) {
-  const auto* const blocks = dynamic_cast<const dvid::DvidContainer*>(&container);
-  if (blocks == nullptr) {
+// The voxels of an entry, bare or behind the header of an .npy file.
+Result<Bytes> Voxels(const Source& source, const Container& entries,
+                     const std::string& key, std::string_view labels, bool npy) {
+  DOLIUM_TRY(const auto voxels, source.DecodeEntry(key, labels));
+  if (!voxels) {
     return InvalidArgument(
         fmt::format("{}: --voxels is for exports of DVID, this is format {}",
-                    container.location().Describe(), container.format_name()));
-  }
-  DOLIUM_TRY(const auto row, blocks->FindRow(key));
-  if (!row) {
-    return NotFound(
-        fmt::format("{}: no entry \"{}\"", container.location().Describe(), key));
-  }
-  auto voxels = dvid::DecodeRow(*row, *dvid::ParseLabelKind(kind));
-  if (!voxels) {
-    return std::move(voxels).error().Within(
-        fmt::format("{}: {}", container.location().Describe(), key));
+                    source.location().Describe(), entries.format_name()));
   }
   ByteVector out;
   if (npy) {
-    const std::array<uint64_t, 3> size = {voxels->size[0], voxels->size[1],
-                                          voxels->size[2]};
-    const std::string head =
-        volume::MakeNpyHeader(volume::NumberType::kUint64, size, /*fortran_order=*/true);
-    Append(out, AsBytes(head));
+    const std::string header = volume::MakeNpyHeader(
+        volume::NumberType::kUint64, voxels->size, /*fortran_order=*/true);
+    Append(out, AsBytes(header));
   }
   const size_t at = out.size();
-  out.resize(at + voxels->voxels.size() * sizeof(uint64_t));
-  for (size_t i = 0; i < voxels->voxels.size(); ++i) {
-    StoreLE<uint64_t>(out.data() + at + i * sizeof(uint64_t), voxels->voxels[i]);
+  out.resize(at + voxels->values.size() * sizeof(uint64_t));
+  for (size_t i = 0; i < voxels->values.size(); ++i) {
+    StoreLE<uint64_t>(out.data() + at + i * sizeof(uint64_t), voxels->values[i]);
   }
   return Bytes::FromVector(std::move(out));
 }
@@ -62,8 +50,10 @@ ExitStatus RunCat(Context& context) {
   if (!refused) return context.Fail(refused.error().Within("cat"));
   const std::string& key = arguments[1];
   const std::string file = arguments.Get("output").value_or("-");
-  const auto container = context.Open(arguments[0]);
-  if (!container) return context.FailLocation(container.error());
+  const auto source = context.OpenSource(arguments[0]);
+  if (!source) return context.FailLocation(source.error());
+  const auto entries = (*source)->entries();
+  if (!entries) return context.FailLocation(entries.error());
   const bool raw = arguments.Has("raw");
   const bool preceding = arguments.Has("preceding");
   const auto kind = arguments.Get("voxels");
@@ -82,14 +72,14 @@ ExitStatus RunCat(Context& context) {
         const auto read = [&]() -> Result<void> {
           if (kind) {
             const bool npy = arguments.Has("npy") || file.ends_with(".npy");
-            DOLIUM_TRY(const Bytes voxels, Voxels(**container, key, *kind, npy));
+            DOLIUM_TRY(const Bytes voxels, Voxels(**source, **entries, key, *kind, npy));
             return hand_on(voxels);
           }
           if (!raw && !preceding) {
-            DOLIUM_TRY_VOID(CatInPieces(**container, key, hand_on));
+            DOLIUM_TRY_VOID(CatInPieces(**entries, key, hand_on));
             return {};
           }
-          DOLIUM_TRY(const EntryData data, Cat(**container, key, raw));
+          DOLIUM_TRY(const EntryData data, Cat(**entries, key, raw));
           return hand_on(preceding ? data.preceding : data.value);
         }();
         if (!read && !untaken) unread = read.error();

@@ -1,64 +1,76 @@
+#include <unistd.h>
+
 #include <optional>
 #include <string>
 
-#include "cli/cmd_shard_stream.h"
 #include "cli/context.h"
 #include "cli/terminal/size.h"
 #include "cli/terminal/table.h"
 #include "cli/verbs.h"
-#include "dolium/container/unfinished.h"
+#include "dolium/ops/source/source.h"
+#include "dolium/ops/source/stream.h"
 
 namespace dolium::cli {
 namespace {
 
-// The marker lies in the set's folder: the location itself, or the one a shard is in.
-Result<bool> IsUnfinished(const Location& location) {
-  DOLIUM_TRY(const auto object, location.store->Stat(location.path));
-  DOLIUM_TRY(const auto marker, ReadMarker(object ? location.Parent() : location));
-  return marker.has_value();
+// What all kinds say of themselves.
+struct Description {
+  std::string format;
+  std::string location;
+  std::optional<bool> is_finished;  // nullopt: nobody can know
+  std::optional<uint64_t> objects;
+  Properties properties;
+};
+
+Result<Description> DescribeSource(const Context& context, const std::string& text) {
+  DOLIUM_TRY(const auto source, context.OpenSource(text, /*allow_unfinished=*/true));
+  DOLIUM_TRY(const Container* const entries, source->entries());
+  Description description{std::string(entries->format_name()),
+                          source->location().Describe(),
+                          std::nullopt,
+                          std::nullopt,
+                          {}};
+  DOLIUM_TRY(description.is_finished, source->IsFinished());
+  DOLIUM_TRY(description.objects, source->CountObjects());
+  description.properties = entries->properties();
+  return description;
 }
 
-// nullopt where the store cannot list: then counting would mean probing.
-Result<std::optional<uint64_t>> CountObjects(const Container& container) {
-  const Location& location = container.location();
-  const auto listed =
-      location.store->List(location.path, [](auto, bool) { return false; });
-  if (!listed && listed.error().code == ErrorCode::kUnsupported) return std::nullopt;
-  DOLIUM_TRY(const auto objects, container.Objects());
-  return objects.size();
+Result<Description> DescribeStream(const Context& context) {
+  DOLIUM_TRY(StreamReport report, ReadStream(STDIN_FILENO, {.stop = context.stop}));
+  return Description{std::string(report.format), std::string(kStandardInput),
+                     std::nullopt, std::nullopt, std::move(report.properties)};
 }
 
 }  // namespace
 
 ExitStatus RunInfo(Context& context) {
-  if (context.arguments[0] == kStandardInput) return ShardStreamInfo(context);
-  const auto container = context.Open(context.arguments[0], /*allow_unfinished=*/true);
-  if (!container) return context.FailLocation(container.error());
-  const Location& location = (*container)->location();
-  const auto unfinished = IsUnfinished(location);
-  if (!unfinished) return context.FailLocation(unfinished.error());
-  const auto objects = CountObjects(**container);
-  if (!objects) return context.FailLocation(objects.error());
-  const char* const state = *unfinished ? "unfinished" : "finished";
-  const Properties properties = (*container)->properties();
+  const std::string& text = context.arguments[0];
+  const bool is_stream = text == kStandardInput;
+  const auto found = is_stream ? DescribeStream(context) : DescribeSource(context, text);
+  if (!found) {
+    return is_stream ? context.Fail(found.error()) : context.FailLocation(found.error());
+  }
+  const char* const state = found->is_finished.value_or(true) ? "finished" : "unfinished";
 
   if (context.terminal.json()) {
-    Json json = {{"type", "info"},
-                 {"format", (*container)->format_name()},
-                 {"location", location.Describe()},
-                 {"state", state},
-                 {"objects", *objects ? Json(**objects) : Json()},
-                 {"properties", Json::object()}};
-    for (const auto& [name, value] : properties) json["properties"][name] = value;
+    Json json = {
+        {"type", "info"}, {"format", found->format}, {"location", found->location}};
+    if (!is_stream) {
+      json["state"] = state;
+      json["objects"] = found->objects ? Json(*found->objects) : Json();
+    }
+    json["properties"] = Json::object();
+    for (const auto& [name, value] : found->properties) json["properties"][name] = value;
     context.terminal.JsonLine(json);
     return ExitStatus::kGood;
   }
   Table table({{}, {}}, [&](std::string_view line) { context.terminal.Line(line); });
-  table.Add({"format", std::string((*container)->format_name())});
-  table.Add({"location", location.Describe()});
-  table.Add({"state", state});
-  if (*objects) table.Add({"objects", FormatCount(**objects)});
-  for (const auto& [name, value] : properties) table.Add({name, value});
+  table.Add({"format", found->format});
+  table.Add({"location", found->location});
+  if (!is_stream) table.Add({"state", state});
+  if (found->objects) table.Add({"objects", FormatCount(*found->objects)});
+  for (const auto& [name, value] : found->properties) table.Add({name, value});
   table.Finish();
   return ExitStatus::kGood;
 }

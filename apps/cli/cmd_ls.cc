@@ -1,11 +1,16 @@
+#include <unistd.h>
+
 #include <optional>
 #include <string>
 
-#include "cli/cmd_shard_stream.h"
+#include <fmt/format.h>
+
 #include "cli/context.h"
 #include "cli/terminal/table.h"
 #include "cli/verbs.h"
 #include "dolium/ops/list.h"
+#include "dolium/ops/source/source.h"
+#include "dolium/ops/source/stream.h"
 
 namespace dolium::cli {
 namespace {
@@ -64,12 +69,30 @@ std::vector<std::string> EntryRow(const Entry& entry,
           object.value_or("-"), number(OffsetOf(entry))};
 }
 
+ExitStatus ListStream(Context& context) {
+  Terminal& terminal = context.terminal;
+  const bool is_long = context.arguments.Has("long");
+  StreamRequest request{.stop = context.stop};
+  request.entry = [&](std::string_view key, uint64_t size) {
+    if (terminal.json()) {
+      terminal.JsonLine({{"key", key}, {"size", size}});
+    } else {
+      terminal.Line(is_long ? fmt::format("{}  {}", key, size) : std::string(key));
+    }
+    return terminal.ok();
+  };
+  const auto read = ReadStream(STDIN_FILENO, request);
+  return read ? ExitStatus::kGood : context.Fail(read.error());
+}
+
 }  // namespace
 
 ExitStatus RunLs(Context& context) {
-  if (context.arguments[0] == kStandardInput) return ShardStreamLs(context);
-  const auto container = context.Open(context.arguments[0]);
-  if (!container) return context.FailLocation(container.error());
+  if (context.arguments[0] == kStandardInput) return ListStream(context);
+  const auto source = context.OpenSource(context.arguments[0]);
+  if (!source) return context.FailLocation(source.error());
+  const auto entries = (*source)->entries();
+  if (!entries) return context.FailLocation(entries.error());
   Terminal& terminal = context.terminal;
   const bool as_table = context.arguments.Has("long") && !terminal.json();
 
@@ -83,7 +106,7 @@ ExitStatus RunLs(Context& context) {
                                              {"offset", kRight}},
                   [&](std::string_view line) { terminal.Line(line); });
   }
-  ObjectNames names((*container)->store());
+  ObjectNames names((*entries)->store());
   const auto go_on = [&] { return terminal.ok() && !context.stop.stop_requested(); };
   ExitStatus status = ExitStatus::kGood;
 
@@ -103,7 +126,7 @@ ExitStatus RunLs(Context& context) {
     status = ExitStatus::kBad;
     return go_on();
   };
-  const auto listed = List(**container, visitor);
+  const auto listed = List(**entries, visitor);
   if (table) table->Finish();
   if (context.stop.stop_requested()) return context.Fail(Cancelled());
   if (!listed) return context.FailLocation(listed.error());

@@ -9,6 +9,7 @@
 #include "cli/terminal/size.h"
 #include "cli/terminal/table.h"
 #include "cli/verbs.h"
+#include "dolium/ops/source/source.h"
 #include "dolium/ops/stats.h"
 
 namespace dolium::cli {
@@ -121,18 +122,18 @@ void PrintTables(Context& context, const StatsReport& report, const Properties& 
 }  // namespace
 
 ExitStatus RunStats(Context& context) {
-  const auto container = context.Open(context.arguments[0]);
-  if (!container) return context.FailLocation(container.error());
+  const auto source = context.OpenSource(context.arguments[0]);
+  if (!source) return context.FailLocation(source.error());
   const auto report =
-      Stats(**container, {.jobs = context.jobs(),
-                          .progress = context.terminal.StartProgress("stats"),
-                          .stop = context.stop});
+      (*source)->CountSizes({.jobs = context.jobs(),
+                             .progress = context.terminal.StartProgress("stats"),
+                             .stop = context.stop});
   context.terminal.EndProgress();
   if (!report) return context.FailLocation(report.error());
-  const auto counts = (*container)->Statistics(context.stop);
+  const auto counts = (*source)->Statistics(context.stop);
   if (!counts) return context.FailLocation(counts.error());
   if (context.terminal.json()) {
-    PrintJson(context, (*container)->location(), *report, *counts);
+    PrintJson(context, (*source)->location(), *report, *counts);
   } else {
     PrintTables(context, *report, *counts);
   }

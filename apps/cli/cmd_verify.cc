@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -6,15 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "cli/cmd_shard_stream.h"
 #include "cli/context.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
-#include "cli/volume/export_arguments.h"
-#include "dolium/formats/dvid/container.h"
-#include "dolium/ops/stats.h"
+#include "dolium/ops/source/source.h"
+#include "dolium/ops/source/stream.h"
 #include "dolium/ops/verify.h"
-#include "dolium/ops/volume/verify_volume.h"
 
 namespace dolium::cli {
 namespace {
@@ -98,39 +97,35 @@ ExitStatus Conclude(const Context& context, const Location& location,
   return bad ? ExitStatus::kBad : ExitStatus::kGood;
 }
 
-// A volume, unless the location is to be taken for something else.
-Result<std::optional<volume::Volume>> FindVolume(const Context& context,
-                                                 const std::string& text) {
-  if (context.arguments.Has("format") || context.arguments.Has("sharding")) {
-    return std::nullopt;
-  }
-  DOLIUM_TRY(const Location location, ParseLocation(text));
-  return volume::Volume::OpenIfVolume(location);
-}
-
-ExitStatus VerifyWholeVolume(Context& context, const volume::Volume& volume,
-                             VerifyOptions options, const Sample& sample) {
-  if (sample.count && !options.quick) {
-    uint64_t cells = 0;
-    for (const volume::ScaleInfo& scale : volume.info().scales) {
-      const auto grid = volume::Grid::Make(scale.bounds(), scale.chunk_sizes.front());
-      if (grid) cells += grid->cell_count();
+ExitStatus VerifyStandardInput(Context& context) {
+  StreamRequest request{
+      .check = true, .contents = !context.arguments.Has("quick"), .stop = context.stop};
+  request.finding = [&](const Finding& finding) { ShowFinding(context, finding); };
+  const auto report = ReadStream(STDIN_FILENO, request);
+  if (!report) return context.Fail(report.error());
+  if (!context.arguments.Has("no-summary")) {
+    Json json = {{"type", "summary"}, {"location", kStandardInput}};
+    std::string line =
+        fmt::format("{}: {}", kStandardInput, report->errors > 0 ? "bad: " : "good: ");
+    for (const auto& [one, many, number] : report->counts) {
+      json[std::string(many)] = number;
+      line += fmt::format("{} {}, ", FormatCount(number), number == 1 ? one : many);
     }
-    options.sample = std::min(1.0, static_cast<double>(*sample.count) /
-                                       static_cast<double>(std::max<uint64_t>(cells, 1)));
+    json["errors"] = report->errors;
+    line += fmt::format("{} {}", FormatCount(report->errors),
+                        report->errors == 1 ? "error" : "errors");
+    if (context.terminal.json()) {
+      context.terminal.JsonLine(json);
+    } else {
+      context.terminal.Line(line);
+    }
   }
-  options.progress = context.terminal.StartProgress("verify");
-  const auto report =
-      VerifyVolume(context.formats, volume, options,
-                   [&](const Finding& finding) { ShowFinding(context, finding); });
-  context.terminal.EndProgress();
-  if (!report) return context.FailLocation(report.error());
-  return Conclude(context, volume.folder(), *report);
+  return report->errors > 0 ? ExitStatus::kBad : ExitStatus::kGood;
 }
 
 ExitStatus VerifyLocation(Context& context, const std::string& text, const Sample& sample,
                           uint64_t seed) {
-  if (text == kStandardInput) return ShardStreamVerify(context);
+  if (text == kStandardInput) return VerifyStandardInput(context);
   VerifyOptions options;
   options.quick = context.arguments.Has("quick");
   options.report_missing = context.arguments.Has("strict");
@@ -138,33 +133,24 @@ ExitStatus VerifyLocation(Context& context, const std::string& text, const Sampl
   options.seed = seed;
   options.jobs = context.jobs();
   options.stop = context.stop;
-  const auto exported = ExportOptionsOf(context);
-  if (!exported) return context.Fail(exported.error().Within("verify"));
-  const auto volume = FindVolume(context, text);
-  if (!volume) return context.FailLocation(volume.error());
-  if (*volume) return VerifyWholeVolume(context, **volume, options, sample);
-
-  const auto container = context.Open(text, /*allow_unfinished=*/true);
-  if (!container) return context.FailLocation(container.error());
+  const auto source = context.OpenSource(text, /*allow_unfinished=*/true);
+  if (!source) return context.FailLocation(source.error());
   if (sample.count && !options.quick) {
-    const auto stats =
-        Stats(**container, {.jobs = options.jobs,
-                            .progress = context.terminal.StartProgress("count"),
-                            .stop = context.stop});
-    if (!stats) return context.FailLocation(stats.error());
-    const uint64_t entries = std::max<uint64_t>(stats->stored_size.count, 1);
+    const auto entries =
+        (*source)->CountEntries({.jobs = options.jobs,
+                                 .progress = context.terminal.StartProgress("count"),
+                                 .stop = context.stop});
+    if (!entries) return context.FailLocation(entries.error());
     options.sample =
-        std::min(1.0, static_cast<double>(*sample.count) / static_cast<double>(entries));
+        std::min(1.0, static_cast<double>(*sample.count) /
+                          static_cast<double>(std::max<uint64_t>(*entries, 1)));
   }
   options.progress = context.terminal.StartProgress("verify");
-  const auto show = [&](const Finding& finding) { ShowFinding(context, finding); };
-  const bool is_export =
-      dynamic_cast<const dvid::DvidContainer*>(container->get()) != nullptr;
-  const auto report = is_export ? VerifyExport(**container, *exported, options, show)
-                                : Verify(**container, options, show);
+  const auto report = (*source)->Check(
+      options, [&](const Finding& finding) { ShowFinding(context, finding); });
   context.terminal.EndProgress();
   if (!report) return context.FailLocation(report.error());
-  return Conclude(context, (*container)->location(), *report);
+  return Conclude(context, (*source)->location(), *report);
 }
 
 }  // namespace

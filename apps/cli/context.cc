@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include "cli/terminal/hint_text.h"
+#include "cli/volume/export_arguments.h"
 #include "dolium/bytes/location.h"
+#include "dolium/ops/source/source.h"
 
 namespace dolium::cli {
 namespace {
@@ -80,8 +82,7 @@ Result<std::optional<std::string>> Context::ReadSpec(std::string_view name) cons
   return std::string(AsText(bytes));
 }
 
-Result<std::unique_ptr<Container>> Context::Open(const std::string& location,
-                                                 bool allow_unfinished) const {
+Result<OpenOptions> Context::OptionsOfOpen(bool allow_unfinished) const {
   OpenOptions options;
   DOLIUM_TRY(options.spec, ReadSpec("sharding"));
   if (auto xorbs = arguments.Get("xorbs"))
@@ -91,6 +92,26 @@ Result<std::unique_ptr<Container>> Context::Open(const std::string& location,
     options.parameters["coordinates"] = *word;
   }
   if (arguments.Has("salvage")) options.parameters["salvage"] = "yes";
+  return options;
+}
+
+Result<std::unique_ptr<Source>> Context::OpenSource(const std::string& location) const {
+  return OpenSource(location, arguments.Has("unfinished"));
+}
+
+Result<std::unique_ptr<Source>> Context::OpenSource(const std::string& location,
+                                                    bool allow_unfinished) const {
+  SourceOptions options;
+  options.format = arguments.Get("format").value_or("");
+  DOLIUM_TRY(options.open, OptionsOfOpen(allow_unfinished));
+  DOLIUM_TRY(options.exported, ExportOptionsOf(*this));
+  DOLIUM_TRY(const Location parsed, ParseLocation(location));
+  return dolium::OpenSource(formats, parsed, options);
+}
+
+Result<std::unique_ptr<Container>> Context::Open(const std::string& location,
+                                                 bool allow_unfinished) const {
+  DOLIUM_TRY(const OpenOptions options, OptionsOfOpen(allow_unfinished));
   DOLIUM_TRY(const Location parsed, ParseLocation(location));
   return OpenContainer(formats, parsed, arguments.Get("format").value_or(""), options);
 }

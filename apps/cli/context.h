@@ -17,6 +17,10 @@
 #include "dolium/container/format.h"
 #include "dolium/container/writer.h"
 
+namespace dolium {
+class Source;
+}
+
 namespace dolium::cli {
 
 class Context {
@@ -32,8 +36,12 @@ class Context {
   const std::stop_token stop;
   const Arguments arguments;
 
-  // Opens a location as --format, --sharding, --unfinished, --coordinates and --salvage
-  // say.
+  // Recognises what is at a location and opens it, as --format, --sharding, --unfinished,
+  // --xorbs, --coordinates and --salvage say.
+  Result<std::unique_ptr<Source>> OpenSource(const std::string& location) const;
+  Result<std::unique_ptr<Source>> OpenSource(const std::string& location,
+                                             bool allow_unfinished) const;
+  // The same for those who change entries: a set of a format.
   Result<std::unique_ptr<Container>> Open(const std::string& location) const {
     return Open(location, arguments.Has("unfinished"));
   }
@@ -75,6 +83,8 @@ class Context {
   static Json FindingMembers(const Finding& finding);
 
  private:
+  // What those options say.
+  Result<OpenOptions> OptionsOfOpen(bool allow_unfinished) const;
   ExitStatus Fail(const Error& error, Missing missing) const;
 };
 

@@ -65,8 +65,10 @@ std::vector<Verb> MakeVerbs() {
               "Tell what a location holds: format, parameters, whether it is finished.",
           .details = "Reads what describes the set, not its entries; `dolium stats` "
                      "counts those. "
-                     "The number of objects is told where the store can list them.\n"
-                     "`-` is an MDB shard of Xet on standard input, read as it comes.",
+                     "The number of objects is told where the store can list them. "
+                     "A location is a set of any format, a volume or a cas store.\n"
+                     "`-` is an MDB shard of Xet or a ShardPack shard on standard input, "
+                     "read as it comes.",
           .options = {kFormat, kSharding, kCoordinates, kSalvage, kJson},
           .examples = {"dolium info seg/s0", "dolium info --json https://host/seg/s0"},
           .least_arguments = 1,
@@ -79,14 +81,17 @@ std::vector<Verb> MakeVerbs() {
           .outline = "list entries",
           .description = "List the keys of all entries, one per line, in storage order.",
           .details =
+              "Keys of a volume are `PART/KEY`: a scale, or what its info names as mesh, "
+              "skeletons or segment properties, and the key there. Keys of a cas store "
+              "are `NAME@N/path`.\n"
               "Parts of the index that cannot be read are reported on standard error, "
               "and "
               "the listing goes on behind them; the exit status is then 1.\n"
               "With --json, each entry has `key`, `size` (decoded bytes, null where the "
               "index does not know), `stored_size`, `object`, `offset`, and `preceding` "
               "where bytes before the entry belong to it.\n"
-              "`-` is an MDB shard of Xet on standard input; its files are listed as "
-              "they come, with `key` and `size`.",
+              "`-` is an MDB shard of Xet or a ShardPack shard on standard input; its "
+              "files are listed as they come, with `key` and `size`.",
           .options = {Flag("l", "long",
                            "a table: key, size, stored size, object, offset"),
                       kFormat, kSharding, kXorbs, kUnfinished, kCoordinates, kSalvage,
@@ -142,9 +147,12 @@ std::vector<Verb> MakeVerbs() {
                      "`key`, `offset`, `length` and `message`; the last line of each "
                      "location has "
                      "`type` \"summary\".\n"
-                     "`-` is an MDB shard of Xet on standard input. Read front to back, "
-                     "its structure, its records and the names of its xorbs are checked; "
-                     "not what needs two places at once, such as terms against xorbs.",
+                     "A cas store is checked whole: xorbs, shards, and the files of all "
+                     "versions.\n"
+                     "`-` is an MDB shard of Xet or a ShardPack shard on standard input, "
+                     "read front to back. Of an MDB shard the structure, the records and "
+                     "the names of xorbs are checked; not what needs two places at once, "
+                     "such as terms against xorbs.",
           .options = {Flag("", "quick",
                            "check the index and the ranges; read no payload"),
                       Value(ValueKind::kText, "", "sample", "<n | p%>",

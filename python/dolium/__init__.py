@@ -15,6 +15,9 @@ Neuroglancer volumes are arrays: see Volume, and dolium.volume for bulk work on 
 DVID exports are read as volumes too; dolium.dvid has their shards and blocks. Files have names made
 from their bytes: see dolium.cas.
 
+Whatever a location holds, dolium.info() tells what it is, dolium.stats() counts it and
+dolium.verify() checks it: sets, volumes, exports, cas stores.
+
 Locations are paths or URLs (file, http, https, precomputed, gs). Keys of sharded sets are ints,
 those of plain folders are file names. Calls let go of the GIL while they read, write or decode,
 and may come from many threads.
@@ -37,7 +40,10 @@ from ._core import (
     __version__,
     choose_sharding,
     convert,
+    info,
     plan_convert,
+    stats,
+    verify,
     write_sharded,
 )
 from ._plans import run_plan, run_task
@@ -83,10 +89,13 @@ __all__ = [
     "downsample_array",
     "dvid",
     "encode_chunk",
+    "info",
     "open",
     "plan_convert",
     "run_plan",
     "run_task",
+    "stats",
+    "verify",
     "volume",
     "write_sharded",
 ]

@@ -256,6 +256,43 @@ def write_sharded(
     preceding), or from `ids` and `values` (a two-dimensional array: one row each; or a
     sequence)."""
 
+def info(
+    location: _Path,
+    *,
+    format: str | None = None,
+    sharding: _Spec | None = None,
+    xorbs: _Path | None = None,
+) -> dict[str, Any]:
+    """What a location holds: its `kind`, its `format`, whether it is `finished`, and the
+    `properties` that the format tells about it."""
+
+def stats(
+    location: _Path,
+    *,
+    format: str | None = None,
+    sharding: _Spec | None = None,
+    xorbs: _Path | None = None,
+    jobs: int = 0,
+    progress: _Progress | None = None,
+) -> StatsReport:
+    """Counts and sizes of whatever is at a location, from its index alone."""
+
+def verify(
+    location: _Path,
+    *,
+    quick: bool = False,
+    sample: float = 1.0,
+    seed: int = 0,
+    missing: bool = False,
+    format: str | None = None,
+    sharding: _Spec | None = None,
+    xorbs: _Path | None = None,
+    jobs: int = 0,
+    progress: _Progress | None = None,
+) -> VerifyReport:
+    """Checks whatever is at a location: a set, a volume, an export, a cas store. Damage is
+    reported, not raised. With `missing`, chunks that a volume lacks are warnings."""
+
 def convert(
     source: _Path,
     target: _Path,

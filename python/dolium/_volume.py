@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._indexing import Selection, Vector, select, select_from_zero, text_of, vector
+from ._reports import VerifyReport
 from ._volume_arguments import (
     Coordinates,
     Encoding,
@@ -186,6 +187,27 @@ class Volume:
     def info(self) -> dict[str, Any]:
         """The info of the volume, of all its scales."""
         return json.loads(self._scale.info_text)
+
+    def verify(
+        self,
+        *,
+        quick: bool = False,
+        sample: float = 1.0,
+        seed: int = 0,
+        missing: bool = False,
+        jobs: int = 0,
+        progress: Any = None,
+    ) -> VerifyReport:
+        """Checks all scales down to their voxels, and the other parts: see dolium.verify()."""
+        return _core.verify(
+            self.location,
+            quick=quick,
+            sample=sample,
+            seed=seed,
+            missing=missing,
+            jobs=jobs,
+            progress=progress,
+        )
 
     @property
     def scale_index(self) -> int:

@@ -9,6 +9,7 @@ void BindErrors(nanobind::module_& module);
 void BindShardingSpec(nanobind::module_& module);
 void BindContainer(nanobind::module_& module);
 void BindShardedWriter(nanobind::module_& module);
+void BindSources(nanobind::module_& module);
 void BindConvert(nanobind::module_& module);
 void BindVolume(nanobind::module_& module);
 void BindVolumePlans(nanobind::module_& module);

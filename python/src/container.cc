@@ -4,6 +4,7 @@
 
 #include "dolium/formats/builtin.h"
 #include "dolium/formats/neuroglancer/sharded_writer.h"
+#include "dolium/ops/read_key.h"
 #include "python/src/arguments.h"
 #include "python/src/chunk_reads.h"
 #include "python/src/errors.h"

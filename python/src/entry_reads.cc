@@ -3,14 +3,10 @@
 #include <utility>
 
 #include "dolium/base/parallel.h"
-#include "dolium/formats/neuroglancer/sharded_container.h"
-#include "dolium/formats/neuroglancer/sharded_writer.h"
+#include "dolium/ops/read_key.h"
 
 namespace dolium::python {
 namespace {
-
-// How often a read is begun again because the object was replaced under it.
-constexpr int kEntryAttempts = 64;
 
 // A batch ends when it has as many entries or bytes.
 constexpr size_t kBatchEntries = 1024;
@@ -20,35 +16,6 @@ constexpr size_t kBatchesAhead = 4;
 // Encoded batches below this are not worth threads.
 constexpr uint64_t kEntryBytesWorthThreads = uint64_t{256} << 10;
 
-bool IsEntryReplaced(const Error& error) {
-  return error.code == ErrorCode::kConflict || error.code == ErrorCode::kNotFound;
-}
-
-// Drops what is kept of the index for a key, so that the next Find() reads it anew.
-void Forget(const Container& container, std::string_view key) {
-  const auto* const sharded =
-      dynamic_cast<const neuroglancer::ShardedContainer*>(&container);
-  if (sharded == nullptr) return;  // Others keep nothing.
-  if (const auto id = neuroglancer::ParseKey(key)) sharded->reader().Forget(*id);
-}
-
-Result<bool> IsCurrent(const Container& container, const Entry& entry) {
-  for (const Extent& extent : entry.extents) {
-    DOLIUM_TRY(const auto now, container.store().Stat(extent.object->name));
-    if (!now || now->generation != extent.object->generation) return false;
-  }
-  return true;
-}
-
-Result<std::optional<EntryData>> ReadOnce(const Container& container,
-                                          std::string_view key, bool raw) {
-  DOLIUM_TRY(const auto entry, container.Find(key));
-  if (!entry) return std::nullopt;
-  DOLIUM_TRY(auto data, raw ? ReadStored(container.store(), *entry)
-                            : ReadEntry(container.store(), *entry));
-  return std::optional(std::move(data));
-}
-
 bool IsEncoded(const Entry& entry) {
   for (const Extent& extent : entry.extents) {
     if (!extent.codecs.empty()) return true;
@@ -57,32 +24,6 @@ bool IsEncoded(const Entry& entry) {
 }
 
 }  // namespace
-
-Result<std::optional<Entry>> FindCurrent(const Container& container,
-                                         std::string_view key) {
-  for (int attempt = 1;; ++attempt) {
-    auto entry = container.Find(key);
-    if (entry && !*entry) return entry;
-    Result<bool> is_current = false;
-    if (entry) {
-      is_current = IsCurrent(container, **entry);
-      if (!is_current) return std::move(is_current).error();
-    } else if (!IsEntryReplaced(entry.error())) {
-      return entry;
-    }
-    if (*is_current || attempt == kEntryAttempts) return entry;
-    Forget(container, key);
-  }
-}
-
-Result<std::optional<EntryData>> ReadKey(const Container& container, std::string_view key,
-                                         bool raw) {
-  for (int attempt = 1;; ++attempt) {
-    auto data = ReadOnce(container, key, raw);
-    if (data || !IsEntryReplaced(data.error()) || attempt == kEntryAttempts) return data;
-    Forget(container, key);
-  }
-}
 
 Result<std::vector<std::optional<Bytes>>> ReadValues(const Container& container,
                                                      std::vector<Entry> entries) {
@@ -101,8 +42,8 @@ Result<std::vector<std::optional<Bytes>>> ReadValues(const Container& container,
       values[i] = std::move(data.value);
       return {};
     }
-    if (!IsEntryReplaced(stored[i].error())) return stored[i].error();
-    Forget(container, entries[i].key);
+    if (!IsReplaced(stored[i].error())) return stored[i].error();
+    ForgetKey(container, entries[i].key);
     DOLIUM_TRY(auto data, ReadKey(container, entries[i].key, /*raw=*/false));
     if (data) values[i] = std::move(data->value);
     return {};

@@ -1,5 +1,5 @@
-// Values by key, for every format; where a hot path exists, chunk_reads.h has it. Call
-// these without the GIL.
+// Values of many entries, for every format; where a hot path exists, chunk_reads.h has
+// it, and one entry by its key is read by ops/read_key.h. Call these without the GIL.
 #pragma once
 
 #include <condition_variable>
@@ -17,15 +17,6 @@
 #include "dolium/container/read_entry.h"
 
 namespace dolium::python {
-
-// Finds an entry in the objects as they are now, whatever has been kept of their index.
-Result<std::optional<Entry>> FindCurrent(const Container& container,
-                                         std::string_view key);
-
-// What an entry holds, decoded or (raw) as stored; nullopt if it is not there. Begins
-// again if the object was replaced in between.
-Result<std::optional<EntryData>> ReadKey(const Container& container, std::string_view key,
-                                         bool raw);
 
 // The decoded values of entries; nullopt for one that is gone by now.
 Result<std::vector<std::optional<Bytes>>> ReadValues(const Container& container,

@@ -10,6 +10,7 @@ NB_MODULE(_core, module) {
   BindShardingSpec(module);
   BindContainer(module);
   BindShardedWriter(module);
+  BindSources(module);
   BindConvert(module);
   BindVolume(module);
   BindVolumePlans(module);

@@ -1,21 +1,18 @@
 #include "dolium/ops/list.h"
 
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "dolium/ops/read_key.h"
 
 namespace dolium {
 
 namespace {
 
-Result<Entry> MustFind(const Container& container, std::string_view key) {
-  DOLIUM_TRY(std::optional<Entry> entry, container.Find(key));
-  if (!entry) {
-    return NotFound(
-        fmt::format("{}: no entry \"{}\"", container.location().Describe(), key));
-  }
-  return *std::move(entry);
+Error NoSuchKey(const Container& container, std::string_view key) {
+  return NotFound(
+      fmt::format("{}: no entry \"{}\"", container.location().Describe(), key));
 }
 
 }  // namespace
@@ -26,23 +23,33 @@ Result<void> List(const Container& container, const ScanVisitor& visitor) {
 
 Result<EntryData> Cat(const Container& container, std::string_view key, bool raw,
                       const ReadLimits& limits) {
-  DOLIUM_TRY(const Entry entry, MustFind(container, key));
-  if (raw) return ReadStored(container.store(), entry, limits);
-  return ReadEntry(container.store(), entry, limits);
+  DOLIUM_TRY(auto data, ReadKey(container, key, raw, limits));
+  if (!data) return NoSuchKey(container, key);
+  return *std::move(data);
 }
 
 Result<uint64_t> CatInPieces(const Container& container, std::string_view key,
                              const std::function<Result<void>(const Bytes& piece)>& take,
                              const ReadLimits& limits) {
-  DOLIUM_TRY(const Entry entry, MustFind(container, key));
   uint64_t size = 0;
-  DOLIUM_TRY_VOID(ReadInSegments(
-      container.store(), entry,
-      [&](const Bytes& piece) {
-        size += piece.size();
-        return take(piece);
-      },
-      limits));
+  bool is_taken = false;
+  Result<void> ended;  // by an error behind which there is no beginning again
+  DOLIUM_TRY(const bool is_there,
+             WithEntry(container, key, [&](const Entry& entry) -> Result<void> {
+               auto read = ReadInSegments(
+                   container.store(), entry,
+                   [&](const Bytes& piece) {
+                     is_taken = true;
+                     size += piece.size();
+                     return take(piece);
+                   },
+                   limits);
+               if (read || !is_taken) return read;
+               ended = std::move(read);
+               return {};
+             }));
+  if (!is_there) return NoSuchKey(container, key);
+  if (!ended) return std::move(ended).error();
   return size;
 }
 

@@ -14,7 +14,8 @@ namespace dolium {
 // Visits every entry, object by object. Damage goes to `visitor.damage` as for a scan.
 Result<void> List(const Container& container, const ScanVisitor& visitor);
 
-// One piece, decoded or (raw) as stored. kNotFound if there is no such key.
+// One piece, decoded or (raw) as stored. kNotFound if there is no such key. An object
+// that is replaced meanwhile is looked at again, here and below (see read_key.h).
 Result<EntryData> Cat(const Container& container, std::string_view key, bool raw,
                       const ReadLimits& limits = {});
 

@@ -248,4 +248,8 @@ Result<void> ShardedContainer::Apply(std::span<const Change> changes,
   return ApplyChanges(reader_, *folder_.store, info_.kind, changes, options);
 }
 
+void ShardedContainer::Forget(std::string_view key) const {
+  if (const auto id = ParseKey(key)) reader_.Forget(*id);
+}
+
 }  // namespace dolium::neuroglancer

@@ -10,13 +10,14 @@
 
 #include "dolium/container/container.h"
 #include "dolium/container/format.h"
+#include "dolium/container/index_cache.h"
 #include "dolium/formats/neuroglancer/info.h"
 #include "dolium/formats/neuroglancer/shard_reader.h"
 #include "dolium/formats/neuroglancer/unindexed_bytes.h"
 
 namespace dolium::neuroglancer {
 
-class ShardedContainer : public Container {
+class ShardedContainer : public Container, public IndexCache {
  public:
   // `only_shard` names the object if the location is one shard rather than a folder.
   ShardedContainer(Location location, Location folder, ShardingInfo info,
@@ -34,6 +35,7 @@ class ShardedContainer : public Container {
                            const FindingVisitor& visitor) const override;
   Result<void> Apply(std::span<const Change> changes,
                      const ChangeOptions& options = {}) override;
+  void Forget(std::string_view key) const override;
 
   // For hot paths.
   const ShardReader& reader() const { return reader_; }

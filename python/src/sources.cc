@@ -1,0 +1,146 @@
+// info, stats and verify of whatever is at a location.
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "dolium/formats/builtin.h"
+#include "dolium/ops/source/source.h"
+#include "python/src/arguments.h"
+#include "python/src/bindings.h"
+#include "python/src/errors.h"
+#include "python/src/interrupt.h"
+#include "python/src/reports.h"
+
+namespace dolium::python {
+namespace {
+
+using OptionalName = std::optional<std::string>;
+
+SourceOptions OptionsOfSource(const OptionalName& format, nb::handle sharding,
+                              nb::handle xorbs) {
+  SourceOptions options;
+  options.format = format.value_or("");
+  options.open.spec = SpecText(sharding);
+  options.open.allow_unfinished = true;
+  if (!xorbs.is_none()) options.open.parameters["xorbs"] = LocationText(xorbs);
+  return options;
+}
+
+// Call it without the GIL.
+Result<std::unique_ptr<Source>> OpenSourceAt(const std::string& location,
+                                             const SourceOptions& options) {
+  DOLIUM_TRY(const Location parsed, ParseLocation(location));
+  return OpenSource(BuiltinFormats(), parsed, options);
+}
+
+nb::object VerifySource(nb::handle location, bool quick, double sample, uint64_t seed,
+                        bool missing, const OptionalName& format, nb::handle sharding,
+                        nb::handle xorbs, size_t jobs, nb::object progress) {
+  const std::string text = LocationText(location);
+  const SourceOptions open = OptionsOfSource(format, sharding, xorbs);
+  const std::stop_source stop;
+  ProgressCall call(std::move(progress), stop);
+  VerifyOptions options;
+  options.quick = quick;
+  options.sample = sample;
+  options.seed = seed;
+  options.report_missing = missing;
+  options.jobs = jobs;
+  options.progress = call.function();
+  options.stop = stop.get_token();
+  std::vector<Finding> findings;
+  Result<VerifyReport> report = VerifyReport();
+  const auto check = [&]() -> Result<VerifyReport> {
+    DOLIUM_TRY(const auto source, OpenSourceAt(text, open));
+    return source->Check(options,
+                         [&](const Finding& finding) { findings.push_back(finding); });
+  };
+  RunInterruptible(stop, [&] { report = check(); });
+  call.Check();
+  return ToPython(Must(std::move(report)), findings);
+}
+
+nb::object StatsOfSource(nb::handle location, const OptionalName& format,
+                         nb::handle sharding, nb::handle xorbs, size_t jobs,
+                         nb::object progress) {
+  const std::string text = LocationText(location);
+  const SourceOptions open = OptionsOfSource(format, sharding, xorbs);
+  const std::stop_source stop;
+  ProgressCall call(std::move(progress), stop);
+  StatsOptions options;
+  options.jobs = jobs;
+  options.progress = call.function();
+  options.stop = stop.get_token();
+  Result<StatsReport> report = StatsReport();
+  const auto count = [&]() -> Result<StatsReport> {
+    DOLIUM_TRY(const auto source, OpenSourceAt(text, open));
+    return source->CountSizes(options);
+  };
+  RunInterruptible(stop, [&] { report = count(); });
+  call.Check();
+  return ToPython(Must(std::move(report)));
+}
+
+struct SourceInfo {
+  std::string kind;
+  std::string format;
+  std::string location;
+  bool is_finished = true;
+  Properties properties;
+};
+
+nb::dict InfoOfSource(nb::handle location, const OptionalName& format,
+                      nb::handle sharding, nb::handle xorbs) {
+  const std::string text = LocationText(location);
+  const SourceOptions open = OptionsOfSource(format, sharding, xorbs);
+  const auto describe = [&]() -> Result<SourceInfo> {
+    DOLIUM_TRY(const auto source, OpenSourceAt(text, open));
+    DOLIUM_TRY(const Container* const entries, source->entries());
+    SourceInfo info{std::string(source->kind()), std::string(entries->format_name()),
+                    source->location().Describe(), true, entries->properties()};
+    DOLIUM_TRY(info.is_finished, source->IsFinished());
+    return info;
+  };
+  const SourceInfo info = Must(WithoutGil(describe));
+  nb::dict properties;
+  for (const auto& [name, value] : info.properties) {
+    properties[NameText(name)] = MessageText(value);
+  }
+  nb::dict result;
+  result["kind"] = info.kind;
+  result["format"] = info.format;
+  result["location"] = NameText(info.location);
+  result["finished"] = info.is_finished;
+  result["properties"] = properties;
+  return result;
+}
+
+}  // namespace
+
+void BindSources(nb::module_& module) {
+  module.def("info", InfoOfSource, nb::arg("location"), nb::kw_only(),
+             nb::arg("format") = nb::none(), nb::arg("sharding") = nb::none(),
+             nb::arg("xorbs") = nb::none(),
+             "What a location holds: its kind, its format, whether it is finished, and "
+             "what the format tells about it.");
+  module.def("stats", StatsOfSource, nb::arg("location"), nb::kw_only(),
+             nb::arg("format") = nb::none(), nb::arg("sharding") = nb::none(),
+             nb::arg("xorbs") = nb::none(), nb::arg("jobs") = 0,
+             nb::arg("progress") = nb::none(),
+             "Counts and sizes of whatever is at a location, from its index alone.");
+  module.def("verify", VerifySource, nb::arg("location"), nb::kw_only(),
+             nb::arg("quick") = false, nb::arg("sample") = 1.0, nb::arg("seed") = 0,
+             nb::arg("missing") = false, nb::arg("format") = nb::none(),
+             nb::arg("sharding") = nb::none(), nb::arg("xorbs") = nb::none(),
+             nb::arg("jobs") = 0, nb::arg("progress") = nb::none(),
+             "Checks whatever is at a location: a set, a volume, an export, a cas store. "
+             "Damage is reported, not raised. With `missing`, chunks that a volume lacks "
+             "are warnings.");
+}
+
+}  // namespace dolium::python

@@ -1,0 +1,35 @@
+// Reading one entry by its key while others replace the object that holds it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "dolium/base/result.h"
+#include "dolium/container/container.h"
+#include "dolium/container/entry.h"
+#include "dolium/container/read_entry.h"
+
+namespace dolium {
+
+// Whether the object was replaced or removed since its index was read: looking again may
+// help.
+bool IsReplaced(const Error& error);
+
+// Drops what the container keeps of its index for a key.
+void ForgetKey(const Container& container, std::string_view key);
+
+// Finds the entry and hands it to `read`, and does so again, a number of times, if its
+// object is replaced in between. False if there is no such key.
+Result<bool> WithEntry(const Container& container, std::string_view key,
+                       const std::function<Result<void>(const Entry& entry)>& read);
+
+// The entry in the objects as they are now, whatever has been kept of their index.
+Result<std::optional<Entry>> FindCurrent(const Container& container,
+                                         std::string_view key);
+
+// What an entry holds, decoded or (raw) as stored; nullopt if it is not there.
+Result<std::optional<EntryData>> ReadKey(const Container& container, std::string_view key,
+                                         bool raw, const ReadLimits& limits = {});
+
+}  // namespace dolium

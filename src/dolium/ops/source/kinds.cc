@@ -1,0 +1,265 @@
+#include "dolium/ops/source/kinds.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "dolium/container/entry_error.h"
+#include "dolium/container/json.h"
+#include "dolium/domain/cas/check.h"
+#include "dolium/domain/cas/statistics.h"
+#include "dolium/domain/dataset/sample_set.h"
+#include "dolium/domain/volume/grid.h"
+#include "dolium/domain/volume/volume.h"
+#include "dolium/formats/dvid/container.h"
+#include "dolium/ops/source/cas_entries.h"
+#include "dolium/ops/source/volume_entries.h"
+#include "dolium/ops/volume/verify_volume.h"
+
+namespace dolium {
+namespace {
+
+constexpr int kHasMark = 100;
+constexpr uint64_t kMaxProbedInfo = uint64_t{64} << 20;
+
+// Volumes.
+
+Result<int> ProbeVolume(const Location& location) {
+  const Location info = location.Child(volume::kInfoName);
+  const auto whole = info.store->ReadWhole(info.path, kMaxProbedInfo);
+  if (!whole) return 0;
+  const auto json = ParseJson(AsText(whole->bytes));
+  return json && json->is_object() && json->contains("scales") ? kHasMark : 0;
+}
+
+Result<std::shared_ptr<const volume::Volume>> OpenVolumeOf(const Source& source) {
+  DOLIUM_TRY(auto opened, volume::Volume::Open(source.location(),
+                                               source.options().open.allow_unfinished,
+                                               source.options().exported));
+  return std::make_shared<const volume::Volume>(std::move(opened));
+}
+
+Result<std::shared_ptr<const Container>> OpenVolumeEntries(const Source& source) {
+  DOLIUM_TRY(const volume::Volume* const opened, source.volume());
+  return std::make_shared<const VolumeEntries>(
+      source.formats(), std::make_shared<const volume::Volume>(*opened),
+      source.options().open);
+}
+
+Result<std::vector<SourcePart>> ListVolumeParts(const Source& source) {
+  DOLIUM_TRY(const volume::Volume* const opened, source.volume());
+  return PartsOf(*opened);
+}
+
+Result<uint64_t> CountCells(const Source& source) {
+  DOLIUM_TRY(const volume::Volume* const opened, source.volume());
+  uint64_t cells = 0;
+  for (const volume::ScaleInfo& scale : opened->info().scales) {
+    const auto grid = volume::Grid::Make(scale.bounds(), scale.chunk_sizes.front());
+    if (grid) cells += grid->cell_count();
+  }
+  return cells;
+}
+
+void AddReport(VerifyReport& sum, const VerifyReport& other) {
+  sum.objects += other.objects;
+  sum.entries += other.entries;
+  sum.entries_read += other.entries_read;
+  sum.bytes_read += other.bytes_read;
+  sum.bytes_decoded += other.bytes_decoded;
+  sum.errors += other.errors;
+  sum.unreadable += other.unreadable;
+  sum.warnings += other.warnings;
+}
+
+// Scales down to their voxels, other parts as sets of their own.
+Result<VerifyReport> CheckVolumeSource(const Source& source, const VerifyOptions& options,
+                                       const FindingVisitor& visitor) {
+  DOLIUM_TRY(const volume::Volume* const opened, source.volume());
+  DOLIUM_TRY(const Container* const all, source.entries());
+  const auto& entries = static_cast<const VolumeEntries&>(*all);
+  DOLIUM_TRY(VerifyReport report,
+             VerifyVolume(source.formats(), *opened, options, visitor));
+  for (size_t i = 0; i < entries.parts().size(); ++i) {
+    const SourcePart& part = entries.parts()[i];
+    if (part.kind == "scale") continue;
+    const auto container = entries.OpenPart(i);
+    if (!container) {
+      ++report.errors;
+      visitor(ErrorFinding("part", part.location.Describe(), {}, {}, container.error()));
+      continue;
+    }
+    if (*container == nullptr) {
+      ++report.warnings;
+      visitor({.severity = Severity::kWarning,
+               .kind = "part",
+               .object = part.location.Describe(),
+               .key = {},
+               .range = std::nullopt,
+               .message = fmt::format("the info names it as {}, and it is not there",
+                                      part.kind)});
+      continue;
+    }
+    VerifyOptions further = options;
+    if (options.progress) {
+      further.progress = [&](Progress progress) {
+        progress.entries += report.entries;
+        progress.bytes += report.bytes_read;
+        options.progress(progress);
+      };
+    }
+    const auto checked = Verify(**container, further, visitor);
+    if (!checked && checked.error().code == ErrorCode::kUnsupported) {
+      // Files behind a server that cannot list them.
+      ++report.warnings;
+      visitor({.severity = Severity::kWarning,
+               .kind = "part",
+               .object = part.location.Describe(),
+               .key = {},
+               .range = std::nullopt,
+               .message = checked.error().message});
+      continue;
+    }
+    if (!checked) return checked.error();
+    AddReport(report, *checked);
+  }
+  return report;
+}
+
+// DVID exports.
+
+Result<VerifyReport> CheckExportSource(const Source& source, const VerifyOptions& options,
+                                       const FindingVisitor& visitor) {
+  DOLIUM_TRY(const Container* const entries, source.entries());
+  return VerifyExport(*entries, source.options().exported, options, visitor);
+}
+
+Result<EntryVoxels> DecodeBlock(const Container& container, std::string_view key,
+                                std::string_view labels) {
+  const auto& blocks = dynamic_cast<const dvid::DvidContainer&>(container);
+  const auto kind = dvid::ParseLabelKind(labels);
+  if (!kind) {
+    return InvalidArgument(
+        fmt::format("\"{}\" is neither labels nor supervoxels", labels));
+  }
+  DOLIUM_TRY(const auto row, blocks.FindRow(key));
+  if (!row) {
+    return NotFound(
+        fmt::format("{}: no entry \"{}\"", container.location().Describe(), key));
+  }
+  auto decoded = dvid::DecodeRow(*row, *kind);
+  if (!decoded) {
+    return std::move(decoded).error().Within(
+        fmt::format("{}: {}", container.location().Describe(), key));
+  }
+  const auto& size = decoded->size;
+  return EntryVoxels{{size[0], size[1], size[2]}, std::move(decoded->voxels)};
+}
+
+// ShardPack sets.
+
+Result<std::shared_ptr<const dataset::SampleSet>> OpenSamplesOf(const Source& source) {
+  const std::string reference[] = {source.location().Describe()};
+  return dataset::OpenSampleSet(reference);
+}
+
+// Cas stores.
+
+std::string CasPathOf(const Location& location) {
+  const auto local = location.store->LocalPath(location.path);
+  return local && *local ? std::string(**local) : std::string();
+}
+
+Result<int> ProbeCasStore(const Location& location) {
+  const std::string path = CasPathOf(location);
+  if (path.empty()) return 0;
+  const auto layout = cas::OpenLayout(path);
+  if (layout) return kHasMark;
+  if (layout.error().code == ErrorCode::kUnsupported) return layout.error();
+  return 0;
+}
+
+Result<std::shared_ptr<const cas::Store>> OpenCasOf(const Source& source) {
+  const std::string path = CasPathOf(source.location());
+  if (path.empty()) {
+    return Unsupported(
+        fmt::format("{}: a cas store is a local folder", source.location().Describe()));
+  }
+  DOLIUM_TRY(auto store, cas::Store::Open(path));
+  return std::shared_ptr<const cas::Store>(std::move(store));
+}
+
+Result<std::shared_ptr<const Container>> OpenCasEntries(const Source& source) {
+  DOLIUM_TRY(auto store, OpenCasOf(source));
+  DOLIUM_TRY(auto entries, CasEntries::Open(source.location(), std::move(store),
+                                            source.options().open.cache_bytes));
+  return std::shared_ptr<const Container>(std::move(entries));
+}
+
+Result<VerifyReport> CheckCasSource(const Source& source, const VerifyOptions& options,
+                                    const FindingVisitor& visitor) {
+  if (options.sample < 1.0) {
+    return Unsupported(
+        fmt::format("{}: a cas store is checked whole, or quickly; not a sample of it",
+                    source.location().Describe()));
+  }
+  DOLIUM_TRY(const cas::Store* const store, source.versions());
+  cas::CheckOptions check;
+  check.deep = !options.quick;
+  check.jobs = options.jobs;
+  check.progress = options.progress;
+  check.stop = options.stop;
+  VerifyReport report;
+  DOLIUM_TRY(const cas::CheckReport checked, cas::CheckStore(*store, check, visitor));
+  report.objects = checked.xorbs + checked.shards + checked.versions;
+  report.entries = checked.files;
+  report.entries_read = options.quick ? 0 : checked.files;
+  report.bytes_read = checked.bytes;
+  report.errors = checked.errors;
+  return report;
+}
+
+// Files of several versions share their chunks: the objects are counted for themselves.
+Result<StatsReport> CountCasSizes(const Source& source, const StatsOptions& options) {
+  DOLIUM_TRY(const Container* const entries, source.entries());
+  DOLIUM_TRY(StatsReport report, Stats(*entries, options));
+  DOLIUM_TRY(const cas::Store* const store, source.versions());
+  DOLIUM_TRY(const cas::StoreStatistics counts, cas::CountStore(*store));
+  report.objects = counts.xorbs + counts.shards + counts.versions;
+  report.object_bytes += counts.stored_bytes + counts.shard_bytes;
+  return report;
+}
+
+}  // namespace
+
+std::span<const SourceKind> SourceKinds() {
+  static constexpr SourceKind kKinds[] = {
+      {.kind = "cas store",
+       .format = "cas",
+       .probe = ProbeCasStore,
+       .entries = OpenCasEntries,
+       .versions = OpenCasOf,
+       .check = CheckCasSource,
+       .count_sizes = CountCasSizes},
+      {.kind = "volume",
+       .format = "precomputed",
+       .probe = ProbeVolume,
+       .entries = OpenVolumeEntries,
+       .volume = OpenVolumeOf,
+       .parts = ListVolumeParts,
+       .check = CheckVolumeSource,
+       .count_entries = CountCells},
+      {.kind = "sharded set", .format = "neuroglancer"},
+      {.kind = "ShardPack set", .format = "shardpack", .samples = OpenSamplesOf},
+      {.kind = "Xet shard or xorb", .format = "xet"},
+      {.kind = "DVID export",
+       .format = "dvid",
+       .volume = OpenVolumeOf,
+       .check = CheckExportSource,
+       .decode_entry = DecodeBlock},
+      {.kind = "folder of files", .format = "files"},
+  };
+  return kKinds;
+}
+
+}  // namespace dolium

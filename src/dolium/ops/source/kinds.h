@@ -1,0 +1,45 @@
+// The one table of what a location can hold.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/ops/source/source.h"
+
+namespace dolium {
+
+// A row: how it is recognised, and how its capabilities are opened. A function that is
+// null means that there is no such capability, or that what all sources do will do.
+struct SourceKind {
+  std::string_view kind;  // for people
+  // The name of its entries' format. Where that is a row of formats/builtin.cc, it is
+  // recognised and opened by that row.
+  std::string_view format;
+
+  // Of kinds without a format: how sure they are that `location` holds one, from 0 to
+  // 100. They are asked before the formats, which cannot be as sure; so they bid for
+  // their own mark alone.
+  Result<int> (*probe)(const Location& location) = nullptr;
+  Result<std::shared_ptr<const Container>> (*entries)(const Source& source) = nullptr;
+
+  Result<std::shared_ptr<const volume::Volume>> (*volume)(const Source&) = nullptr;
+  Result<std::shared_ptr<const dataset::SampleSet>> (*samples)(const Source&) = nullptr;
+  Result<std::shared_ptr<const cas::Store>> (*versions)(const Source&) = nullptr;
+  Result<std::vector<SourcePart>> (*parts)(const Source&) = nullptr;
+
+  // Instead of Verify(), Stats() and the number of entries by Stats().
+  Result<VerifyReport> (*check)(const Source&, const VerifyOptions&,
+                                const FindingVisitor&) = nullptr;
+  Result<StatsReport> (*count_sizes)(const Source&, const StatsOptions&) = nullptr;
+  Result<uint64_t> (*count_entries)(const Source&) = nullptr;
+  Result<EntryVoxels> (*decode_entry)(const Container&, std::string_view key,
+                                      std::string_view labels) = nullptr;
+};
+
+std::span<const SourceKind> SourceKinds();
+
+}  // namespace dolium

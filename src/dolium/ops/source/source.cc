@@ -1,0 +1,159 @@
+#include "dolium/ops/source/source.h"
+
+#include <algorithm>
+
+#include "dolium/container/unfinished.h"
+#include "dolium/domain/cas/store.h"
+#include "dolium/domain/dataset/sample_set.h"
+#include "dolium/domain/volume/volume.h"
+#include "dolium/ops/source/kinds.h"
+
+namespace dolium {
+namespace {
+
+// Of formats that are not in the table, as those of tests.
+constexpr SourceKind kOtherFormat{.kind = "set", .format = {}};
+
+const SourceKind& RowOfFormat(std::string_view format) {
+  for (const SourceKind& row : SourceKinds()) {
+    if (row.format == format) return row;
+  }
+  return kOtherFormat;
+}
+
+// The row without a format that is to be taken: by its name, or by its mark.
+Result<const SourceKind*> FindRowWithoutFormat(const Location& location,
+                                               const SourceOptions& options) {
+  const SourceKind* best = nullptr;
+  int highest = 0;
+  for (const SourceKind& row : SourceKinds()) {
+    if (row.probe == nullptr) continue;
+    if (!options.format.empty()) {
+      if (row.format == options.format) return &row;
+      continue;
+    }
+    if (options.open.spec) continue;  // A spec is for sets.
+    DOLIUM_TRY(const int score, row.probe(location));
+    if (score > highest) {
+      best = &row;
+      highest = score;
+    }
+  }
+  return best;
+}
+
+template <typename T, typename Open>
+Result<const T*> CapabilityOf(const Once<std::shared_ptr<const T>>& once, Open* open,
+                              const Source& source) {
+  if (open == nullptr) return nullptr;
+  DOLIUM_TRY(const auto* const opened, once.Get([&] { return open(source); }));
+  return opened->get();
+}
+
+}  // namespace
+
+Source::Source(const SourceKind& row, Formats formats, Location location,
+               SourceOptions options, std::shared_ptr<const Container> entries)
+    : row_(row),
+      formats_(formats),
+      location_(std::move(location)),
+      options_(std::move(options)) {
+  if (entries == nullptr) return;
+  static_cast<void>(entries_.Get(
+      [&] { return Result<std::shared_ptr<const Container>>(std::move(entries)); }));
+}
+
+Source::~Source() = default;
+
+std::string_view Source::kind() const { return row_.kind; }
+
+Result<const Container*> Source::entries() const {
+  DOLIUM_TRY(const auto* const opened,
+             entries_.Get([&]() -> Result<std::shared_ptr<const Container>> {
+               if (row_.entries == nullptr) return std::shared_ptr<const Container>();
+               return row_.entries(*this);
+             }));
+  return opened->get();
+}
+
+Result<const volume::Volume*> Source::volume() const {
+  return CapabilityOf<volume::Volume>(volume_, row_.volume, *this);
+}
+
+Result<const dataset::SampleSet*> Source::samples() const {
+  return CapabilityOf<dataset::SampleSet>(samples_, row_.samples, *this);
+}
+
+Result<const cas::Store*> Source::versions() const {
+  return CapabilityOf<cas::Store>(versions_, row_.versions, *this);
+}
+
+Result<std::vector<SourcePart>> Source::parts() const {
+  if (row_.parts == nullptr) return std::vector<SourcePart>();
+  return row_.parts(*this);
+}
+
+Result<VerifyReport> Source::Check(const VerifyOptions& options,
+                                   const FindingVisitor& visitor) const {
+  if (row_.check != nullptr) return row_.check(*this, options, visitor);
+  DOLIUM_TRY(const Container* const all, entries());
+  return Verify(*all, options, visitor);
+}
+
+Result<StatsReport> Source::CountSizes(const StatsOptions& options) const {
+  if (row_.count_sizes != nullptr) return row_.count_sizes(*this, options);
+  DOLIUM_TRY(const Container* const all, entries());
+  return Stats(*all, options);
+}
+
+Result<Properties> Source::Statistics(std::stop_token stop) const {  // NOLINT
+  DOLIUM_TRY(const Container* const all, entries());
+  return all->Statistics(std::move(stop));
+}
+
+Result<uint64_t> Source::CountEntries(const StatsOptions& options) const {
+  if (row_.count_entries != nullptr) return row_.count_entries(*this);
+  DOLIUM_TRY(const StatsReport report, CountSizes(options));
+  return report.stored_size.count;
+}
+
+Result<bool> Source::IsFinished() const {
+  // The marker lies in the set's folder: the location itself, or the one a shard is in.
+  DOLIUM_TRY(const auto object, location_.store->Stat(location_.path));
+  DOLIUM_TRY(const auto marker, ReadMarker(object ? location_.Parent() : location_));
+  return !marker.has_value();
+}
+
+Result<std::optional<uint64_t>> Source::CountObjects() const {
+  DOLIUM_TRY(const Container* const all, entries());
+  const auto listed =
+      location_.store->List(location_.path, [](auto, bool) { return false; });
+  if (!listed && listed.error().code == ErrorCode::kUnsupported) return std::nullopt;
+  DOLIUM_TRY(const auto objects, all->Objects());
+  return objects.size();
+}
+
+Result<std::optional<EntryVoxels>> Source::DecodeEntry(std::string_view key,
+                                                       std::string_view labels) const {
+  if (row_.decode_entry == nullptr) return std::nullopt;
+  DOLIUM_TRY(const Container* const all, entries());
+  DOLIUM_TRY(EntryVoxels voxels, row_.decode_entry(*all, key, labels));
+  return std::optional(std::move(voxels));
+}
+
+Result<std::unique_ptr<Source>> OpenSource(Formats formats, const Location& location,
+                                           const SourceOptions& options) {
+  DOLIUM_TRY(const SourceKind* const row, FindRowWithoutFormat(location, options));
+  if (row != nullptr) {
+    auto source = std::make_unique<Source>(*row, formats, location, options, nullptr);
+    // What is not there, or not to be read, is told now and not at the first entry.
+    DOLIUM_TRY([[maybe_unused]] const auto* const opened, source->entries());
+    return source;
+  }
+  DOLIUM_TRY(std::shared_ptr<const Container> container,
+             OpenContainer(formats, location, options.format, options.open));
+  const SourceKind& kind = RowOfFormat(container->format_name());
+  return std::make_unique<Source>(kind, formats, location, options, std::move(container));
+}
+
+}  // namespace dolium

@@ -1,0 +1,115 @@
+// Source: what a location turned out to hold, and what can be done with it.
+//
+// Faces (command line, Python, servers) open a source and ask for what they need; they
+// never ask for the name of a format. What a capability gives is typed: hot paths use it,
+// and not the source. Const methods may be called from many threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dolium/base/once.h"
+#include "dolium/base/result.h"
+#include "dolium/bytes/location.h"
+#include "dolium/container/container.h"
+#include "dolium/container/format.h"
+#include "dolium/domain/volume/dvid/dvid_export.h"
+#include "dolium/ops/stats.h"
+#include "dolium/ops/verify.h"
+
+namespace dolium {
+
+namespace cas {
+class Store;
+}
+namespace dataset {
+class SampleSet;
+}
+namespace volume {
+class Volume;
+}
+struct SourceKind;
+
+struct SourceOptions {
+  std::string format = {};  // a name of the table; empty: recognised
+  OpenOptions open = {};
+  volume::ExportOptions exported = {};  // how a DVID export is read as a volume
+};
+
+// What a source is made of. Each opens alone, by its location.
+struct SourcePart {
+  std::string name;  // what the keys of its entries begin with
+  std::string kind;  // "scale", "mesh", "skeletons", "segment_properties"
+  Location location;
+};
+
+// Voxels of one entry, x fastest.
+struct EntryVoxels {
+  std::array<uint64_t, 3> size = {0, 0, 0};
+  std::vector<uint64_t> values;
+};
+
+class Source {
+ public:
+  // `entries` may be null: then they are opened when they are asked for.
+  Source(const SourceKind& row, Formats formats, Location location, SourceOptions options,
+         std::shared_ptr<const Container> entries);
+  ~Source();
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  std::string_view kind() const;  // "volume", "sharded set": for people
+  const Location& location() const { return location_; }
+  Formats formats() const { return formats_; }
+  const SourceOptions& options() const { return options_; }
+
+  // The capabilities: nullptr if it has none of that kind. They are opened when they are
+  // first asked for, and stay as long as the source.
+  Result<const Container*> entries() const;
+  Result<const volume::Volume*> volume() const;
+  Result<const dataset::SampleSet*> samples() const;
+  Result<const cas::Store*> versions() const;
+
+  Result<std::vector<SourcePart>> parts() const;
+
+  // Checks everything that there is to check: see Verify().
+  Result<VerifyReport> Check(const VerifyOptions& options,
+                             const FindingVisitor& visitor) const;
+  // Counts and sizes, and what only this kind has.
+  Result<StatsReport> CountSizes(const StatsOptions& options) const;
+  Result<Properties> Statistics(std::stop_token stop) const;
+  // About how many entries there are: what a sample of them is taken from.
+  Result<uint64_t> CountEntries(const StatsOptions& options) const;
+
+  // Whether its writing has ended.
+  Result<bool> IsFinished() const;
+  // Objects that hold the index; nullopt where counting them would mean probing.
+  Result<std::optional<uint64_t>> CountObjects() const;
+
+  // The voxels of an entry, of labels or supervoxels; nullopt if entries of this kind
+  // have none by themselves. kNotFound if there is no such key.
+  Result<std::optional<EntryVoxels>> DecodeEntry(std::string_view key,
+                                                 std::string_view labels) const;
+
+ private:
+  const SourceKind& row_;
+  const Formats formats_;
+  const Location location_;
+  const SourceOptions options_;
+  Once<std::shared_ptr<const Container>> entries_;
+  Once<std::shared_ptr<const volume::Volume>> volume_;
+  Once<std::shared_ptr<const dataset::SampleSet>> samples_;
+  Once<std::shared_ptr<const cas::Store>> versions_;
+};
+
+// Recognises what is at `location` and opens it. kNotFound if there is nothing.
+Result<std::unique_ptr<Source>> OpenSource(Formats formats, const Location& location,
+                                           const SourceOptions& options = {});
+
+}  // namespace dolium
