@@ -68,7 +68,9 @@ std::string OverviewHelp() {
   std::vector<std::pair<std::string, std::string_view>> rows;
   for (const Verb& verb : Verbs()) rows.emplace_back(verb.name, verb.outline);
   const std::vector<std::pair<std::string, std::string_view>> options = {
-      {"-h, --help", "show this text"}, {"--version", "show the version"}};
+      {"-h, --help", "show this text"},
+      {"--version", "show the version"},
+      {"--cache <folder>", kCacheHelp}};
   return fmt::format(
       "usage: dolium <verb> [options] ...\n\n{}\n\nverbs:\n{}\noptions:\n{}\n"
       "A location is a file, a folder, or a URL (http, https, gs, precomputed).\n"

@@ -14,6 +14,11 @@ std::string OverviewHelp();
 std::string GroupHelp(std::string_view group);
 std::string VerbHelp(const Verb& verb);
 
+// Of the option that stands before or after any verb.
+inline constexpr std::string_view kCacheHelp =
+    "keep what is read from remote locations in this folder; FOLDER,SIZE sets a limit "
+    "[10GB], FOLDER,SIZE,offline asks no server";
+
 // The options of a verb, with those that every verb has.
 std::vector<Option> AllOptions(const Verb& verb);
 

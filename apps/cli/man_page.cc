@@ -180,6 +180,9 @@ std::string OverviewManPage(ManFormat format) {
   page->Section("OPTIONS");
   page->Item("-h, --help", "show a list of the verbs; after a verb, explain it");
   page->Item("--version", "show the version");
+  page->Item("--cache <folder>", kCacheHelp);
+  page->Section("ENVIRONMENT");
+  page->Item("DOLIUM_CACHE", "the same as `--cache`, which wins");
   AddStatuses(*page);
   page->Section("SEE ALSO");
   std::string others;

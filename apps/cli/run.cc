@@ -10,6 +10,7 @@
 #include "cli/context.h"
 #include "cli/help.h"
 #include "cli/verbs.h"
+#include "dolium/bytes/default_cache.h"
 
 namespace dolium::cli {
 namespace {
@@ -55,8 +56,37 @@ ExitStatus RunVerb(const Verb& verb, std::span<const std::string> rest, Formats 
   return verb.run(context);
 }
 
-ExitStatus Dispatch(const std::vector<std::string>& arguments, Formats formats,
+// Takes `--cache <folder>` out of the words. It may stand before the verb or after it.
+Result<void> TakeCache(std::vector<std::string>& words) {
+  constexpr std::string_view kName = "--cache";
+  for (size_t i = 0; i < words.size() && words[i] != "--";) {
+    std::string value;
+    size_t taken = 1;
+    if (words[i] == kName) {
+      if (i + 1 == words.size()) {
+        return InvalidArgument("--cache needs a folder; try: --cache /tmp/cache,20GB");
+      }
+      value = words[i + 1];
+      taken = 2;
+    } else if (words[i].starts_with(kName) && words[i][kName.size()] == '=') {
+      value = words[i].substr(kName.size() + 1);
+    } else {
+      ++i;
+      continue;
+    }
+    DOLIUM_TRY(const CacheOptions options, ParseCacheOptions(value));
+    SetDefaultCache(options);
+    const auto at = words.begin() + static_cast<std::ptrdiff_t>(i);
+    words.erase(at, at + static_cast<std::ptrdiff_t>(taken));
+  }
+  return {};
+}
+
+ExitStatus Dispatch(std::vector<std::string> arguments, Formats formats,
                     Terminal& terminal, std::stop_token stop) {
+  if (const auto taken = TakeCache(arguments); !taken) {
+    return Fail(terminal, taken.error());
+  }
   if (arguments.empty()) {
     return Fail(terminal, InvalidArgument("no verb given; try: dolium --help"));
   }

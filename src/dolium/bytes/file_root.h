@@ -8,12 +8,19 @@
 #include <string>
 #include <string_view>
 
+#include "dolium/base/lru_cache.h"
 #include "dolium/base/result.h"
+#include "dolium/bytes/file_identity.h"
 #include "dolium/bytes/file_store.h"
-#include "dolium/bytes/open_file_cache.h"
 #include "dolium/bytes/unique_fd.h"
 
 namespace dolium {
+
+// A file open for reading, and what it was when it was opened.
+struct OpenFile {
+  UniqueFd fd;
+  FileIdentity identity;
+};
 
 // The directory that names are relative to, and the files kept open. Thread-safe.
 class FileRoot {
@@ -42,7 +49,7 @@ class FileRoot {
   bool StillNames(std::string_view object, const OpenFile& file) const;
 
   // Lets go of a file that was replaced or removed, which would hold its disk space.
-  void Forget(std::string_view object) { open_files_.Drop(object); }
+  void Forget(std::string_view object) { open_files_.Forget(object); }
 
  private:
   FileRoot(UniqueFd fd, std::string_view path, FileStoreOptions options);
@@ -50,7 +57,9 @@ class FileRoot {
   const UniqueFd fd_;
   const std::string path_;  // as typed
   const FileStoreOptions options_;
-  OpenFileCache open_files_;
+  // By path; whether that still names the file is for the caller to see. A hot read need
+  // not open it.
+  LruCache<std::string, OpenFile> open_files_;
 };
 
 }  // namespace dolium

@@ -235,7 +235,7 @@ Result<std::optional<std::string>> FileStore::LocalPath(std::string_view object)
   return JoinPath(std::string_view(root, static_cast<size_t>(length)), object);
 }
 
-Result<Bytes> FileStore::Map(std::string_view object) const {
+Result<std::optional<Bytes>> FileStore::Map(std::string_view object) const {
   DOLIUM_TRY(const auto file, root_->OpenForReading(object));
   if (!file) return NoSuchObjectError(Describe(object));
   const size_t size = static_cast<size_t>(file->identity.size());

@@ -52,11 +52,8 @@ class FileStore final : public Store {
                                                bool wait = true) override;
   Result<std::optional<LocalFile>> OpenLocal(std::string_view object) const override;
   Result<std::optional<std::string>> LocalPath(std::string_view object) const override;
+  Result<std::optional<Bytes>> Map(std::string_view object) const override;
   Result<size_t> RemoveStaleTemporaries(std::string_view folder) override;
-
-  // The object as a read-only memory map. Reading it after somebody cut the file short in
-  // place ends the process with SIGBUS: only for files that we own.
-  Result<Bytes> Map(std::string_view object) const;
 
  private:
   explicit FileStore(std::shared_ptr<class FileRoot> root);

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "dolium/bytes/cached_store.h"
+#include "dolium/bytes/default_cache.h"
 #include "dolium/bytes/file_store.h"
 #include "dolium/bytes/http_store.h"
 
@@ -104,10 +106,23 @@ Result<Location> FileUrlLocation(std::string_view rest) {
 
 Result<Location> HttpLocation(const std::string& origin, std::string_view path,
                               std::string_view query) {
-  DOLIUM_TRY(auto store,
-             StoreRegistry::Instance().Find(fmt::format("{}?{}", origin, query), [&] {
-               return HttpStore::Open(origin, query);
-             }));
+  const std::string scope = fmt::format("{}?{}", origin, query);
+  DOLIUM_TRY(const auto cache, CurrentCache());
+  const auto open_remote = [&]() -> Result<std::shared_ptr<Store>> {
+    DOLIUM_TRY(auto remote, HttpStore::Open(origin, query));
+    return std::shared_ptr<Store>(std::move(remote));
+  };
+  const auto open_cached = [&]() -> Result<std::shared_ptr<Store>> {
+    DOLIUM_TRY(auto remote, open_remote());
+    DOLIUM_TRY(auto cached, CachedStore::Open(std::move(remote), scope, *cache));
+    return std::shared_ptr<Store>(std::move(cached));
+  };
+  StoreRegistry& stores = StoreRegistry::Instance();
+  DOLIUM_TRY(auto store, cache
+                             ? stores.Find(fmt::format("{} {} {} {}", scope, cache->limit,
+                                                       cache->offline, cache->folder),
+                                           open_cached)
+                             : stores.Find(scope, open_remote));
   path = DropSlashesAfter(path, 0);
   while (path.starts_with('/')) path.remove_prefix(1);
   return Location{std::move(store), std::string(path)};

@@ -28,9 +28,9 @@ struct Location {
 // Whether it is in the local file system: reads are cheap calls there, not requests.
 bool IsLocal(const Location& location);
 
-// Understands the forms above. Touches no network and no file. Stores are shared: the
-// same local file system or HTTP origin gives the same store, with its connections and
-// caches.
+// Understands the forms above. Touches no network and no file but the folder of a cache,
+// if there is to be one (default_cache.h). The same local file system or HTTP origin
+// gives the same store, with its connections and caches.
 Result<Location> ParseLocation(std::string_view text);
 
 }  // namespace dolium

@@ -58,6 +58,8 @@ Result<std::optional<std::string>> Store::LocalPath(std::string_view) const {
   return std::nullopt;
 }
 
+Result<std::optional<Bytes>> Store::Map(std::string_view) const { return std::nullopt; }
+
 Result<size_t> Store::RemoveStaleTemporaries(std::string_view) { return size_t{0}; }
 
 Result<ReadRangesResult> Store::ReadRanges(std::string_view object,

@@ -157,6 +157,11 @@ class Store {
   // this machine knows it; nullopt if the store does not keep its objects as local files.
   virtual Result<std::optional<std::string>> LocalPath(std::string_view object) const;
 
+  // The object as read-only memory that the system fills as it is touched; nullopt if the
+  // store does not keep its objects as local files. Touching it after somebody cut the
+  // file short in place ends the process with SIGBUS: only for files that we own.
+  virtual Result<std::optional<Bytes>> Map(std::string_view object) const;
+
   // Deletes the temporaries in `folder` whose writers died; those of live writers stay.
   // Returns how many it deleted. A folder that does not exist has none.
   virtual Result<size_t> RemoveStaleTemporaries(std::string_view folder);

@@ -12,8 +12,6 @@
 namespace dolium::cas {
 namespace {
 
-constexpr size_t kMostFiles = 128;
-constexpr size_t kMostChunks = size_t{1} << 20;  // 40 bytes each
 // What is read at first: the footer of most xorbs.
 constexpr uint64_t kUsualFooter = 65536;
 
@@ -62,13 +60,7 @@ Result<OpenedXorb> OpenXorbFile(const std::string& path, const xet::Hash& name) 
 }
 
 Result<std::shared_ptr<const OpenedXorb>> XorbCache::Get(const xet::Hash& hash) {
-  {
-    const std::lock_guard hold(mutex_);
-    if (const auto found = known_.find(hash); found != known_.end()) {
-      order_.splice(order_.begin(), order_, found->second);
-      if (!order_.front()->is_quarantined) return order_.front();
-    }
-  }
+  if (auto known = opened_.Get(hash); known && !known->is_quarantined) return known;
   auto found = OpenXorbFile(layout_.xorb(hash), hash);
   if (!found && found.error().code == ErrorCode::kNotFound) {
     for (const std::string& path : layout_.quarantined_xorb(hash)) {
@@ -81,30 +73,8 @@ Result<std::shared_ptr<const OpenedXorb>> XorbCache::Get(const xet::Hash& hash) 
   }
   DOLIUM_TRY(auto opened, std::move(found));
   auto xorb = std::make_shared<const OpenedXorb>(std::move(opened));
-  const std::lock_guard hold(mutex_);
-  if (const auto known = known_.find(hash); known != known_.end()) {
-    if ((*known->second)->is_quarantined == xorb->is_quarantined) return *known->second;
-    *known->second = xorb;  // Equal in all but where it is.
-    return xorb;
-  }
-  order_.push_front(xorb);
-  known_[hash] = order_.begin();
-  chunks_ += xorb->index.size();
-  while (order_.size() > 1 && (order_.size() > kMostFiles || chunks_ > kMostChunks)) {
-    chunks_ -= order_.back()->index.size();
-    known_.erase(order_.back()->index.hash);
-    order_.pop_back();
-  }
+  opened_.Put(hash, xorb, xorb->index.size());
   return xorb;
-}
-
-void XorbCache::Forget(const xet::Hash& hash) {
-  const std::lock_guard hold(mutex_);
-  const auto found = known_.find(hash);
-  if (found == known_.end()) return;
-  chunks_ -= (*found->second)->index.size();
-  order_.erase(found->second);
-  known_.erase(found);
 }
 
 }  // namespace dolium::cas

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "dolium/base/lru_cache.h"
 #include "dolium/base/result.h"
 #include "dolium/bytes/unique_fd.h"
 #include "dolium/domain/cas/layout.h"
@@ -35,16 +33,14 @@ class XorbCache {
   // its chunks may be whole.
   Result<std::shared_ptr<const OpenedXorb>> Get(const xet::Hash& hash);
   // Forgets one that was replaced.
-  void Forget(const xet::Hash& hash);
+  void Forget(const xet::Hash& hash) { opened_.Forget(hash); }
 
  private:
-  using Order = std::list<std::shared_ptr<const OpenedXorb>>;
+  static constexpr size_t kMostFiles = 128;
+  static constexpr size_t kMostChunks = size_t{1} << 20;  // 40 bytes each
 
   const Layout layout_;
-  std::mutex mutex_;
-  Order order_;  // used last first
-  std::map<xet::Hash, Order::iterator> known_;
-  size_t chunks_ = 0;
+  LruCache<xet::Hash, OpenedXorb, xet::HashOfHash> opened_{kMostFiles, kMostChunks};
 };
 
 // Reads the footer of a xorb. As Get(), but `path` may be anywhere.

@@ -6,11 +6,11 @@
 // threads.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <list>
 #include <memory>
-#include <mutex>
 
+#include "dolium/base/lru_cache.h"
 #include "dolium/formats/dvid/ipc.h"
 
 namespace dolium::dvid {
@@ -19,31 +19,40 @@ class BatchCache {
  public:
   // Keeps so many bytes, or the one last read if that alone takes more.
   static constexpr uint64_t kDefaultBytes = uint64_t{256} << 20;
-  explicit BatchCache(uint64_t bytes = kDefaultBytes) : limit_(bytes) {}
+  explicit BatchCache(uint64_t bytes = kDefaultBytes) : kept_(kMaxBatches, bytes) {}
 
   // A number for a shard that has none yet.
-  uint64_t NewOwner();
+  uint64_t NewOwner() { return owners_++; }
 
   // The batch of shard `owner` that begins at `at`; nullptr if it is not kept.
-  std::shared_ptr<const Batch> Find(uint64_t owner, uint64_t at);
-  void Keep(uint64_t owner, uint64_t at, std::shared_ptr<const Batch> batch);
+  std::shared_ptr<const Batch> Find(uint64_t owner, uint64_t at) {
+    return kept_.Get({owner, at});
+  }
+  void Keep(uint64_t owner, uint64_t at, std::shared_ptr<const Batch> batch) {
+    const uint64_t bytes = batch->held_bytes();
+    kept_.Put({owner, at}, std::move(batch), bytes);
+  }
 
   // What is kept.
-  uint64_t bytes() const;
+  uint64_t bytes() const { return kept_.cost(); }
 
  private:
-  struct Kept {
+  struct Key {
     uint64_t owner = 0;
     uint64_t at = 0;
-    std::shared_ptr<const Batch> batch;
+    friend bool operator==(const Key&, const Key&) = default;
   };
-  std::list<Kept>::iterator Lookup(uint64_t owner, uint64_t at);
+  struct HashKey {
+    size_t operator()(const Key& key) const {
+      // An odd multiplier spreads consecutive numbers over all bits.
+      return static_cast<size_t>((key.owner + 1) * 0x9e3779b97f4a7c15U ^ key.at);
+    }
+  };
+  // However small they are: more than threads read at a time.
+  static constexpr size_t kMaxBatches = 128;
 
-  const uint64_t limit_;
-  mutable std::mutex mutex_;
-  std::list<Kept> kept_;  // the last used first. Guarded, like all below, by mutex_
-  uint64_t bytes_ = 0;
-  uint64_t owners_ = 0;
+  LruCache<Key, Batch, HashKey> kept_;
+  std::atomic<uint64_t> owners_ = 0;
 };
 
 }  // namespace dolium::dvid

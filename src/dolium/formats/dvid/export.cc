@@ -9,8 +9,6 @@
 namespace dolium::dvid {
 namespace {
 
-// Maps that are kept, however small their indexes.
-constexpr size_t kMaxOpen = 512;
 constexpr size_t kMaxScale = 30;  // sizes are to count in 64 bits
 
 std::optional<Key> CornerOf(std::string_view object) {
@@ -152,13 +150,7 @@ Result<std::map<Key, size_t>> ExportScale::FindOrphans() const {
 
 Result<std::shared_ptr<const Shard>> ExportScale::OpenShard(
     const std::string& object) const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = by_object_.find(object); found != by_object_.end()) {
-      open_.splice(open_.begin(), open_, found->second);
-      return found->second->shard;
-    }
-  }
+  if (auto known = open_.Get(object)) return known;
   DOLIUM_TRY(auto shard, Shard::Open({location_.store, object}, options_, batches_));
   if (volume_end_ && !options_.salvage) {
     if (const Misplaced misplaced = MisplacedIn(*shard); misplaced.count > 0) {
@@ -168,18 +160,7 @@ Result<std::shared_ptr<const Shard>> ExportScale::OpenShard(
           .WithHint(Hint::kSalvage);
     }
   }
-  std::vector<std::shared_ptr<const Shard>> dropped;  // Closed after the lock is gone.
-  const std::lock_guard lock(mutex_);
-  if (by_object_.contains(object)) return shard;  // Somebody was faster.
-  open_.push_front({object, shard});
-  by_object_[object] = open_.begin();
-  open_bytes_ += shard->index_bytes();
-  while (open_.size() > 1 && (open_bytes_ > index_bytes_ || open_.size() > kMaxOpen)) {
-    open_bytes_ -= open_.back().shard->index_bytes();
-    by_object_.erase(open_.back().object);
-    dropped.push_back(std::move(open_.back().shard));
-    open_.pop_back();
-  }
+  open_.Put(object, shard, shard->index_bytes());
   return shard;
 }
 

@@ -10,16 +10,15 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "dolium/base/lru_cache.h"
 #include "dolium/base/once.h"
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
@@ -76,8 +75,8 @@ class ExportScale {
               const std::optional<Key>& volume_end)
       : location_(std::move(location)),
         options_(options),
-        index_bytes_(index_bytes),
-        volume_end_(volume_end) {}
+        volume_end_(volume_end),
+        open_(kMaxOpen, index_bytes) {}
 
   void LoadNames();
   bool IsInVolume(const Key& block) const;
@@ -91,7 +90,6 @@ class ExportScale {
 
   const Location location_;
   const ShardOptions options_;
-  const uint64_t index_bytes_;
   const std::optional<Key> volume_end_;
   std::vector<std::string> objects_;
   std::map<Key, size_t> corners_;  // in voxels; numbers of objects
@@ -99,15 +97,10 @@ class ExportScale {
   const std::shared_ptr<BatchCache> batches_ = std::make_shared<BatchCache>();
   Once<std::map<Key, size_t>> orphans_;  // numbers of objects, by block
 
-  struct Kept {
-    std::string object;
-    std::shared_ptr<const Shard> shard;
-  };
-  mutable std::mutex mutex_;
-  mutable std::list<Kept>
-      open_;  // the last used first. Guarded, like the next, by mutex_
-  mutable std::map<std::string, std::list<Kept>::iterator, std::less<>> by_object_;
-  mutable uint64_t open_bytes_ = 0;
+  // However small their indexes are.
+  static constexpr size_t kMaxOpen = 512;
+  // Those read last, by object; they cost the bytes of their indexes.
+  mutable LruCache<std::string, Shard> open_;
 };
 
 // n of `s<n>`, the name of a scale's folder; nullopt if it is none.

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "dolium/bytes/file_store.h"
 #include "dolium/container/entry_error.h"
 #include "dolium/formats/dvid/wrapper.h"
 
@@ -78,8 +77,12 @@ Result<void> Shard::OpenObject() {
   object_ = std::make_shared<const ObjectVersion>(
       ObjectVersion{location_.path, info->generation});
   const uint64_t map_limit = options_.salvage ? UINT64_MAX : options_.map_limit;
-  if (size_ > 0 && size_ <= map_limit && IsLocal(location_)) {
-    DOLIUM_TRY(map_, static_cast<const FileStore&>(*location_.store).Map(location_.path));
+  std::optional<Bytes> map;
+  if (size_ > 0 && size_ <= map_limit) {
+    DOLIUM_TRY(map, location_.store->Map(location_.path));
+  }
+  if (map) {
+    map_ = *std::move(map);
     size_ = map_.size();
   } else if (options_.salvage) {
     // It looks at every few bytes.

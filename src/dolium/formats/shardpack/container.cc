@@ -17,8 +17,6 @@ namespace dolium::shardpack {
 
 namespace {
 
-// Shards that are kept open.
-constexpr size_t kMaxOpen = 256;
 // Remote records that are larger are not read whole for their headers.
 constexpr uint64_t kLargeRecord = uint64_t{64} << 10;
 // What is read of them at a time, and what the header of an entry can take.
@@ -281,23 +279,14 @@ Result<std::vector<std::string>> PackContainer::Objects() const {
 Result<std::shared_ptr<const Shard>> PackContainer::OpenShard(
     std::string_view object) const {
   const Location place{location_.store, std::string(object)};
-  std::shared_ptr<const Shard> known;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (const auto found = open_.find(object); found != open_.end()) {
-      known = found->second;
-    }
-  }
-  if (known) {
+  if (auto known = open_.Get(object)) {
     // Looking costs nothing here; elsewhere, reads of a shard that was replaced fail.
     if (!IsLocal(place)) return known;
     const auto info = store().Stat(object);
     if (info && *info && (*info)->generation == known->generation()) return known;
   }
   DOLIUM_TRY(auto shard, Shard::Open(place));
-  const std::scoped_lock lock(mutex_);
-  if (open_.size() >= kMaxOpen) open_.clear();
-  open_[place.path] = shard;
+  open_.Put(object, shard);
   return shard;
 }
 

@@ -4,15 +4,14 @@
 // Tombstones and aux entries are none. Of keys that are there twice, the first counts.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "dolium/base/lru_cache.h"
 #include "dolium/container/container.h"
 #include "dolium/formats/shardpack/shard.h"
 
@@ -48,9 +47,9 @@ class PackContainer final : public Container {
 
   const Location location_;
   const bool is_folder_;
-  mutable std::mutex mutex_;
-  // Those opened lately. Guarded by mutex_.
-  mutable std::map<std::string, std::shared_ptr<const Shard>, std::less<>> open_;
+  // Those opened lately.
+  static constexpr size_t kMaxOpen = 256;
+  mutable LruCache<std::string, Shard> open_{kMaxOpen};
 };
 
 }  // namespace dolium::shardpack

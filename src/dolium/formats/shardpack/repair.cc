@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "dolium/base/endian.h"
-#include "dolium/bytes/file_store.h"
 #include "dolium/formats/shardpack/kinds.h"
 #include "dolium/formats/shardpack/layout.h"
 #include "dolium/formats/shardpack/record.h"
@@ -25,9 +24,8 @@ constexpr uint64_t kRemoteLimit = uint64_t{16} << 30;
 constexpr uint64_t kSearchCost = 64;
 
 Result<Bytes> WholeObject(const Location& location) {
-  if (IsLocal(location)) {
-    return static_cast<const FileStore&>(*location.store).Map(location.path);
-  }
+  DOLIUM_TRY(std::optional<Bytes> map, location.store->Map(location.path));
+  if (map) return *std::move(map);
   DOLIUM_TRY(auto whole, location.store->ReadWhole(location.path, kRemoteLimit));
   return std::move(whole.bytes);
 }

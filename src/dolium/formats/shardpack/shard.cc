@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "dolium/base/endian.h"
-#include "dolium/bytes/file_store.h"
 #include "dolium/container/json.h"
 #include "dolium/formats/shardpack/kinds.h"
 #include "dolium/formats/shardpack/layout.h"
@@ -64,11 +63,12 @@ Result<std::shared_ptr<const Shard>> Shard::Open(const Location& location,
 }
 
 Result<void> Shard::OpenMapped() {
-  const auto& files = static_cast<const FileStore&>(*location_.store);
   // Should it be replaced now, later reads of this generation are refused.
-  DOLIUM_TRY(const auto info, files.Stat(location_.path));
+  DOLIUM_TRY(const auto info, location_.store->Stat(location_.path));
   if (info) generation_ = info->generation;
-  DOLIUM_TRY(map_, files.Map(location_.path));
+  DOLIUM_TRY(std::optional<Bytes> map, location_.store->Map(location_.path));
+  if (!map) return OpenByRanges();
+  map_ = *std::move(map);
   footer_.file_size = map_.size();
   return ParseTail(map_);
 }

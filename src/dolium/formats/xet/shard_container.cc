@@ -7,7 +7,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "dolium/bytes/file_store.h"
 #include "dolium/container/entry_error.h"
 #include "dolium/formats/xet/format.h"
 #include "dolium/formats/xet/mdb_check.h"
@@ -19,7 +18,6 @@ namespace {
 
 // Sixteen times what stock writers make at most.
 constexpr uint64_t kMaxObject = 16 * kMaxShard;
-constexpr size_t kMaxOpen = 64;
 
 bool IsDamage(const Error& error) {
   return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported;
@@ -109,24 +107,16 @@ Result<std::vector<std::string>> ShardContainer::Objects() const {
 Result<std::shared_ptr<const ShardContainer::Open>> ShardContainer::OpenShard(
     std::string_view object) const {
   const Location place{location_.store, std::string(object)};
-  {
-    const std::scoped_lock lock(mutex_);
-    if (const auto found = open_.find(object); found != open_.end()) {
-      return found->second;
-    }
+  if (auto known = open_.Get(object)) return known;
+  DOLIUM_TRY(std::optional<Bytes> map, store().Map(object));
+  if (!map) {
+    DOLIUM_TRY(WholeObject whole, store().ReadWhole(object, kMaxObject));
+    map = std::move(whole.bytes);
   }
-  Bytes bytes;
-  if (IsLocal(place)) {
-    DOLIUM_TRY(bytes, static_cast<const FileStore&>(store()).Map(object));
-  } else {
-    DOLIUM_TRY(const WholeObject whole, store().ReadWhole(object, kMaxObject));
-    bytes = whole.bytes;
-  }
+  Bytes bytes = *std::move(map);
   DOLIUM_TRY(const ShardView view, ShardView::Open(bytes).Within(place.Describe()));
   auto shard = std::make_shared<const Open>(Open{std::move(bytes), view});
-  const std::scoped_lock lock(mutex_);
-  if (open_.size() >= kMaxOpen) open_.clear();
-  open_[place.path] = shard;
+  open_.Put(object, shard);
   return shard;
 }
 

@@ -5,14 +5,13 @@
 // and reading them is kNotFound. Of files that are there twice, the first counts.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "dolium/base/lru_cache.h"
 #include "dolium/container/container.h"
 #include "dolium/formats/xet/mdb_reader.h"
 #include "dolium/formats/xet/merkle.h"
@@ -61,9 +60,9 @@ class ShardContainer final : public Container {
   const Location location_;
   const bool is_folder_;
   const std::unique_ptr<XorbFolder> xorbs_;
-  mutable std::mutex mutex_;
-  // Those opened lately. Guarded by mutex_.
-  mutable std::map<std::string, std::shared_ptr<const Open>, std::less<>> open_;
+  // Those opened lately.
+  static constexpr size_t kMaxOpen = 64;
+  mutable LruCache<std::string, Open> open_{kMaxOpen};
 };
 
 }  // namespace dolium::xet
