@@ -25,12 +25,10 @@ constexpr std::string_view kNotToVolume[] = {
 };
 // Rows of exports are copied with both.
 constexpr std::string_view kNotToDvid[] = {
-    "format",        "sharding",      "from-sharding",
-    "hash",          "shard-size",    "downsample",
-    "plan",          "data-encoding", "minishard-index-encoding",
-    "preshift-bits", "shard-bits",    "minishard-bits",
-    "skip-damaged",  "unfinished",    "labels",
-    "supervoxels",
+    "format",        "sharding",   "from-sharding",  "hash",
+    "shard-size",    "downsample", "data-encoding",  "minishard-index-encoding",
+    "preshift-bits", "shard-bits", "minishard-bits", "skip-damaged",
+    "unfinished",    "labels",     "supervoxels",
 };
 constexpr std::string_view kNotToSeed[] = {"csv"};
 
@@ -144,6 +142,12 @@ ExitStatus RunConvertToDvid(Context& context) {
       std::min<uint64_t>(arguments.Number("shard-side", 2048), INT32_MAX));
   RunOptions run;
   run.writer = context.writer_options();
+  if (arguments.Has("plan")) {
+    const auto tasks = PlanDvidExport(request, run);
+    if (!tasks) return context.FailLocation(tasks.error());
+    for (const std::string& task : *tasks) context.terminal.Line(task);
+    return ExitStatus::kGood;
+  }
   run.progress = context.terminal.StartProgress("convert");
   const auto report = WriteDvidExport(request, run);
   context.terminal.EndProgress();

@@ -8,9 +8,7 @@
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "dolium/base/parallel.h"
-#include "dolium/ops/convert.h"
-#include "dolium/ops/volume/volume_job.h"
-#include "dolium/ops/volume/volume_plan.h"
+#include "dolium/ops/job/job.h"
 
 namespace dolium::cli {
 namespace {
@@ -36,21 +34,10 @@ Result<std::map<size_t, std::vector<std::string>>> ByStage(
     const std::vector<std::string>& tasks) {
   std::map<size_t, std::vector<std::string>> stages;
   for (const std::string& task : tasks) {
-    size_t stage = 0;
-    if (volume::IsVolumeTask(task)) {
-      DOLIUM_TRY(const volume::VolumeTask parsed, volume::ParseVolumeTask(task));
-      stage = parsed.stage;
-    }
+    DOLIUM_TRY(const size_t stage, StageOf(task));
     stages[stage].push_back(task);
   }
   return stages;
-}
-
-Result<TaskReport> RunAnyTask(Formats formats, const std::string& task,
-                              const RunOptions& options) {
-  if (!volume::IsVolumeTask(task)) return dolium::RunTask(formats, task, options);
-  DOLIUM_TRY(const WriteSummary written, volume::RunVolumeTask(task, options));
-  return TaskReport{.written = written, .skipped = {}};
 }
 
 }  // namespace
@@ -77,7 +64,7 @@ ExitStatus RunTask(Context& context) {
         group.size(), threads,
         [&](size_t index) -> Result<void> {
           DOLIUM_TRY(const TaskReport report,
-                     RunAnyTask(context.formats, group[index], options));
+                     dolium::RunTask(context.formats, group[index], options));
           const std::scoped_lock lock(mutex);
           written += report.written;
           for (const Finding& finding : report.skipped) {

@@ -457,9 +457,6 @@ def plan_volume_transcode(
     force: bool,
     exported: dict[str, Any],
 ) -> dict[str, Any]: ...
-def run_volume_task(
-    task: str, memory: int, jobs: int, progress: _Progress | None
-) -> WriteSummary: ...
 def run_volume_plan(
     home: _Path,
     stages: Sequence[Sequence[str]],

@@ -1,4 +1,4 @@
-"""Running the tasks of a plan, here or elsewhere."""
+"""Running the tasks of plans, here or elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DEFAULT_MEMORY = 256 << 20
 
 
 def run_task(task: str, *, memory: int = DEFAULT_MEMORY, jobs: int = 1) -> TaskReport:
-    """Makes one part of a plan's target. Doing it twice does no harm."""
+    """Does one task of a plan, of a conversion or of a volume. Doing it twice does no harm."""
     return _core.run_task(task, memory=memory, jobs=jobs)
 
 
@@ -23,12 +23,7 @@ def run_plan(
     memory: int | None = None,
     jobs: int = 1,
 ) -> ConvertReport:
-    """Runs a plan's tasks on an executor and finishes the plan.
-
-    Any executor with the interface of concurrent.futures will do: of threads (the default, one
-    per core), processes, or Dask, Ray and MPI workers that see the same locations. `memory` and
-    `jobs` are those of each task; the default threads share 256 MiB among them.
-    """
+    """Runs the plan of a conversion; the same as plan.run()."""
     if executor is not None:
         _run_tasks(plan, executor, memory or DEFAULT_MEMORY, jobs)
         return plan.finish()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
 
 from . import _core
@@ -106,6 +107,23 @@ class Plan:
     parts: int
     parts_done: int  # by an earlier run
     entries_done: int  # in those parts
+
+    def run(
+        self,
+        executor: concurrent.futures.Executor | None = None,
+        *,
+        memory: int | None = None,
+        jobs: int = 1,
+    ) -> ConvertReport:
+        """Runs the tasks on an executor and finishes the plan.
+
+        Any executor with the interface of concurrent.futures will do: of threads (the default,
+        one per core), processes, or Dask, Ray and MPI workers that see the same locations.
+        `memory` and `jobs` are those of each task; the default threads share 256 MiB among them.
+        """
+        from ._plans import run_plan
+
+        return run_plan(self, executor, memory=memory, jobs=jobs)
 
     def finish(self) -> ConvertReport:
         """Checks that every part is there, completes the set and makes it appear."""

@@ -66,7 +66,7 @@ DEFAULT_MEMORY = 256 << 20
 def run_task(task: str, *, memory: int = DEFAULT_MEMORY, jobs: int = 1) -> WriteSummary:
     """Does one task of a plan, in any process that sees the same locations. Doing it twice does
     no harm. ConflictError if its source is no longer what the plan was made for."""
-    return _core.run_volume_task(task, memory, jobs, None)
+    return _core.run_task(task, memory=memory, jobs=jobs).written
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -84,6 +84,11 @@ class Plan:
     parts_done: int  # by an earlier run
     chunks: int  # of all parts
     chunks_done: int
+
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks of all stages, one stage after the other."""
+        return [task for tasks in self.stages for task in tasks]
 
     def run(
         self,

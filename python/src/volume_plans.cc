@@ -154,13 +154,6 @@ nb::dict PlanTranscoding(nb::handle source, nb::handle target,
   return Members(Must(WithoutGil([&] { return PlanTranscode(request); })));
 }
 
-nb::object DoVolumeTask(const std::string& task, uint64_t memory, size_t jobs,
-                        nb::object progress) {
-  return RunBulkWork<WriteSummary>(
-      memory, jobs, std::move(progress),
-      [&](const RunOptions& options) { return volume::RunVolumeTask(task, options); });
-}
-
 nb::object DoPlan(nb::handle home, const std::vector<std::vector<std::string>>& stages,
                   uint64_t parts, uint64_t parts_done, uint64_t chunks,
                   uint64_t chunks_done, uint64_t memory, size_t jobs,
@@ -197,8 +190,6 @@ void BindVolumePlans(nb::module_& module) {
   module.def("plan_volume_transcode", PlanTranscoding, nb::arg("source"),
              nb::arg("target"), nb::arg("scales"), nb::arg("storage"), nb::arg("force"),
              nb::arg("exported"));
-  module.def("run_volume_task", DoVolumeTask, nb::arg("task"), nb::arg("memory"),
-             nb::arg("jobs"), nb::arg("progress").none());
   module.def("run_volume_plan", DoPlan, nb::arg("home"), nb::arg("stages"),
              nb::arg("parts"), nb::arg("parts_done"), nb::arg("chunks"),
              nb::arg("chunks_done"), nb::arg("memory"), nb::arg("jobs"),

@@ -157,6 +157,6 @@ def test_a_failed_task_ends_the_plan_and_a_rerun_resumes_it(location, values, tm
     rest = dolium.plan_convert(location, tmp_path / "target", shard_bits=3)
     assert plan.tasks[5] in rest.tasks
     assert 5 <= rest.parts_done < 8
-    report = dolium.run_plan(rest)
+    report = rest.run()
     assert report.parts_done_before == rest.parts_done
     assert dict(dolium.open(tmp_path / "target").items()) == values

@@ -67,7 +67,7 @@ def is_new_volume_whole(folder):
         # Readers say so.
         with pytest.raises((OSError, dolium.Error)):
             dolium.Volume.open(folder)
-    return (folder / "info").exists() and not marker.exists()
+    return (folder / "info").exists() and not list(folder.rglob(".dolium*"))
 
 
 def test_ingest(tmp_path):
@@ -121,6 +121,61 @@ def test_downsample(tmp_path):
 
     for _ in kill_again_and_again(start, folder, complete, 32, is_whole):
         shutil.rmtree(folder)
+
+
+def is_new_export_whole(folder):
+    return (folder / "spec.json").exists() and not list(folder.rglob(".dolium*"))
+
+
+def make_dvid_sources(tmp_path):
+    for name, scales in (("from", "2"), ("other", "1")):
+        make_source(tmp_path / "in.npy")
+        options = (*STORAGE, "--scales", scales, tmp_path / "in.npy", tmp_path / name)
+        volume_worker("ingest", *options).finish()
+
+
+def dvid_worker(source, target, *options):
+    command = [program.PROGRAM, "convert", "--to", "dvid", "--shard-side", "64", "--jobs", "2"]
+    return Worker([*command, *options, str(source), str(target)])
+
+
+def test_dvid_export(tmp_path):
+    make_dvid_sources(tmp_path)
+    folder, complete = tmp_path / "export", tmp_path / "complete"
+    dvid_worker(tmp_path / "from", complete).finish()
+
+    def start():
+        return dvid_worker(tmp_path / "from", folder)
+
+    for _ in kill_again_and_again(start, folder, complete, 34, is_new_export_whole):
+        shutil.rmtree(folder)
+
+
+def test_dvid_export_that_replaces_one(tmp_path):
+    make_dvid_sources(tmp_path)
+    folder = tmp_path / "export"
+    sources = [tmp_path / "other", tmp_path / "from"]
+    states = []
+    for number, source in enumerate(sources):
+        dvid_worker(source, tmp_path / f"complete-{number}").finish()
+        states.append(all_files(tmp_path / f"complete-{number}"))
+    duration = dvid_worker(sources[0], folder).finish()
+    killed = current = 0
+    for delay in moments(duration, seed=35):
+        wanted = 1 - current
+        was_killed = dvid_worker(sources[wanted], folder, "--force").kill_after(delay)
+        killed += was_killed
+        # Old or new at every moment, but for what waits to be tidied up.
+        seen = {name: data for name, data in all_files(folder).items() if ".dolium" not in name}
+        assert seen in states
+        if was_killed:
+            if random.Random(delay).random() < 0.5 and seen == states[current]:
+                continue  # The next run resumes this one.
+            dvid_worker(sources[wanted], folder, "--force").finish()
+        assert all_files(folder) == states[wanted]
+        assert not list(tmp_path.glob("*.dolium*"))
+        current = wanted
+    assert killed >= KILLS // 4
 
 
 WRITER = """

@@ -1,27 +1,20 @@
-// convert: one set into another, as a plan of independent tasks.
+// convert: one set into another, as a job (job/job.h).
 //
-// A plan scans the source's index once and writes, beside the target's parts, work lists
-// that say which entries make up which part. A task is plain text (JSON) and makes one
-// part: it reads its inputs itself, its output appears atomically, and doing it twice
-// does no harm. So tasks may run on threads (Convert), or on other machines that see the
-// same locations. While the plan is under way the target carries a marker (unfinished.h);
-// a rerun of the same conversion resumes it, at whatever point it was killed.
-// plan_folder.h says what is kept where, target_folder.h how one set takes the place of
-// another.
+// Planning scans the source's index once and writes, beside the target's parts, work
+// lists that say which entries make up which part. A task is plain text (JSON) and makes
+// one part. So tasks may run on threads (Convert), or on other machines that see the same
+// locations. A rerun of the same conversion resumes it, at whatever point it was killed.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <stop_token>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "dolium/base/result.h"
 #include "dolium/container/format.h"
-#include "dolium/container/progress.h"
-#include "dolium/container/writer.h"
+#include "dolium/ops/job/job.h"
 
 namespace dolium {
 
@@ -48,15 +41,7 @@ struct Plan {
   uint64_t entries_done = 0;  // in those parts
 };
 
-struct TaskReport {
-  WriteSummary written;
-  std::vector<Finding> skipped;  // damaged entries that were left out
-};
-
-struct RunOptions {
-  WriterOptions writer;
-  ProgressFunction progress;
-};
+using ConvertReport = JobReport;
 
 // Scans the source, chooses the target's parameters, writes work lists and marker; or
 // resumes the plan that is there. kExists, unless `force`, if the target is a finished
@@ -66,21 +51,11 @@ struct RunOptions {
 Result<Plan> PlanConvert(Formats formats, const ConvertRequest& request,
                          const RunOptions& options = {});
 
-// Does one task. Any process, any order, any number of times. kConflict if the source is
-// no longer what the plan was made for.
-Result<TaskReport> RunTask(Formats formats, std::string_view task,
-                           const RunOptions& options);
-
-// After all tasks: checks that every part is there, writes what describes the set,
-// removes work lists and marker, and (force) swaps it into place. Tells what was skipped
-// by all.
-struct ConvertReport {
-  WriteSummary written;
-  uint64_t parts = 0;
-  uint64_t parts_done_before = 0;
-  std::vector<Finding> skipped;  // by the scan, then in order of part and key
-};
-Result<ConvertReport> FinishPlan(Formats formats, const Plan& plan);
+// After all tasks (RunTask(), job.h): checks that every part is there, writes what
+// describes the set, removes work lists and marker, and (force) swaps it into place.
+// Reports what was skipped by all.
+Result<ConvertReport> FinishPlan(Formats formats, const Plan& plan,
+                                 const RunOptions& options = {});
 
 // Plan, tasks on `options.writer.jobs` threads, finish.
 Result<ConvertReport> Convert(Formats formats, const ConvertRequest& request,

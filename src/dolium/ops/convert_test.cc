@@ -60,7 +60,7 @@ TEST_F(ConvertTest, APlanIsTasksThatRunAnywhereInAnyOrderAndTwice) {
   EXPECT_EQ(plan.parts, 7u);
   EXPECT_EQ(plan.parts_done, 0u);
   ASSERT_EQ(plan.tasks.size(), 7u);
-  EXPECT_THAT(plan.tasks.front(), HasSubstr(R"("operation":"convert")"));
+  EXPECT_THAT(plan.tasks.front(), HasSubstr(R"("kind":"convert")"));
 
   WriteSummary sum;
   for (size_t i = plan.tasks.size(); i-- > 0;) {
@@ -132,14 +132,14 @@ TEST_F(ConvertTest, TasksOfAFinishedPlanFindNothingToDo) {
   ASSERT_FALSE(task);
   EXPECT_EQ(task.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(ErrorOf(FinishPlan(kFormats, plan), ErrorCode::kNotFound),
-              HasSubstr("no conversion is under way here"));
+              HasSubstr("no job is under way here"));
 }
 
 TEST_F(ConvertTest, RejectsWhatIsNotATask) {
   const Plan plan = RunSome(0);
   for (const std::string& text :
        {std::string("7"), std::string("{"), std::string(R"({"dolium_task":2})"),
-        std::string(R"({"dolium_task":1,"operation":"convert","target":5,"part":1})")}) {
+        std::string(R"({"dolium_task":2,"kind":"convert","folder":5,"part":1})")}) {
     EXPECT_FALSE(RunTask(kFormats, text, options_)) << text;
   }
   std::string none = plan.tasks[6];

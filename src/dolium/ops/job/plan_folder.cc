@@ -60,8 +60,12 @@ Result<PlanFolder::State> PlanFolder::Load() const {
   DOLIUM_TRY(const auto marker, ReadMarker(set_));
   if (marker) {
     state.phase = Phase::kUnderWay;
-    auto record = ParsePlanRecord(*marker);
-    if (!record) return state;
+    auto record = ParseJobRecord(*marker);
+    if (!record) {
+      state.problem = std::move(record).error().message;
+      return state;
+    }
+    state.id = JobId(*marker);
     state.record = *std::move(record);
   }
   const Location object = folder_.Child(kFinishedName);
@@ -70,7 +74,7 @@ Result<PlanFolder::State> PlanFolder::Load() const {
     if (IsNotFound(finished.error())) return state;
     return finished.error();
   }
-  auto record = ParsePlanRecord(AsText(finished->bytes));
+  auto record = ParseJobRecord(AsText(finished->bytes));
   auto report = ParseFinishedReport(AsText(finished->bytes));
   // It appears whole, so one that cannot be read is not ours.
   if (!record || !report) return state;
@@ -96,7 +100,14 @@ Result<std::shared_ptr<void>> PlanFolder::MakeLock() const {
   return std::shared_ptr<void>();
 }
 
-Result<void> PlanFolder::Begin(const PlanRecord& record) const {
+Result<void> PlanFolder::CheckJob(std::string_view id) const {
+  DOLIUM_TRY(const auto marker, ReadMarker(set_));
+  if (marker && JobId(*marker) == id) return {};
+  return Conflict(set_.Describe() +
+                  ": the task belongs to another job than the one under way here");
+}
+
+Result<void> PlanFolder::Begin(const JobRecord& record) const {
   DOLIUM_TRY(const std::string text, ToText(record));
   if (text.size() > kMarkerLimit) {
     return InvalidArgument(fmt::format(
@@ -135,8 +146,7 @@ Result<std::vector<uint64_t>> PlanFolder::PartsDone() const {
   return parts;
 }
 
-Result<void> PlanFolder::Close(const PlanRecord& record,
-                               const ConvertReport& report) const {
+Result<void> PlanFolder::Close(const JobRecord& record, const JobReport& report) const {
   DOLIUM_TRY(const std::string text, FinishedText(record, report));
   return PutText(folder_.Child(kFinishedName), text, Precondition::None());
 }

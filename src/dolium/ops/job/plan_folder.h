@@ -1,9 +1,9 @@
-// PlanFolder: the bookkeeping of a plan, beside the parts of the set that it makes.
+// PlanFolder: the bookkeeping of a job, beside the parts of the set that it makes.
 //
 //   <set>/.dolium-plan/lock      held by whoever plans or finishes
 //   <set>/.dolium-plan/work-<n>  work lists
 //   <set>/.dolium-plan/scan      what the scan of the source had to leave out
-//   <set>/.dolium-unfinished     the marker: the PlanRecord
+//   <set>/.dolium-unfinished     the marker: the JobRecord
 //   <set>/.dolium-plan/part-<n>  the report of part n; the part is done once it is there
 //   <set>/.dolium-plan/finished  the record and the report of all parts, once all are
 //   done
@@ -24,7 +24,7 @@
 
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
-#include "dolium/ops/job/plan_record.h"
+#include "dolium/ops/job/job_record.h"
 
 namespace dolium {
 
@@ -39,9 +39,11 @@ class PlanFolder {
   enum class Phase : uint8_t { kNone, kUnderWay, kPartsDone, kFinished };
   struct State {
     Phase phase = Phase::kNone;
-    // nullopt if none, or if the marker is not that of a plan which we understand.
-    std::optional<PlanRecord> record;
-    ConvertReport report;  // if parts done or finished
+    // nullopt if none, or if the marker is not that of a job which we understand.
+    std::optional<JobRecord> record;
+    std::string problem;  // why it is not understood
+    std::string id;       // of the job, while the marker is there
+    JobReport report;     // if parts done or finished
   };
   Result<State> Load() const;
 
@@ -51,8 +53,11 @@ class PlanFolder {
   Result<std::shared_ptr<void>> MakeLock() const;
   Result<std::shared_ptr<void>> FindLock() const;
 
+  // kConflict unless the marker is there, and that of the job with this id.
+  Result<void> CheckJob(std::string_view id) const;
+
   // Writes the marker. kExists if there is one.
-  Result<void> Begin(const PlanRecord& record) const;
+  Result<void> Begin(const JobRecord& record) const;
 
   Result<void> WriteReport(const PartReport& report) const;
   // That of the scan, or of a part: empty if there is none.
@@ -61,7 +66,7 @@ class PlanFolder {
   Result<std::vector<uint64_t>> PartsDone() const;
 
   // All parts are done: writes `finished`.
-  Result<void> Close(const PlanRecord& record, const ConvertReport& report) const;
+  Result<void> Close(const JobRecord& record, const JobReport& report) const;
 
   // Removes what a planner or writers that died left behind; the lock stays.
   Result<void> RemoveLeftovers() const;

@@ -99,13 +99,17 @@ Result<SwapFolders> SwapFolders::Of(const Location& target) {
   return Beside(*path);
 }
 
-Result<void> SwapIn(const SwapFolders& folders, bool exchange) {
+Result<void> SwapIn(const SwapFolders& folders, bool exchange,
+                    const std::function<void()>& between) {
   DOLIUM_TRY(const bool occupied, FolderExists(folders.target));
   if (occupied && exchange) {
     const auto exchanged = ExchangeFolders(folders.fresh, folders.target);
     if (exchanged || exchanged.error().code != ErrorCode::kUnsupported) return exchanged;
   }
-  if (occupied) DOLIUM_TRY_VOID(RenameFolder(folders.target, folders.aside));
+  if (occupied) {
+    DOLIUM_TRY_VOID(RenameFolder(folders.target, folders.aside));
+    if (between) between();
+  }
   return RenameFolder(folders.fresh, folders.target);
 }
 

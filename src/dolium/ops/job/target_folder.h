@@ -7,6 +7,7 @@
 // and a rerun can tell from the folders how far a swap that was cut short had come.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -46,8 +47,10 @@ struct SwapFolders {
 };
 
 // Puts `fresh` in the place of `target`, which may be gone. The old set is in `fresh` or
-// `aside` then. `exchange` is false to do without that ability.
-Result<void> SwapIn(const SwapFolders& folders, bool exchange = true);
+// `aside` then. `exchange` is false to do without that ability; `between` is called
+// between the two renames that take its place.
+Result<void> SwapIn(const SwapFolders& folders, bool exchange = true,
+                    const std::function<void()>& between = {});
 
 // Removes what SwapIn() left of the old set.
 Result<void> RemoveReplaced(const SwapFolders& folders);

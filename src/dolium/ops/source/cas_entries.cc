@@ -16,7 +16,7 @@ Error ManifestVisitEnded() { return Cancelled(); }
 
 }  // namespace
 
-CasEntries::CasEntries(Location location, std::shared_ptr<const cas::Store> store,
+CasEntries::CasEntries(Location location, std::shared_ptr<const cas::CasStore> store,
                        std::unique_ptr<cas::Lease> lease, uint64_t cache_bytes)
     : location_(std::move(location)),
       store_(std::move(store)),
@@ -24,7 +24,7 @@ CasEntries::CasEntries(Location location, std::shared_ptr<const cas::Store> stor
       xorbs_({location_.Child("xorbs"), location_.Child("damaged")}, cache_bytes) {}
 
 Result<std::shared_ptr<const CasEntries>> CasEntries::Open(
-    Location location, std::shared_ptr<const cas::Store> store, uint64_t cache_bytes) {
+    Location location, std::shared_ptr<const cas::CasStore> store, uint64_t cache_bytes) {
   DOLIUM_TRY(auto lease, store->TakeLease());
   return std::shared_ptr<const CasEntries>(new CasEntries(
       std::move(location), std::move(store), std::move(lease), cache_bytes));

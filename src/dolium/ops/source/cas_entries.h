@@ -19,7 +19,7 @@ namespace dolium {
 class CasEntries final : public Container {
  public:
   static Result<std::shared_ptr<const CasEntries>> Open(
-      Location location, std::shared_ptr<const cas::Store> store, uint64_t cache_bytes);
+      Location location, std::shared_ptr<const cas::CasStore> store, uint64_t cache_bytes);
 
   const Location& location() const override { return location_; }
   std::string_view format_name() const override;
@@ -34,17 +34,17 @@ class CasEntries final : public Container {
                            const FindingVisitor& visitor) const override;
   Result<Properties> Statistics(std::stop_token stop) const override;
 
-  const cas::Store& versions() const { return *store_; }
+  const cas::CasStore& versions() const { return *store_; }
 
  private:
-  CasEntries(Location location, std::shared_ptr<const cas::Store> store,
+  CasEntries(Location location, std::shared_ptr<const cas::CasStore> store,
              std::unique_ptr<cas::Lease> lease, uint64_t cache_bytes);
 
   Result<cas::Version> VersionOf(std::string_view object) const;
   Result<Entry> EntryOfFile(std::string key, const xet::Hash& hash) const;
 
   const Location location_;
-  const std::shared_ptr<const cas::Store> store_;
+  const std::shared_ptr<const cas::CasStore> store_;
   const std::unique_ptr<cas::Lease> lease_;
   const xet::XorbFolder xorbs_;
 };

@@ -179,14 +179,14 @@ Result<int> ProbeCasStore(const Location& location) {
   return 0;
 }
 
-Result<std::shared_ptr<const cas::Store>> OpenCasOf(const Source& source) {
+Result<std::shared_ptr<const cas::CasStore>> OpenCasOf(const Source& source) {
   const std::string path = CasPathOf(source.location());
   if (path.empty()) {
     return Unsupported(
         fmt::format("{}: a cas store is a local folder", source.location().Describe()));
   }
-  DOLIUM_TRY(auto store, cas::Store::Open(path));
-  return std::shared_ptr<const cas::Store>(std::move(store));
+  DOLIUM_TRY(auto store, cas::CasStore::Open(path));
+  return std::shared_ptr<const cas::CasStore>(std::move(store));
 }
 
 Result<std::shared_ptr<const Container>> OpenCasEntries(const Source& source) {
@@ -203,7 +203,7 @@ Result<VerifyReport> CheckCasSource(const Source& source, const VerifyOptions& o
         fmt::format("{}: a cas store is checked whole, or quickly; not a sample of it",
                     source.location().Describe()));
   }
-  DOLIUM_TRY(const cas::Store* const store, source.versions());
+  DOLIUM_TRY(const cas::CasStore* const store, source.versions());
   cas::CheckOptions check;
   check.deep = !options.quick;
   check.jobs = options.jobs;
@@ -223,7 +223,7 @@ Result<VerifyReport> CheckCasSource(const Source& source, const VerifyOptions& o
 Result<StatsReport> CountCasSizes(const Source& source, const StatsOptions& options) {
   DOLIUM_TRY(const Container* const entries, source.entries());
   DOLIUM_TRY(StatsReport report, Stats(*entries, options));
-  DOLIUM_TRY(const cas::Store* const store, source.versions());
+  DOLIUM_TRY(const cas::CasStore* const store, source.versions());
   DOLIUM_TRY(const cas::StoreStatistics counts, cas::CountStore(*store));
   report.objects = counts.xorbs + counts.shards + counts.versions;
   report.object_bytes += counts.stored_bytes + counts.shard_bytes;

@@ -84,8 +84,8 @@ Result<const dataset::SampleSet*> Source::samples() const {
   return CapabilityOf<dataset::SampleSet>(samples_, row_.samples, *this);
 }
 
-Result<const cas::Store*> Source::versions() const {
-  return CapabilityOf<cas::Store>(versions_, row_.versions, *this);
+Result<const cas::CasStore*> Source::versions() const {
+  return CapabilityOf<cas::CasStore>(versions_, row_.versions, *this);
 }
 
 Result<std::vector<SourcePart>> Source::parts() const {

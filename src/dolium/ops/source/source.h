@@ -39,7 +39,7 @@ struct SourceKind;
 struct SourceOptions {
   std::string format = {};  // a name of the table; empty: recognised
   OpenOptions open = {};
-  volume::ExportOptions exported = {};  // how a DVID export is read as a volume
+  volume::DvidReadOptions exported = {};  // how a DVID export is read as a volume
 };
 
 // What a source is made of. Each opens alone, by its location.
@@ -74,7 +74,7 @@ class Source {
   Result<const Container*> entries() const;
   Result<const volume::Volume*> volume() const;
   Result<const dataset::SampleSet*> samples() const;
-  Result<const cas::Store*> versions() const;
+  Result<const cas::CasStore*> versions() const;
 
   Result<std::vector<SourcePart>> parts() const;
 
@@ -105,7 +105,7 @@ class Source {
   Once<std::shared_ptr<const Container>> entries_;
   Once<std::shared_ptr<const volume::Volume>> volume_;
   Once<std::shared_ptr<const dataset::SampleSet>> samples_;
-  Once<std::shared_ptr<const cas::Store>> versions_;
+  Once<std::shared_ptr<const cas::CasStore>> versions_;
 };
 
 // Recognises what is at `location` and opens it. kNotFound if there is nothing.

@@ -158,7 +158,7 @@ class CasSource : public ::testing::Test {
     Must(cas::InitStore(path("store")));
     WriteTo(path("tree/a"), std::string(300'000, 'a'));
     WriteTo(path("tree/b/c"), "text");
-    const auto store = Must(cas::Store::Open(path("store")));
+    const auto store = Must(cas::CasStore::Open(path("store")));
     Must(cas::Put(*store, {path("tree")}, {}));
     Must(cas::Put(*store, {path("tree/a")}, {}));
   }

@@ -187,14 +187,14 @@ Result<StreamReport> ReadShardPack(std::unique_ptr<PipeInput> input,
                                    const StreamRequest& request) {
   if (request.check) return CheckShardPack(std::move(input), request);
   StreamReport report;
-  shardpack::StreamReader reader(std::move(input), {.check = shardpack::Check::kHeads});
+  shardpack::StreamReader reader(std::move(input), {.check = shardpack::Check::kHeaders});
   uint64_t files = 0;
   uint64_t raw_bytes = 0;
   while (true) {
     DOLIUM_TRY(const auto record, reader.Next().Within(kStandardInput));
     if (!record) break;
     if (record->damage()) return record->damage()->Within(kStandardInput);
-    for (const shardpack::EntryHead& entry : record->entries()) {
+    for (const shardpack::EntryHeader& entry : record->entries()) {
       if (record->is_tombstone() || entry.is_aux()) continue;
       ++files;
       raw_bytes += entry.raw_size;

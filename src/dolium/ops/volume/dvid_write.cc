@@ -1,21 +1,26 @@
 #include "dolium/ops/volume/dvid_write.h"
 
 #include <algorithm>
-#include <atomic>
+#include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "dolium/base/parallel.h"
-#include "dolium/codec/zstd.h"
-#include "dolium/container/entry_error.h"
+#include "dolium/base/stable_hash.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/formats/builtin.h"
 #include "dolium/formats/dvid/format.h"
-#include "dolium/formats/dvid/label_block.h"
+#include "dolium/ops/job/job_engine.h"
+#include "dolium/ops/job/job_json.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/volume/dvid_job.h"
+#include "dolium/ops/volume/dvid_rows.h"
 #include "dolium/ops/volume/volume_job.h"
 
 namespace dolium::volume {
@@ -23,138 +28,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<uint32_t, 3> kBlockGrid = {8, 8, 8};
-constexpr size_t kBlockVoxels = size_t{64} * 64 * 64;
+// Far more than any volume has, and far from where sums overflow.
+constexpr int64_t kMaxShardSide = int64_t{1} << 40;
 // Rows that are made before any of them is written, for each thread.
 constexpr size_t kWindowPerJob = 16;
-
-// One row, ready to be written.
-struct MadeRow {
-  Bytes labels;
-  Bytes supervoxels;
-  Bytes stored;
-  uint32_t block_bytes = 0;
-};
-
-// Where the rows of a scale come from. May be used from many threads.
-class RowSource {
- public:
-  virtual ~RowSource() = default;
-  // Nullopt if all voxels are zero, or it is not there.
-  virtual Result<std::optional<MadeRow>> Make(const dvid::Key& block) const = 0;
-};
-
-// Puts around a block what the layout wants.
-Bytes Wrapped(const Bytes& block, dvid::ShardLayout layout) {
-  if (layout == dvid::ShardLayout::kSeed) return block;
-  return Bytes::FromVector(ZstdEncodeChecked(block));
-}
-
-class VoxelRows : public RowSource {
- public:
-  VoxelRows(std::shared_ptr<const Scale> scale, dvid::ShardLayout layout)
-      : scale_(std::move(scale)), layout_(layout) {}
-
-  Result<std::optional<MadeRow>> Make(const dvid::Key& block) const override {
-    Box whole;
-    for (size_t d = 0; d < 3; ++d) {
-      whole.begin[d] = int64_t{block[d]} * dvid::kBlockSide;
-      whole.end[d] = whole.begin[d] + dvid::kBlockSide;
-    }
-    const Box part = whole.Intersect(scale_->bounds());
-    std::vector<uint64_t> voxels(kBlockVoxels);
-    DOLIUM_TRY(const uint64_t found, Read(whole, part, voxels));
-    if (found == 0 || std::ranges::all_of(voxels, [](uint64_t v) { return v == 0; })) {
-      return std::nullopt;
-    }
-    MadeRow row;
-    const Bytes bytes = Bytes::FromVector(dvid::EncodeBlock(kBlockGrid, voxels));
-    DOLIUM_TRY(const dvid::LabelBlock parsed, dvid::LabelBlock::Parse(bytes));
-    row.supervoxels = Bytes::Copy(parsed.labels().bytes());
-    row.labels = row.supervoxels;
-    row.block_bytes = static_cast<uint32_t>(bytes.size());
-    row.stored = Wrapped(bytes, layout_);
-    return row;
-  }
-
- private:
-  Result<uint64_t> Read(const Box& whole, const Box& part,
-                        std::vector<uint64_t>& voxels) const {
-    const ArrayShape shape{whole.size(), 1, DataType::kUint64};
-    const auto view =
-        MutableVoxelView::Dense(shape, reinterpret_cast<std::byte*>(voxels.data()));
-    if (scale_->type() == DataType::kUint64) {
-      return scale_->Read(part, view.Part(whole, part), {.jobs = 1});
-    }
-    const ArrayShape narrow{part.size(), 1, DataType::kUint32};
-    std::vector<uint32_t> labels(static_cast<size_t>(*narrow.voxels()));
-    DOLIUM_TRY(const uint64_t found,
-               scale_->Read(part,
-                            MutableVoxelView::Dense(
-                                narrow, reinterpret_cast<std::byte*>(labels.data())),
-                            {.jobs = 1}));
-    const Vec3 size = part.size();
-    size_t from = 0;
-    for (int64_t z = 0; z < size[2]; ++z) {
-      for (int64_t y = 0; y < size[1]; ++y) {
-        const Vec3 at = {part.begin[0] - whole.begin[0],
-                         part.begin[1] - whole.begin[1] + y,
-                         part.begin[2] - whole.begin[2] + z};
-        auto* to =
-            voxels.data() + at[0] + dvid::kBlockSide * (at[1] + dvid::kBlockSide * at[2]);
-        for (int64_t x = 0; x < size[0]; ++x) *to++ = labels[from++];
-      }
-    }
-    return found;
-  }
-
-  const std::shared_ptr<const Scale> scale_;
-  const dvid::ShardLayout layout_;
-};
-
-class CopiedRows : public RowSource {
- public:
-  CopiedRows(std::shared_ptr<const dvid::ExportScale> scale, dvid::ShardLayout layout)
-      : scale_(std::move(scale)), layout_(layout) {}
-
-  Result<std::optional<MadeRow>> Make(const dvid::Key& block) const override {
-    DOLIUM_TRY(const auto found, scale_->FindBlock(block));
-    if (!found) return std::nullopt;
-    auto row = found->shard->Read(found->number);
-    if (row) {
-      auto made = MakeFrom(*row);
-      if (made) return made;
-      row = EntryError(found->shard->Describe(),
-                       dvid::ToString(found->shard->key(found->number)), made.error());
-    }
-    const bool is_damaged = row.error().code == ErrorCode::kCorrupt;
-    if (is_damaged && scale_->options().salvage) return std::nullopt;
-    return std::move(row).error();
-  }
-
- private:
-  Result<std::optional<MadeRow>> MakeFrom(const dvid::Row& row) const {
-    // A row is copied as it is, but not with damage.
-    DOLIUM_TRY_VOID(dvid::DecodeRow(row, dvid::LabelKind::kLabels));
-    const bool is_zero =
-        AllZero(dvid::LabelList(row.labels)) && AllZero(dvid::LabelList(row.supervoxels));
-    if (is_zero) return std::nullopt;
-    MadeRow made{row.labels, row.supervoxels, row.stored};
-    const bool is_zstd =
-        row.wrapper.size() == 1 && row.wrapper.front().codec == CodecId::kZstd;
-    if (is_zstd && layout_ == dvid::ShardLayout::kStream) {
-      made.block_bytes = static_cast<uint32_t>(row.wrapper.front().decoded_size);
-      return made;
-    }
-    DOLIUM_TRY(const Bytes bytes, row.Block());
-    made.block_bytes = static_cast<uint32_t>(bytes.size());
-    made.stored = Wrapped(bytes, layout_);
-    return made;
-  }
-
-  const std::shared_ptr<const dvid::ExportScale> scale_;
-  const dvid::ShardLayout layout_;
-};
 
 Result<void> CheckSource(const Volume& volume, const std::vector<size_t>& scales) {
   const VolumeInfo& info = volume.info();
@@ -190,7 +67,7 @@ Result<void> CheckOnlyExport(const Location& folder) {
   const auto owned = [](std::string_view name) {
     return IsBookkeeping(name) || dvid::OwnsObject(name) || name == "export.log";
   };
-  DOLIUM_TRY_VOID(
+  const auto listed =
       folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
         if (is_folder && dvid::ParseScaleName(name)) {
           scales.emplace_back(name);
@@ -198,7 +75,9 @@ Result<void> CheckOnlyExport(const Location& folder) {
           foreign = name;
         }
         return true;
-      }));
+      });
+  if (!listed && listed.error().code == ErrorCode::kNotFound) return {};
+  if (!listed) return listed;
   for (const std::string& scale : scales) {
     const Location inner = folder.Child(scale);
     DOLIUM_TRY_VOID(
@@ -214,152 +93,131 @@ Result<void> CheckOnlyExport(const Location& folder) {
                   folder.Describe(), foreign));
 }
 
-class ExportWriter {
+// What is written of a scale, and where its rows come from.
+struct WrittenScale {
+  std::string folder;  // "s0"
+  Box bounds;
+  Box cubes;  // numbers of its shards in x, y and z
+  std::unique_ptr<RowSource> rows;
+};
+
+// Reads a request from a record, where it stands without target and force.
+Result<DvidWriteRequest> ParseRequest(const JobRecord& record) {
+  return ParseJob(
+      record.parameters, "the record of a DVID export",
+      [](const json& value) -> Result<DvidWriteRequest> {
+        DvidWriteRequest request;
+        value.at("source").get_to(request.source);
+        DOLIUM_TRY(request.exported,
+                   ParseDvidReadOptions(value.at("export").get<std::string>()));
+        value.at("scales").get_to(request.scales);
+        const bool is_seed = value.at("layout") == "seed";
+        request.layout = is_seed ? dvid::ShardLayout::kSeed : dvid::ShardLayout::kStream;
+        const bool is_dvid = value.at("csv") == "dvid";
+        request.csv = is_dvid ? dvid::CsvForm::kDvid : dvid::CsvForm::kDocumented;
+        value.at("shard_side").get_to(request.shard_side);
+        return request;
+      });
+}
+
+Result<void> CheckShardSide(int64_t side) {
+  if (side >= dvid::kBlockSide && side % dvid::kBlockSide == 0 && side <= kMaxShardSide) {
+    return {};
+  }
+  return InvalidArgument(fmt::format("shards of {} voxels, expected a multiple of {}",
+                                     side, dvid::kBlockSide));
+}
+
+std::string StateOf(const Volume& volume) {
+  return fmt::format("{:016x}", StableHash(ToJson(volume.info())));
+}
+
+// Parts are cubes of blocks, scale by scale, x fastest; one of zeros leaves no shard.
+class DvidJob final : public Job {
  public:
-  ExportWriter(const DvidWriteRequest& request, const RunOptions& options)
-      : request_(request), options_(options) {}
+  DvidJob(DvidWriteRequest request, Location folder, Volume volume,
+          std::vector<WrittenScale> scales)
+      : request_(std::move(request)),
+        folder_(std::move(folder)),
+        volume_(std::move(volume)),
+        scales_(std::move(scales)) {}
 
-  Result<DvidWriteReport> Run() {
-    DOLIUM_TRY(const Location source, ParseLocation(request_.source));
-    DOLIUM_TRY(const Location target, ParseLocation(request_.target));
-    DOLIUM_TRY_VOID(CheckApart(source, target));
-    if (request_.layout == dvid::ShardLayout::kSeed &&
-        request_.csv != dvid::CsvForm::kDocumented) {
-      return InvalidArgument("the seed's layout has no CSV, so none of DVID's form");
-    }
-    if (request_.shard_side < dvid::kBlockSide ||
-        request_.shard_side % dvid::kBlockSide != 0) {
-      return InvalidArgument(fmt::format("shards of {} voxels, expected a multiple of {}",
-                                         request_.shard_side, dvid::kBlockSide));
-    }
-    DOLIUM_TRY(const Volume volume,
-               Volume::Open(source, /*allow_unfinished=*/false, request_.exported));
-    std::vector<size_t> scales = request_.scales;
-    if (scales.empty()) {
-      scales.resize(volume.info().scales.size());
-      std::iota(scales.begin(), scales.end(), size_t{0});
-    }
-    DOLIUM_TRY_VOID(CheckSource(volume, scales));
-    DOLIUM_TRY(const std::string text, RequestText(volume, source, scales));
-    DOLIUM_TRY_VOID(Begin(target, text));
-    const DvidExport* const exported = volume.dvid_export();
-    for (const size_t index : scales) {
-      DOLIUM_TRY(const auto scale, volume.OpenScale(index));
-      std::unique_ptr<RowSource> rows;
-      if (exported != nullptr) {
-        rows = std::make_unique<CopiedRows>(exported->scale(index), request_.layout);
-      } else {
-        rows = std::make_unique<VoxelRows>(scale, request_.layout);
-      }
-      const size_t number = exported != nullptr ? exported->number(index) : index;
-      DOLIUM_TRY_VOID(WriteScale(*scale, *rows, home_.Child(fmt::format("s{}", number))));
-    }
-    DOLIUM_TRY_VOID(
-        WriteSpec(exported != nullptr ? exported->MakeSpec() : SpecOf(volume.info())));
-    DOLIUM_TRY_VOID(RemoveMarker(home_));
-    if (swap_) {
-      DOLIUM_TRY_VOID(SwapIn(*swap_));
-      DOLIUM_TRY_VOID(RemoveReplaced(*swap_));
-    }
-    return report_;
-  }
-
- private:
-  Result<std::string> RequestText(const Volume& volume, const Location& source,
-                                  const std::vector<size_t>& scales) const {
-    DOLIUM_TRY(const std::string from, PortableText(source, request_.source));
-    return json{{"dolium_dvid_export", 1},
-                {"source", from},
-                {"export", volume.dvid_export() ? ToText(request_.exported) : ""},
-                {"info", ToJson(volume.info())},
-                {"scales", scales},
-                {"layout", static_cast<int>(request_.layout)},
-                {"csv", static_cast<int>(request_.csv)},
-                {"shard_side", request_.shard_side}}
-        .dump(2, ' ', false, json::error_handler_t::replace);
-  }
-
-  // Decides where the export is built.
-  Result<void> Begin(const Location& target, const std::string& text) {
-    home_ = target;
-    DOLIUM_TRY(const Occupancy occupancy, LookInto(target));
-    DOLIUM_TRY(auto marker, ReadMarker(target));
-    if (occupancy == Occupancy::kOccupied && marker != text) {
-      if (!request_.force) {
-        return Exists(fmt::format("{}: is there already{}; --force replaces it",
-                                  target.Describe(),
-                                  marker ? ", begun by another request" : ""));
-      }
-      DOLIUM_TRY_VOID(CheckOnlyExport(target));
-      DOLIUM_TRY(swap_, SwapFolders::Of(target));
-      DOLIUM_TRY(home_, ParseLocation(swap_->fresh));
-      DOLIUM_TRY(marker, ReadMarker(home_));
-      DOLIUM_TRY(const Occupancy beside, LookInto(home_));
-      if (beside == Occupancy::kOccupied && marker != text) {
-        return Exists(fmt::format("{}: left by another request; remove it first",
-                                  home_.Describe()));
+  Result<void> Plan(const PartSink& sink) override {
+    uint64_t number = 0;
+    for (const WrittenScale& scale : scales_) {
+      for (const Vec3& cube : CellsOf(scale.cubes)) {
+        const Vec3 blocks = BlocksOf(scale, cube).size();
+        JobPart part;
+        part.number = number++;
+        part.entries = static_cast<uint64_t>(blocks[0] * blocks[1] * blocks[2]);
+        sink(std::move(part));
       }
     }
-    if (!marker) DOLIUM_TRY_VOID(WriteMarker(home_, text));
     return {};
   }
 
-  Result<void> WriteSpec(const VolumeInfo& spec) {
-    const Location object = home_.Child(kSpecName);
+  Result<TaskReport> RunPart(const JobPart& part, const PartContext& context) override {
+    uint64_t rest = part.number;
+    for (const WrittenScale& scale : scales_) {
+      const Vec3 count = scale.cubes.size();
+      const auto cubes = static_cast<uint64_t>(count[0] * count[1] * count[2]);
+      if (rest >= cubes) {
+        rest -= cubes;
+        continue;
+      }
+      const auto index = static_cast<int64_t>(rest);
+      const Vec3 cube = {scale.cubes.begin[0] + index % count[0],
+                         scale.cubes.begin[1] + index / count[0] % count[1],
+                         scale.cubes.begin[2] + index / count[0] / count[1]};
+      return WriteShard(scale, cube, context);
+    }
+    return InvalidArgument(
+        fmt::format("{}: the plan has no part {}", folder_.Describe(), part.number));
+  }
+
+  Result<void> Finish() override {
+    const DvidExport* const exported = volume_.dvid_export();
+    const VolumeInfo spec =
+        exported != nullptr ? exported->MakeSpec() : SpecOf(volume_.info());
+    const Location object = folder_.Child(kSpecName);
     DOLIUM_TRY_VOID(Validate(spec).Within(object.Describe()));
     DOLIUM_TRY_VOID(
         object.store->Put(object.path, AsBytes(ToJson(spec)), Precondition::None()));
+    for (const WrittenScale& scale : scales_) {
+      const Location folder = folder_.Child(scale.folder);
+      DOLIUM_TRY([[maybe_unused]] const size_t removed,
+                 folder.store->RemoveStaleTemporaries(folder.path));
+    }
     return {};
   }
 
-  Result<void> WriteScale(const Scale& scale, const RowSource& rows,
-                          const Location& folder) {
+ private:
+  // The blocks of a shard that have a voxel of the scale.
+  Box BlocksOf(const WrittenScale& scale, const Vec3& cube) const {
+    Box blocks;
+    for (size_t d = 0; d < 3; ++d) {
+      const int64_t begin = cube[d] * request_.shard_side;
+      const int64_t end = std::min(scale.bounds.end[d], begin + request_.shard_side);
+      blocks.begin[d] = std::max(begin, scale.bounds.begin[d]) / dvid::kBlockSide;
+      blocks.end[d] = (end + dvid::kBlockSide - 1) / dvid::kBlockSide;
+    }
+    return blocks;
+  }
+
+  Result<TaskReport> WriteShard(const WrittenScale& scale, const Vec3& cube,
+                                const PartContext& context) const {
     const int64_t side = request_.shard_side;
-    const Box& bounds = scale.bounds();
-    Vec3 first;
-    Vec3 end;
-    for (size_t d = 0; d < 3; ++d) {
-      first[d] = bounds.begin[d] / side;
-      end[d] = (bounds.end[d] + side - 1) / side;
-    }
-    for (const Vec3& cube : CellsOf({first, end})) {
-      if (options_.writer.stop.stop_requested()) return Cancelled();
-      Box voxels;
-      for (size_t d = 0; d < 3; ++d) {
-        voxels.begin[d] = cube[d] * side;
-        voxels.end[d] = std::min(bounds.end[d], voxels.begin[d] + side);
-      }
-      DOLIUM_TRY_VOID(WriteShard(scale, rows, folder, voxels));
-    }
-    return {};
-  }
-
-  Result<void> WriteShard(const Scale& scale, const RowSource& rows,
-                          const Location& folder, const Box& voxels) {
-    const std::string stem =
-        fmt::format("{}_{}_{}", voxels.begin[0], voxels.begin[1], voxels.begin[2]);
-    const bool is_stream = request_.layout == dvid::ShardLayout::kStream;
-    const Location object = folder.Child(stem + std::string(dvid::kExtension));
-    const Location last = is_stream ? folder.Child(stem + ".csv") : object;
-    DOLIUM_TRY(const auto done, last.store->Stat(last.path));
-    if (done) {
-      ++report_.shards;
-      ++report_.shards_done_before;
-      return {};
-    }
+    const Location object =
+        folder_.Child(scale.folder)
+            .Child(fmt::format("{}_{}_{}{}", cube[0] * side, cube[1] * side,
+                               cube[2] * side, dvid::kExtension));
     std::vector<dvid::Key> blocks;
-    const Box part = voxels.Intersect(scale.bounds());
-    Box cells;
-    for (size_t d = 0; d < 3; ++d) {
-      cells.begin[d] = part.begin[d] / dvid::kBlockSide;
-      cells.end[d] = (part.end[d] + dvid::kBlockSide - 1) / dvid::kBlockSide;
-    }
-    for (const Vec3& cell : CellsOf(cells)) {
+    for (const Vec3& cell : CellsOf(BlocksOf(scale, cube))) {
       blocks.push_back({static_cast<int32_t>(cell[0]), static_cast<int32_t>(cell[1]),
                         static_cast<int32_t>(cell[2])});
     }
     std::unique_ptr<dvid::DvidShardWriter> writer;
-    const size_t jobs = ThreadCount(options_.writer.jobs, SIZE_MAX);
+    const size_t jobs = ThreadCount(context.writer.jobs, SIZE_MAX);
     const size_t window = jobs * kWindowPerJob;
     std::vector<std::optional<MadeRow>> made;
     for (size_t from = 0; from < blocks.size(); from += window) {
@@ -369,10 +227,10 @@ class ExportWriter {
       DOLIUM_TRY_VOID(ParallelFor(
           some.size(), jobs,
           [&](size_t i) -> Result<void> {
-            DOLIUM_TRY(made[i], rows.Make(some[i]));
+            DOLIUM_TRY(made[i], scale.rows->Make(some[i]));
             return {};
           },
-          options_.writer.stop));
+          context.writer.stop));
       for (size_t i = 0; i < some.size(); ++i) {
         if (!made[i]) continue;
         if (writer == nullptr) {
@@ -386,30 +244,151 @@ class ExportWriter {
                                      .stored = made[i]->stored,
                                      .uncompressed_size = made[i]->block_bytes}));
       }
-      progress_.entries += some.size();
-      progress_.bytes += some.size() * kBlockVoxels * sizeof(uint64_t);
-      if (options_.progress) options_.progress(progress_);
+      context.progress(some.size(), some.size() * kBlockVoxels * sizeof(uint64_t));
     }
-    if (writer == nullptr) return {};
-    DOLIUM_TRY(const WriteSummary written, writer->Finish());
-    report_.written += written;
-    ++report_.shards;
+    TaskReport report;
+    if (writer != nullptr) {
+      DOLIUM_TRY(report.written, writer->Finish());
+    }
+    return report;
+  }
+
+  const DvidWriteRequest request_;
+  const Location folder_;
+  const Volume volume_;
+  const std::vector<WrittenScale> scales_;
+};
+
+class DvidDraft final : public JobDraft {
+ public:
+  explicit DvidDraft(const DvidWriteRequest& request) : request_(request) {}
+
+  Result<void> Resolve(const Location& source, const Location& target) {
+    DOLIUM_TRY_VOID(CheckApart(source, target));
+    if (request_.layout == dvid::ShardLayout::kSeed &&
+        request_.csv != dvid::CsvForm::kDocumented) {
+      return InvalidArgument("the seed's layout has no CSV, so none of DVID's form");
+    }
+    DOLIUM_TRY_VOID(CheckShardSide(request_.shard_side));
+    DOLIUM_TRY(const Volume volume,
+               Volume::Open(source, /*allow_unfinished=*/false, request_.exported));
+    if (request_.scales.empty()) {
+      request_.scales.resize(volume.info().scales.size());
+      std::iota(request_.scales.begin(), request_.scales.end(), size_t{0});
+    }
+    DOLIUM_TRY_VOID(CheckSource(volume, request_.scales));
+    DOLIUM_TRY(const std::string from, PortableText(source, request_.source));
+    const bool is_seed = request_.layout == dvid::ShardLayout::kSeed;
+    const bool is_dvid = request_.csv == dvid::CsvForm::kDvid;
+    // How an export is read is of no matter to other volumes.
+    const DvidReadOptions exported =
+        volume.dvid_export() != nullptr ? request_.exported : DvidReadOptions{};
+    const json text = {{"source", from},
+                       {"export", ToText(exported)},
+                       {"scales", request_.scales},
+                       {"layout", is_seed ? "seed" : "stream"},
+                       {"csv", is_dvid ? "dvid" : "documented"},
+                       {"shard_side", request_.shard_side}};
+    DOLIUM_TRY(text_, DumpJob(text));
+    state_ = StateOf(volume);
     return {};
   }
 
-  const DvidWriteRequest& request_;
-  const RunOptions& options_;
-  Location home_;
-  std::optional<SwapFolders> swap_;
-  DvidWriteReport report_;
-  Progress progress_;
+  std::string_view kind() const override { return kDvidKind; }
+  const std::string& request() const override { return text_; }
+  std::string source() const override { return state_; }
+
+  Result<void> CheckReplaceable(const Location& folder) const override {
+    return CheckOnlyExport(folder);
+  }
+  // The request says it all.
+  Result<std::string> Plan(const PlanFolder& /*folder*/) override { return text_; }
+
+ private:
+  DvidWriteRequest request_;
+  std::string text_;
+  std::string state_;
 };
+
+Result<OpenJob> BeginDvidWrite(const DvidWriteRequest& request,
+                               const RunOptions& options) {
+  DOLIUM_TRY(const Location source, ParseLocation(request.source));
+  DOLIUM_TRY(const Location target, ParseLocation(request.target));
+  DvidDraft draft(request);
+  DOLIUM_TRY_VOID(draft.Resolve(source, target));
+  return BeginJob(BuiltinFormats(), draft, target, request.force, options);
+}
 
 }  // namespace
 
+Result<std::unique_ptr<Job>> OpenDvidJob(Formats /*formats*/, const Location& folder,
+                                         const JobRecord& record) {
+  DOLIUM_TRY(DvidWriteRequest request, ParseRequest(record).Within(folder.Describe()));
+  DOLIUM_TRY_VOID(CheckShardSide(request.shard_side));
+  DOLIUM_TRY(const Location source, ParseLocation(request.source));
+  DOLIUM_TRY(Volume volume,
+             Volume::Open(source, /*allow_unfinished=*/false, request.exported));
+  if (StateOf(volume) != record.source) {
+    return Conflict(fmt::format(
+        "{}: it has changed since the plan was made: remove {} and begin again",
+        source.Describe(), folder.Describe()));
+  }
+  DOLIUM_TRY_VOID(CheckSource(volume, request.scales));
+  const DvidExport* const exported = volume.dvid_export();
+  std::vector<WrittenScale> scales;
+  for (const size_t index : request.scales) {
+    DOLIUM_TRY(const auto opened, volume.OpenScale(index));
+    WrittenScale scale;
+    const size_t number = exported != nullptr ? exported->number(index) : index;
+    scale.folder = fmt::format("s{}", number);
+    scale.bounds = opened->bounds();
+    for (size_t d = 0; d < 3; ++d) {
+      scale.cubes.begin[d] = scale.bounds.begin[d] / request.shard_side;
+      scale.cubes.end[d] =
+          (scale.bounds.end[d] + request.shard_side - 1) / request.shard_side;
+    }
+    if (exported != nullptr) {
+      scale.rows = RowsOfExport(exported->scale(index), request.layout);
+    } else {
+      scale.rows = RowsOfVoxels(opened, request.layout);
+    }
+    scales.push_back(std::move(scale));
+  }
+  return std::make_unique<DvidJob>(std::move(request), folder, std::move(volume),
+                                   std::move(scales));
+}
+
+Result<void> CheckDvidReplaceable(Formats /*formats*/, const JobRecord& /*record*/,
+                                  const Location& folder) {
+  return CheckOnlyExport(folder);
+}
+
+Result<std::vector<std::string>> PlanDvidExport(const DvidWriteRequest& request,
+                                                const RunOptions& options) {
+  DOLIUM_TRY(const OpenJob open, BeginDvidWrite(request, options));
+  DOLIUM_TRY(auto stages, open.Tasks());
+  if (stages.empty()) return std::vector<std::string>();
+  return std::move(stages.front());
+}
+
 Result<DvidWriteReport> WriteDvidExport(const DvidWriteRequest& request,
                                         const RunOptions& options) {
-  return ExportWriter(request, options).Run();
+  DOLIUM_TRY(OpenJob open, BeginDvidWrite(request, options));
+  // A shard is the export's word for a part that has a block.
+  uint64_t before = 0;
+  for (const JobPart& part : open.parts) {
+    if (!part.done) continue;
+    DOLIUM_TRY(const auto made, open.folder.ReadReport(part.number));
+    if (made && made->written.entries > 0) ++before;
+  }
+  DOLIUM_TRY(const JobReport done, RunJob(BuiltinFormats(), open, options));
+  DvidWriteReport report;
+  report.written = done.written;
+  const bool is_seed = request.layout == dvid::ShardLayout::kSeed;
+  report.shards = is_seed ? done.written.objects : done.written.objects / 2;
+  const bool was_made = open.state.phase != PlanFolder::Phase::kUnderWay;
+  report.shards_done_before = was_made ? report.shards : before;
+  return report;
 }
 
 }  // namespace dolium::volume

@@ -4,8 +4,8 @@
 // file for each cube of blocks that has one that is not zero; as DVID does it, or as the
 // seed has it. From another export, rows are copied with both of their lists, after a
 // look that they are well; from any other volume, labels and supervoxels are the same.
-// `spec.json` keeps sizes and resolutions of all scales of the source. While it is under
-// way the target carries the marker; the same request resumes it, shard by shard.
+// `spec.json` keeps sizes and resolutions of all scales of the source. It is a job
+// (job/job.h) with a part for each cube.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include "dolium/base/result.h"
 #include "dolium/domain/volume/dvid/dvid_export.h"
 #include "dolium/formats/dvid/shard_writer.h"
-#include "dolium/ops/convert.h"
+#include "dolium/ops/job/job.h"
 
 namespace dolium::volume {
 
@@ -27,19 +27,25 @@ struct DvidWriteRequest {
   dvid::ShardLayout layout = dvid::ShardLayout::kStream;
   dvid::CsvForm csv = dvid::CsvForm::kDocumented;
   int64_t shard_side = 2048;  // voxels; a multiple of 64
-  bool force = false;         // into a folder that has something in it: drop that first
+  bool force = false;         // replace an export: build beside, then swap
 };
 
 struct DvidWriteReport {
-  WriteSummary written;  // by this run
+  WriteSummary written;  // by all runs
   uint64_t shards = 0;   // with a block
   uint64_t shards_done_before = 0;
 };
 
-// kExists if the target is there and does not carry the marker of the same request.
+// kExists, unless `force`, if the target is there and does not carry the marker of the
+// same request; with `force`, if it holds what is not part of an export.
 // kUnsupported unless the volume has one channel of uint32 or uint64, at coordinates that
 // are not negative.
 Result<DvidWriteReport> WriteDvidExport(const DvidWriteRequest& request,
                                         const RunOptions& options);
+
+// Begins it, or finds what is left of it: tasks for RunTask(). WriteDvidExport() does
+// what remains.
+Result<std::vector<std::string>> PlanDvidExport(const DvidWriteRequest& request,
+                                                const RunOptions& options);
 
 }  // namespace dolium::volume

@@ -4,15 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/base/stable_hash.h"
-#include "dolium/container/json.h"
 #include "dolium/domain/volume/chunk_source.h"
+#include "dolium/ops/job/job_json.h"
 
 namespace dolium::volume {
 namespace {
 
 using nlohmann::json;
-
-constexpr uint64_t kVolumeJobVersion = 2;
 
 template <typename T>
 json OrNull(const std::optional<T>& value) {
@@ -183,66 +181,37 @@ Result<void> CheckStage(const VolumeInfo& info, const Stage& stage) {
   return {};
 }
 
-// Parses a text and lets `read` pick it apart; what that throws is kCorrupt.
-template <typename Read>
-auto ParseJob(std::string_view text, std::string_view what, const Read& read)
-    -> decltype(read(json())) {
-  auto parsed = ParseJson(text);
-  if (!parsed) return Corrupt(fmt::format("not {}: {}", what, parsed.error().message));
-  try {
-    return read(*parsed);
-  } catch (const json::exception& error) {
-    return Corrupt(fmt::format("not {}: {}", what, error.what()));
-  }
-}
-
-Result<std::string> DumpJob(const json& value, int indent) {
-  try {
-    return value.dump(indent);
-  } catch (const json::exception&) {
-    return InvalidArgument(
-        "a plan is JSON text and cannot hold a name that is not UTF-8");
-  }
-}
-
 }  // namespace
 
 std::string ToText(const DvidReadOptions& options) {
   return ExportJson(options).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+Result<DvidReadOptions> ParseDvidReadOptions(std::string_view text) {
+  return ParseJob(
+      text, "options of an export",
+      [](const json& value) -> Result<DvidReadOptions> { return GetExport(value); });
+}
+
 Result<std::string> ToText(const StageInput& input) {
-  return DumpJob(AnyInputJson(input), -1);
+  return DumpJob(AnyInputJson(input));
 }
 
 Result<std::string> ToText(const VolumeJob& job) {
   json stages = json::array();
   for (const Stage& stage : job.stages) stages.push_back(StageJson(stage));
-  return DumpJob({{"dolium_volume_plan", kVolumeJobVersion},
-                  {"request", job.request},
-                  {"volume", job.volume},
+  return DumpJob({{"volume", job.volume},
                   {"info", ToJson(job.info)},
                   {"adds", job.adds},
-                  {"replaces", job.replaces},
                   {"gzip_files", job.gzip_files},
-                  {"stages", stages}},
-                 2);
+                  {"stages", stages}});
 }
 
 Result<VolumeJob> ParseVolumeJob(std::string_view text) {
   return ParseJob(text, "a volume plan", [](const json& value) -> Result<VolumeJob> {
-    const auto version = value.at("dolium_volume_plan").get<uint64_t>();
-    if (version != kVolumeJobVersion) {
-      return Unsupported(
-          fmt::format("a volume plan of version {}, not {}; another "
-                      "version of dolium began this",
-                      version, kVolumeJobVersion));
-    }
     VolumeJob job;
-    value.at("request").get_to(job.request);
     value.at("volume").get_to(job.volume);
     value.at("adds").get_to(job.adds);
-    value.at("replaces").get_to(job.replaces);
     value.at("gzip_files").get_to(job.gzip_files);
     DOLIUM_TRY(job.info, ParseVolumeInfo(value.at("info").get<std::string>()));
     for (const json& stage : value.at("stages")) {
@@ -254,19 +223,12 @@ Result<VolumeJob> ParseVolumeJob(std::string_view text) {
   });
 }
 
-bool HaveSameSource(const VolumeJob& a, const VolumeJob& b) {
-  const auto state = [](const VolumeJob& job) -> std::string {
-    const StageInput& input = job.stages.front().input;
-    if (const auto* array = std::get_if<ArrayInput>(&input)) return array->fingerprint;
-    if (const auto* volume = std::get_if<VolumeInput>(&input)) return volume->info;
-    return {};
-  };
-  return state(a) == state(b);
-}
-
-Result<std::string> IdOf(const VolumeJob& job) {
-  DOLIUM_TRY(const std::string text, ToText(job));
-  return fmt::format("{:016x}", StableHash(text));
+std::string SourceState(const VolumeJob& job) {
+  const StageInput& input = job.stages.front().input;
+  std::string state;
+  if (const auto* array = std::get_if<ArrayInput>(&input)) state = array->fingerprint;
+  if (const auto* volume = std::get_if<VolumeInput>(&input)) state = volume->info;
+  return fmt::format("{:016x}", StableHash(state));
 }
 
 Result<Location> HomeOf(const VolumeJob& job) {
@@ -275,35 +237,18 @@ Result<Location> HomeOf(const VolumeJob& job) {
   return ResolveScaleKey(volume, job.info.scales[job.stages.front().scale].key);
 }
 
-Result<std::string> ToText(const VolumeTask& task) {
-  return DumpJob({{"dolium_volume_task", kVolumeJobVersion},
-                  {"home", task.home},
-                  {"job", task.job},
-                  {"part", task.part},
-                  {"stage", task.stage},
-                  {"cells", {task.cells.begin, task.cells.end}}},
-                 -1);
-}
+std::string CellsText(const Box& cells) { return json{cells.begin, cells.end}.dump(); }
 
-Result<VolumeTask> ParseVolumeTask(std::string_view text) {
-  return ParseJob(text, "a volume task", [](const json& value) -> Result<VolumeTask> {
-    VolumeTask task;
-    if (value.at("dolium_volume_task").get<uint64_t>() != kVolumeJobVersion) {
-      return Unsupported("a volume task of another version");
-    }
-    value.at("home").get_to(task.home);
-    value.at("job").get_to(task.job);
-    value.at("part").get_to(task.part);
-    value.at("stage").get_to(task.stage);
-    value.at("cells").at(0).get_to(task.cells.begin);
-    value.at("cells").at(1).get_to(task.cells.end);
-    return task;
+Result<Box> ParseCells(std::string_view text) {
+  auto cells = ParseJob(text, "cells of a part", [](const json& value) -> Result<Box> {
+    Box box;
+    value.at(0).get_to(box.begin);
+    value.at(1).get_to(box.end);
+    return box;
   });
-}
-
-bool IsVolumeTask(std::string_view text) {
-  const auto parsed = ParseJson(text);
-  return parsed && parsed->is_object() && parsed->contains("dolium_volume_task");
+  // They come with a task, which is an argument.
+  if (!cells) return InvalidArgument(std::move(cells).error().message);
+  return cells;
 }
 
 }  // namespace dolium::volume

@@ -1,8 +1,8 @@
-// VolumeJob: all that the tasks of a volume plan need to know, as text (JSON).
+// VolumeJob: all that the parts of a job on a volume need to know, as text (JSON).
 //
-// It is the marker's text while the job is under way, so it is read like any other input.
-// A job writes whole scales, one stage for each; stages depend on those before them,
-// parts of a stage on nothing else.
+// It is part of the job's record (job_record.h), so it is read like any other input. A
+// job writes whole scales, one stage for each; stages depend on those before them, parts
+// of a stage on nothing else.
 #pragma once
 
 #include <cstdint>
@@ -53,45 +53,31 @@ struct Stage {
 };
 
 struct VolumeJob {
-  std::string request;   // what was asked for: a rerun that asks the same resumes the job
-  std::string volume;    // location of the folder of the info
-  VolumeInfo info;       // with the scales that the job writes
-  bool adds = false;     // to a volume that is there; else the volume is new
-  std::string replaces;  // name of the folder that the finished volume takes the place of
+  std::string volume;  // location of the folder of the info
+  VolumeInfo info;     // with the scales that the job writes
+  bool adds = false;   // to a volume that is there; else the volume is new
   bool gzip_files = false;
   std::vector<Stage> stages;
 };
 
 // As JSON text.
 std::string ToText(const DvidReadOptions& options);
+Result<DvidReadOptions> ParseDvidReadOptions(std::string_view text);
 Result<std::string> ToText(const StageInput& input);
 
 Result<std::string> ToText(const VolumeJob& job);
-// kCorrupt if it is no job, kUnsupported if it is one of another version.
+// kCorrupt if it is no job.
 Result<VolumeJob> ParseVolumeJob(std::string_view text);
 
-// Whether what both jobs read is, as far as they noted it, in the same state. For jobs of
-// the same request.
-bool HaveSameSource(const VolumeJob& a, const VolumeJob& b);
-
-// A short text that tells one job from another.
-Result<std::string> IdOf(const VolumeJob& job);
+// The state of what the job reads, as far as it noted it: a short text.
+std::string SourceState(const VolumeJob& job);
 
 // The folder that carries the marker: the volume's own if that is new, else that of the
 // first scale that is added.
 Result<Location> HomeOf(const VolumeJob& job);
 
-// A task: a part of the job in a folder.
-struct VolumeTask {
-  std::string home;
-  std::string job;    // IdOf()
-  uint64_t part = 0;  // its number, counted on from stage to stage
-  size_t stage = 0;
-  Box cells;
-};
-Result<std::string> ToText(const VolumeTask& task);
-Result<VolumeTask> ParseVolumeTask(std::string_view text);
-// Whether a task's text is that of a volume task.
-bool IsVolumeTask(std::string_view text);
+// The cells of a part, as its task names them.
+std::string CellsText(const Box& cells);
+Result<Box> ParseCells(std::string_view text);
 
 }  // namespace dolium::volume

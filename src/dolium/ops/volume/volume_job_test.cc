@@ -55,7 +55,7 @@ TEST_F(VolumeJobs, IsNotFinishedBeforeAllPartsAreDone) {
   ASSERT_TRUE(RunVolumeTask(plan->stages[0][0], {}));
   const auto report = FinishVolumePlan(*plan);
   ASSERT_FALSE(report);
-  EXPECT_THAT(report.error().message, HasSubstr("is not done yet"));
+  EXPECT_THAT(report.error().message, HasSubstr("is not done; run its task"));
 }
 
 TEST_F(VolumeJobs, DoesNotDownsampleWhatIsNotThereYet) {

@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/formats/builtin.h"
+#include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/volume/volume_scales.h"
 #include "dolium/ops/volume/volume_target.h"
@@ -17,9 +18,6 @@ namespace dolium::volume {
 namespace {
 
 using nlohmann::json;
-
-// What ReadMarker() reads.
-constexpr size_t kMaxJobBytes = size_t{1} << 20;
 
 // --- requests as text, to tell whether two are the same
 // ---------------------------------
@@ -53,72 +51,71 @@ std::string DumpPlan(const json& value) {
 // --- jobs
 // ----------------------------------------------------------------
 
-// The plan of the job in `home`, with what is left to do.
-Result<VolumePlan> PlanOf(const Location& home) {
-  DOLIUM_TRY(const auto worker, VolumeWorker::Open(home));
-  DOLIUM_TRY(const std::vector<VolumeTask> tasks, worker->Tasks());
-  DOLIUM_TRY(const std::vector<uint64_t> done, worker->folder().PartsDone());
-  DOLIUM_TRY(const bool complete, worker->IsComplete());
-  VolumePlan plan;
-  DOLIUM_TRY(plan.home, PortableText(home, home.Describe()));
-  plan.stages.resize(worker->job().stages.size());
-  plan.parts = tasks.size();
-  for (const VolumeTask& task : tasks) {
-    const Vec3 size = task.cells.size();
-    const auto chunks = static_cast<uint64_t>(size[0]) * static_cast<uint64_t>(size[1]) *
-                        static_cast<uint64_t>(size[2]);
-    plan.chunks += chunks;
-    if (complete || std::ranges::binary_search(done, task.part)) {
-      ++plan.parts_done;
-      plan.chunks_done += chunks;
-      continue;
-    }
-    DOLIUM_TRY(std::string text, ToText(task));
-    plan.stages[task.stage].push_back(std::move(text));
+class VolumeDraft final : public JobDraft {
+ public:
+  VolumeDraft(VolumeJob job, const json& request)
+      : job_(std::move(job)), request_(DumpPlan(request)) {}
+
+  const VolumeJob& job() const { return job_; }
+  std::string_view kind() const override { return kVolumeKind; }
+  const std::string& request() const override { return request_; }
+  std::string source() const override { return SourceState(job_); }
+
+  Result<void> CheckReplaceable(const Location& folder) const override {
+    return CheckVolumeReplaceable(folder);
   }
+
+  Result<std::string> Plan(const PlanFolder& folder) override {
+    const Location& home = folder.set();
+    if (!job_.adds) {
+      DOLIUM_TRY(job_.volume, PortableText(home, home.Describe()));
+    }
+    DOLIUM_TRY(Location volume, ParseLocation(job_.volume));
+    // What cannot be planned must not leave a marker.
+    DOLIUM_TRY_VOID(VolumeWorker(job_, home, std::move(volume)).Plan([](JobPart) {}));
+    return ToText(job_);
+  }
+
+ private:
+  VolumeJob job_;
+  const std::string request_;
+};
+
+// A job that is there, with what is left to do.
+Result<VolumePlan> PlanOf(const OpenJob& open, size_t stages) {
+  VolumePlan plan;
+  plan.home = open.location;
+  DOLIUM_TRY(plan.stages, open.Tasks());
+  plan.stages.resize(stages);
+  plan.parts = open.parts_total();
+  plan.parts_done = open.parts_done();
+  plan.chunks = open.entries();
+  plan.chunks_done = open.entries_done();
   return plan;
 }
 
-// Begins the job in `home`, or resumes it there.
-Result<VolumePlan> BeginJob(const Location& home, const VolumeJob& job) {
-  const PlanFolder folder(home);
-  DOLIUM_TRY(const auto lock, folder.MakeLock());
-  DOLIUM_TRY(const auto there, JobAt(home));
-  if (there) {
-    if (there->request != job.request) return JobUnderWay(home);
-    if (!HaveSameSource(*there, job)) {
-      return Conflict(fmt::format(
-          "{}: its source has changed since the job began; --force begins anew",
-          home.Describe()));
-    }
-    return PlanOf(home);
+// Plans a new volume.
+Result<VolumePlan> PlanVolume(VolumeDraft& draft, const Location& target, bool force) {
+  DOLIUM_TRY(const OpenJob open, BeginJob(BuiltinFormats(), draft, target, force, {}));
+  if (open.state.phase == PlanFolder::Phase::kFinished &&
+      open.folder.set().path == target.path) {
+    // The run that was killed had put the volume in its place.
+    DOLIUM_TRY_VOID(FinishJob(BuiltinFormats(), target, {}));
+    return VolumePlan{};
   }
-  // What cannot be planned must not leave a marker.
-  DOLIUM_TRY(Location volume, ParseLocation(job.volume));
-  DOLIUM_TRY([[maybe_unused]] const auto tasks,
-             VolumeWorker(job, home, std::move(volume)).Tasks());
-  DOLIUM_TRY_VOID(folder.RemoveLeftovers());
-  DOLIUM_TRY(const std::string text, ToText(job));
-  if (text.size() > kMaxJobBytes) {
-    return InvalidArgument(
-        fmt::format("{}: the plan takes {} bytes as text, with the "
-                    "infos in it; at most {} will do",
-                    home.Describe(), text.size(), kMaxJobBytes));
-  }
-  DOLIUM_TRY_VOID(WriteMarker(home, text));
-  return PlanOf(home);
+  return PlanOf(open, draft.job().stages.size());
 }
 
 // Tidies up after a job that is complete but for that; false if there is none.
 Result<bool> TidyUp(const Location& home) {
-  DOLIUM_TRY(const auto job, JobAt(home));
-  if (!job) return false;
-  DOLIUM_TRY(const auto worker, VolumeWorker::Open(home));
-  DOLIUM_TRY(const bool complete, worker->IsComplete());
-  if (!complete) return false;
-  VolumePlan plan;
-  DOLIUM_TRY(plan.home, PortableText(home, home.Describe()));
-  DOLIUM_TRY_VOID(FinishVolumePlan(plan));
+  DOLIUM_TRY(const auto state, PlanFolder(home).Load());
+  if (!state.record || state.record->kind != kVolumeKind) return false;
+  if (state.phase == PlanFolder::Phase::kUnderWay) {
+    DOLIUM_TRY(const auto job, OpenRecord(BuiltinFormats(), home, *state.record));
+    DOLIUM_TRY(const bool complete, job->IsComplete());
+    if (!complete) return false;
+  }
+  DOLIUM_TRY_VOID(FinishJob(BuiltinFormats(), home, {}));
   return true;
 }
 
@@ -153,7 +150,6 @@ Result<VolumePlan> PlanIngest(const IngestRequest& request) {
   DOLIUM_TRY(const auto array, OpenArraySource(portable.source));
 
   VolumeJob job;
-  DOLIUM_TRY(job.volume, PortableText(target, request.target));
   job.gzip_files = request.storage.gzip_files;
   job.info.data_type = array->shape().type;
   job.info.num_channels = array->shape().channels;
@@ -175,15 +171,14 @@ Result<VolumePlan> PlanIngest(const IngestRequest& request) {
   DOLIUM_TRY_VOID(Validate(job.info));
   input.fingerprint.clear();
   DOLIUM_TRY(const std::string input_text, ToText(StageInput(input)));
-  job.request = DumpPlan({{"ingest", input_text},
-                          {"type", ToString(job.info.type)},
-                          {"resolution", request.resolution},
-                          {"offset", request.offset},
-                          {"storage", TextOf(request.storage)},
-                          {"pyramid", TextOf(request.pyramid)}});
-  DOLIUM_TRY(const auto home, ChooseHome(target, request.force, job));
-  if (!home) return VolumePlan{};
-  return BeginJob(*home, job);
+  const json text = {{"ingest", input_text},
+                     {"type", ToString(job.info.type)},
+                     {"resolution", request.resolution},
+                     {"offset", request.offset},
+                     {"storage", TextOf(request.storage)},
+                     {"pyramid", TextOf(request.pyramid)}};
+  VolumeDraft draft(std::move(job), text);
+  return PlanVolume(draft, target, request.force);
 }
 
 Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
@@ -212,12 +207,13 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
   DOLIUM_TRY_VOID(AddPyramid(request.pyramid, storage, from, job.info, job.stages));
   if (job.stages.empty()) return VolumePlan{};
   DOLIUM_TRY_VOID(Validate(job.info));
-  job.request = DumpPlan({{"downsample", job.volume},
+  VolumeDraft draft(job, {{"downsample", job.volume},
                           {"from", from},
                           {"storage", TextOf(storage)},
                           {"pyramid", TextOf(request.pyramid)}});
   if (request.force) {
-    DOLIUM_TRY_VOID(DropUnfinishedScales(volume.folder(), volume.info(), job.request));
+    DOLIUM_TRY_VOID(
+        DropUnfinishedScales(volume.folder(), volume.info(), draft.request()));
   }
   DOLIUM_TRY(const Location home, HomeOf(job));
   DOLIUM_TRY(const auto there, JobAt(home));
@@ -233,7 +229,8 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
                       folder.Describe()));
     }
   }
-  return BeginJob(home, job);
+  DOLIUM_TRY(const OpenJob open, BeginJobIn(BuiltinFormats(), draft, home, {}));
+  return PlanOf(open, job.stages.size());
 }
 
 Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
@@ -244,7 +241,6 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
              Volume::Open(location, /*allow_unfinished=*/false, request.exported));
   const bool is_export = volume.dvid_export() != nullptr;
   VolumeJob job;
-  DOLIUM_TRY(job.volume, PortableText(target, request.target));
   job.gzip_files = request.storage.gzip_files;
   job.info = volume.info();
   job.info.scales.clear();
@@ -301,10 +297,48 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
                {"storage", TextOf(request.storage)}};
   if (is_export) text["export"] = ToText(request.exported);
   if (request.pyramid) text["pyramid"] = TextOf(*request.pyramid);
-  job.request = DumpPlan(text);
-  DOLIUM_TRY(const auto home, ChooseHome(target, request.force, job));
-  if (!home) return VolumePlan{};
-  return BeginJob(*home, job);
+  VolumeDraft draft(std::move(job), text);
+  return PlanVolume(draft, target, request.force);
+}
+
+Result<WriteSummary> RunVolumeTask(std::string_view task, const RunOptions& options) {
+  DOLIUM_TRY(const TaskReport report, RunTask(BuiltinFormats(), task, options));
+  return report.written;
+}
+
+namespace {
+
+// What was made of a plan, from what the engine reports of the job.
+VolumeReport ReportOf(const VolumePlan& plan, const VolumeJob& job,
+                      const JobReport& done) {
+  VolumeReport report;
+  report.written = done.written;
+  report.volume = job.adds ? job.volume : done.target;
+  report.info = job.info;
+  report.parts = plan.parts;
+  report.parts_done_before = plan.parts_done;
+  return report;
+}
+
+}  // namespace
+
+Result<VolumeReport> FinishVolumePlan(const VolumePlan& plan, const RunOptions& options) {
+  DOLIUM_TRY(const Location home, ParseLocation(plan.home));
+  const PlanFolder folder(home);
+  DOLIUM_TRY(const auto state, folder.Load());
+  if (!state.record) return NoJobError(folder, state);
+  DOLIUM_TRY(const VolumeJob job, ParseVolumeJob(state.record->parameters));
+  DOLIUM_TRY(const JobReport done, FinishJob(BuiltinFormats(), home, options));
+  return ReportOf(plan, job, done);
+}
+
+Result<VolumeReport> RunVolumePlan(const VolumePlan& plan, const RunOptions& options) {
+  if (plan.home.empty()) return VolumeReport{};
+  DOLIUM_TRY(const Location home, ParseLocation(plan.home));
+  DOLIUM_TRY(OpenJob open, FindJob(BuiltinFormats(), home, options));
+  DOLIUM_TRY(const VolumeJob job, ParseVolumeJob(open.state.record->parameters));
+  DOLIUM_TRY(const JobReport done, RunJob(BuiltinFormats(), open, options));
+  return ReportOf(plan, job, done);
 }
 
 }  // namespace dolium::volume

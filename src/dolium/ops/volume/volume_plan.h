@@ -1,11 +1,10 @@
-// Bulk work on volumes: ingest, downsample, transcode, as plans of independent tasks.
+// Bulk work on volumes: ingest, downsample, transcode, as jobs (job/job.h).
 //
 // A plan has stages, one for each scale that it writes; the tasks of a stage need some of
 // those of the stages before it. A task is plain text (JSON) and writes one part of a
-// scale, a shard as a rule: it reads its inputs itself, its output appears atomically,
-// and doing it twice does no harm. So tasks may run on threads (RunVolumePlan), or in any
-// other processes that see the same locations. Killed at any point, the same request
-// resumes the plan.
+// scale, a shard as a rule. So tasks may run on threads (RunVolumePlan), or in any other
+// processes that see the same locations. Killed at any point, the same request resumes
+// the plan.
 //
 // While a plan is under way, the new volume carries a marker (unfinished.h) and has no
 // info; scales that are added to a volume carry it, and the volume's info does not list
@@ -25,7 +24,7 @@
 #include "dolium/domain/volume/dvid/dvid_export.h"
 #include "dolium/domain/volume/volume_info.h"
 #include "dolium/formats/neuroglancer/sharding_spec.h"
-#include "dolium/ops/convert.h"
+#include "dolium/ops/job/job.h"
 
 namespace dolium::volume {
 
@@ -115,7 +114,8 @@ struct VolumeReport {
 
 // After all tasks: checks that every part is done, writes the info, removes marker and
 // bookkeeping, and (force) swaps the volume into place.
-Result<VolumeReport> FinishVolumePlan(const VolumePlan& plan);
+Result<VolumeReport> FinishVolumePlan(const VolumePlan& plan,
+                                      const RunOptions& options = {});
 
 // All tasks, stage by stage, on threads; then FinishVolumePlan(). `options.writer.memory`
 // is shared by the tasks that run at once.

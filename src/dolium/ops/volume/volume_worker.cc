@@ -9,23 +9,40 @@
 #include "dolium/domain/volume/chunk_source.h"
 #include "dolium/domain/volume/fill.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/volume/volume_target.h"
 
 namespace dolium::volume {
 
-Result<std::unique_ptr<VolumeWorker>> VolumeWorker::Open(const Location& home) {
-  DOLIUM_TRY(const auto marker, ReadMarker(home));
-  if (!marker) {
-    return NotFound(fmt::format("{}: no plan is under way here", home.Describe()));
+namespace {
+
+// Adds the scales that the job made to an info, unless they are there.
+Result<VolumeInfo> WithScales(VolumeInfo info, const VolumeJob& job) {
+  for (const Stage& stage : job.stages) {
+    const ScaleInfo& scale = job.info.scales[stage.scale];
+    const auto found = std::ranges::find(info.scales, scale.key, &ScaleInfo::key);
+    if (found == info.scales.end()) {
+      info.scales.push_back(scale);
+    } else if (*found != scale) {
+      return Exists(fmt::format("{}: the volume has got another scale \"{}\" meanwhile",
+                                job.volume, scale.key));
+    }
   }
-  auto job = ParseVolumeJob(*marker);
-  if (!job) return std::move(job).error().Within(home.Child(kMarkerName).Describe());
+  return info;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Job>> OpenVolumeJob(Formats /*formats*/, const Location& folder,
+                                           const JobRecord& record) {
+  DOLIUM_TRY(VolumeJob job, ParseVolumeJob(record.parameters).Within(folder.Describe()));
   // A new volume is where its marker is, also if somebody has moved it since.
-  Location volume = home;
-  if (job->adds) {
-    DOLIUM_TRY(volume, ParseLocation(job->volume));
-    DOLIUM_TRY(const Location expected, HomeOf(*job));
+  Location volume = folder;
+  if (job.adds) {
+    DOLIUM_TRY(volume, ParseLocation(job.volume));
+    DOLIUM_TRY(const Location expected, HomeOf(job));
     DOLIUM_TRY(const std::string there, PortableText(expected, expected.Describe()));
-    DOLIUM_TRY(const std::string here, PortableText(home, home.Describe()));
+    DOLIUM_TRY(const std::string here, PortableText(folder, folder.Describe()));
     if (there != here) {
       return Conflict(
           fmt::format("{}: the plan was made for {}; remove this scale's "
@@ -33,7 +50,7 @@ Result<std::unique_ptr<VolumeWorker>> VolumeWorker::Open(const Location& home) {
                       here, there));
     }
   }
-  return std::make_unique<VolumeWorker>(*std::move(job), home, std::move(volume));
+  return std::make_unique<VolumeWorker>(std::move(job), folder, std::move(volume));
 }
 
 Result<bool> VolumeWorker::IsComplete() const {
@@ -45,21 +62,24 @@ Result<bool> VolumeWorker::IsComplete() const {
   });
 }
 
-Result<std::vector<VolumeTask>> VolumeWorker::Tasks() const {
-  std::vector<VolumeTask> tasks;
-  DOLIUM_TRY(const std::string home, PortableText(home_, home_.Describe()));
-  DOLIUM_TRY(const std::string id, IdOf(job_));
+Result<void> VolumeWorker::Plan(const PartSink& sink) {
   for (size_t i = 0; i < job_.stages.size(); ++i) {
     const Stage& stage = job_.stages[i];
     DOLIUM_TRY(const auto scale, Scale::Open(volume_, job_.info, stage.scale));
     DOLIUM_TRY(const std::vector<Part> parts, PartsOf(*scale, stage.layout));
     DOLIUM_TRY(const uint64_t first, FirstPart(i));
-    tasks.reserve(tasks.size() + parts.size());
     for (const Part& part : parts) {
-      tasks.push_back({home, id, first + part.number, i, part.cells});
+      const Vec3 size = part.cells.size();
+      JobPart planned;
+      planned.number = first + part.number;
+      planned.stage = i;
+      planned.entries = static_cast<uint64_t>(size[0]) * static_cast<uint64_t>(size[1]) *
+                        static_cast<uint64_t>(size[2]);
+      planned.detail = CellsText(part.cells);
+      sink(std::move(planned));
     }
   }
-  return tasks;
+  return {};
 }
 
 Result<uint64_t> VolumeWorker::FirstPart(size_t stage) const {
@@ -114,9 +134,8 @@ Result<std::shared_ptr<Scale>> VolumeWorker::SourceOf(const VolumeInput& input) 
 }
 
 Result<WriteSummary> VolumeWorker::Fill(const Scale& target, const Stage& stage,
-                                        const Box& cells, const WriterOptions& options,
-                                        const Tell& progress) {
-  const FillOptions fill{options, job_.gzip_files, progress};
+                                        const Box& cells, const PartContext& context) {
+  const FillOptions fill{context.writer, job_.gzip_files, context.progress};
   std::unique_ptr<ChunkSource> source;
   if (const auto* array_input = std::get_if<ArrayInput>(&stage.input)) {
     DOLIUM_TRY(const auto array, ArrayOf(*array_input));
@@ -156,19 +175,6 @@ Result<void> VolumeWorker::CheckTask(const VolumeTask& task, const Scale& target
                                      task.stage));
 }
 
-Result<void> VolumeWorker::CheckJob(const VolumeTask& task) const {
-  DOLIUM_TRY(const auto marker, ReadMarker(home_));
-  if (marker) {
-    DOLIUM_TRY(const VolumeJob there, ParseVolumeJob(*marker));
-    DOLIUM_TRY(const std::string id, IdOf(there));
-    if (id == task.job) return {};
-  }
-  return Conflict(
-      fmt::format("{}: the task belongs to another job than the one under "
-                  "way here",
-                  home_.Describe()));
-}
-
 Result<void> VolumeWorker::CheckReady(const VolumeTask& task, const Scale& target) {
   const auto* const input = std::get_if<FinerInput>(&job_.stages[task.stage].input);
   if (input == nullptr) return {};
@@ -197,26 +203,59 @@ Result<void> VolumeWorker::CheckReady(const VolumeTask& task, const Scale& targe
   return {};
 }
 
-Result<WriteSummary> VolumeWorker::Run(const VolumeTask& task,
-                                       const WriterOptions& options,
-                                       const Tell& progress) {
-  if (task.stage >= job_.stages.size()) {
+Result<TaskReport> VolumeWorker::RunPart(const JobPart& part,
+                                         const PartContext& context) {
+  if (part.stage >= job_.stages.size()) {
     return InvalidArgument(
-        fmt::format("{}: the plan has no stage {}", home_.Describe(), task.stage));
+        fmt::format("{}: the plan has no stage {}", home_.Describe(), part.stage));
   }
-  DOLIUM_TRY_VOID(CheckJob(task));
+  VolumeTask task{part.number, part.stage, {}};
+  DOLIUM_TRY(task.cells, ParseCells(part.detail));
   const Stage& stage = job_.stages[task.stage];
   DOLIUM_TRY(const auto target, Scale::Open(volume_, job_.info, stage.scale));
   DOLIUM_TRY_VOID(CheckTask(task, *target));
   DOLIUM_TRY_VOID(CheckReady(task, *target));
-  DOLIUM_TRY(const WriteSummary written,
-             Fill(*target, stage, task.cells, options, progress));
-  DOLIUM_TRY_VOID(CheckJob(task));
-  DOLIUM_TRY_VOID(
-      folder_.WriteReport({.part = task.part, .written = written, .skipped = {}}));
+  TaskReport report;
+  DOLIUM_TRY(report.written, Fill(*target, stage, task.cells, context));
+  // In this process, parts of the next stage begin after all reports are written.
   const std::lock_guard lock(mutex_);
   done_.insert(task.part);
+  return report;
+}
+
+Result<void> VolumeWorker::WriteInfo() const {
+  if (job_.adds) {
+    DOLIUM_TRY_VOID(UpdateInfo(
+        volume_, [&](VolumeInfo info) { return WithScales(std::move(info), job_); }));
+    return {};
+  }
+  auto written = WriteNewInfo(volume_, job_.info);
+  if (written || written.error().code != ErrorCode::kExists) return written;
+  DOLIUM_TRY(const Volume there, Volume::Open(volume_, /*allow_unfinished=*/true));
+  if (there.info() == job_.info) return {};  // A run that was killed wrote it.
   return written;
+}
+
+Result<void> VolumeWorker::RemoveLeftovers() const {
+  DOLIUM_TRY([[maybe_unused]] const size_t beside,
+             volume_.store->RemoveStaleTemporaries(volume_.path));
+  for (const Stage& stage : job_.stages) {
+    const Location folder = ResolveScaleKey(volume_, job_.info.scales[stage.scale].key);
+    DOLIUM_TRY([[maybe_unused]] const size_t removed,
+               folder.store->RemoveStaleTemporaries(folder.path));
+    DOLIUM_TRY_VOID(RemoveSpills(folder));
+  }
+  return {};
+}
+
+Result<void> VolumeWorker::Finish() {
+  DOLIUM_TRY_VOID(WriteInfo());
+  return RemoveLeftovers();
+}
+
+Result<void> CheckVolumeJobReplaceable(Formats /*formats*/, const JobRecord& /*record*/,
+                                       const Location& folder) {
+  return CheckVolumeReplaceable(folder);
 }
 
 }  // namespace dolium::volume

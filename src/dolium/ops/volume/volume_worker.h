@@ -1,7 +1,6 @@
-// VolumeWorker: does the tasks of one volume job. What volume_plan.cc runs.
+// VolumeWorker: the kind of job that writes scales of volumes.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,57 +10,57 @@
 #include "dolium/base/result.h"
 #include "dolium/container/writer.h"
 #include "dolium/domain/volume/scale.h"
-#include "dolium/ops/convert.h"
+#include "dolium/ops/job/job.h"
+#include "dolium/ops/job/job_record.h"
 #include "dolium/ops/job/plan_folder.h"
-#include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/volume/volume_job.h"
 
 namespace dolium::volume {
 
-// Holds what tasks have in common open. Safe to use from many threads.
-class VolumeWorker {
- public:
-  // Reads the job from the marker in `home`. kNotFound if there is none.
-  static Result<std::unique_ptr<VolumeWorker>> Open(const Location& home);
+inline constexpr std::string_view kVolumeKind = "volume";
 
+// Of the row in the table of kinds.
+Result<std::unique_ptr<Job>> OpenVolumeJob(Formats formats, const Location& folder,
+                                           const JobRecord& record);
+Result<void> CheckVolumeJobReplaceable(Formats formats, const JobRecord& record,
+                                       const Location& folder);
+
+// A part of a stage.
+struct VolumeTask {
+  uint64_t part = 0;  // its number, counted on from stage to stage
+  size_t stage = 0;
+  Box cells;
+};
+
+// Holds what parts have in common open. Safe to use from many threads.
+class VolumeWorker final : public Job {
+ public:
+  // `home` is the folder that carries the marker.
   VolumeWorker(VolumeJob job, Location home, Location volume)
       : job_(std::move(job)),
         home_(std::move(home)),
         volume_(std::move(volume)),
         folder_(home_) {}
 
-  const VolumeJob& job() const { return job_; }
-  const Location& home() const { return home_; }
-  const Location& volume() const { return volume_; }
-  const PlanFolder& folder() const { return folder_; }
-
-  // Whether all that the job is to write is in the volume's info already: then it was
-  // only left to tidy up.
-  Result<bool> IsComplete() const;
-
-  // All tasks, done or not, in order of part.
-  Result<std::vector<VolumeTask>> Tasks() const;
-
-  // Makes a part, and its report. kUnavailable if a part of a stage before it, that it
-  // needs, is not done yet.
-  // `progress` is told how many more chunks are done, and how many bytes of voxels they
-  // have.
-  using Tell = std::function<void(uint64_t chunks, uint64_t bytes)>;
-  Result<WriteSummary> Run(const VolumeTask& task, const WriterOptions& options,
-                           const Tell& progress);
+  Result<void> Plan(const PartSink& sink) override;
+  Result<TaskReport> RunPart(const JobPart& part, const PartContext& context) override;
+  // Whether all that the job is to write is in the volume's info already.
+  Result<bool> IsComplete() const override;
+  Result<void> Finish() override;
 
  private:
   // The number of the first part of a stage.
   Result<uint64_t> FirstPart(size_t stage) const;
   Result<void> CheckTask(const VolumeTask& task, const Scale& target) const;
-  // kConflict if the folder has got another job.
-  Result<void> CheckJob(const VolumeTask& task) const;
   // kUnavailable unless what a task reads of a scale that the job writes is there. Looks
   // for the reports of these parts alone: there may be very many others.
   Result<void> CheckReady(const VolumeTask& task, const Scale& target);
   Result<std::shared_ptr<Scale>> ScaleOf(size_t scale);
   Result<WriteSummary> Fill(const Scale& target, const Stage& stage, const Box& cells,
-                            const WriterOptions& options, const Tell& progress);
+                            const PartContext& context);
+  Result<void> WriteInfo() const;
+  // Removes what killed parts left in the folders of the scales, and beside the info.
+  Result<void> RemoveLeftovers() const;
   Result<std::shared_ptr<const ArraySource>> ArrayOf(const ArrayInput& input);
   Result<std::shared_ptr<Scale>> SourceOf(const VolumeInput& input);
 

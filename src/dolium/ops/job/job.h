@@ -1,0 +1,135 @@
+// Job: bulk work as independent parts whose outputs appear atomically.
+//
+// The engine (job_engine.h) owns marker, record, reports, resume, force and swap, lock,
+// progress, stop requests, tasks and the report of all. A kind of job says only what its
+// parts are, how one is made, and what describes the whole; it is a row of JobKinds().
+//
+// A part may be made by any process, in any order within its stage, any number of times;
+// its output appears atomically, and doing it twice does no harm. Parts of a stage may
+// need those of the stages before it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/bytes/location.h"
+#include "dolium/container/entry.h"
+#include "dolium/container/format.h"
+#include "dolium/container/progress.h"
+#include "dolium/container/writer.h"
+
+namespace dolium {
+
+struct JobRecord;
+
+// The end of a job, step by step. What follows a step has not begun when it is reported.
+enum class JobStep : uint8_t {
+  kPartsMade,      // all parts are there, and their reports
+  kClosed,         // the report of all is written
+  kDescribed,      // so is what describes the set
+  kMarkerRemoved,  // the set is complete; only the swap and the tidying up remain
+  kOldMovedAside,  // where folders cannot be exchanged: between the two renames
+  kSwapped,        // the new set is in its place; the old one is still there
+  kOldRemoved,     // the bookkeeping is all that is left
+};
+
+struct RunOptions {
+  WriterOptions writer;
+  ProgressFunction progress;
+  // For tests: called at each step, and whether folders may be exchanged at once.
+  std::function<void(JobStep)> at_step = {};
+  bool exchange_folders = true;
+};
+
+struct JobPart {
+  uint64_t number = 0;  // stages have ascending numbers
+  size_t stage = 0;
+  uint64_t entries = 0;     // as progress counts them
+  uint64_t bytes = 0;       // stored, in the source, where that is known
+  std::string detail = {};  // what RunPart() wants to know besides; travels with the task
+  bool done = false;        // the engine's
+};
+using PartSink = std::function<void(JobPart)>;
+
+struct TaskReport {
+  WriteSummary written;
+  std::vector<Finding> skipped;  // damaged entries that were left out
+};
+
+struct JobReport {
+  WriteSummary written;  // by all runs
+  uint64_t parts = 0;
+  uint64_t parts_done_before = 0;
+  std::vector<Finding> skipped;  // by the scan, then in order of part and key
+  std::string target = {};       // location of the finished set
+};
+
+// What a part is made with.
+struct PartContext {
+  WriterOptions writer;
+  // To be called with how much more is done; from any thread.
+  std::function<void(uint64_t entries, uint64_t bytes)> progress;
+};
+
+// A job that is under way, as its record describes it. All methods but PrepareRun() may
+// be called from many threads.
+class Job {
+ public:
+  virtual ~Job() = default;
+
+  // Visits all parts, done or not, in order of number.
+  virtual Result<void> Plan(const PartSink& sink) = 0;
+
+  // Before many parts are made by this process.
+  virtual Result<void> PrepareRun(const WriterOptions& options);
+
+  // Makes a part. kConflict if the source is no longer what the job was planned for,
+  // kUnavailable if a part that it needs is not done yet, kInvalidArgument if there is no
+  // such part.
+  virtual Result<TaskReport> RunPart(const JobPart& part, const PartContext& context) = 0;
+
+  // The object that a part with entries leaves behind, if it is one: without it the part
+  // is not done, whatever its report says.
+  virtual std::optional<Location> PartObject(uint64_t part) const;
+
+  // Whether Finish() has been called, as far as the result shows.
+  virtual Result<bool> IsComplete() const;
+
+  // Writes what describes the set, and removes what killed parts left in it. May be
+  // repeated.
+  virtual Result<void> Finish() = 0;
+};
+
+// A row of the table of kinds.
+struct JobKind {
+  std::string_view name;
+  // The job with this record, whose marker is, or was, in `folder`.
+  Result<std::unique_ptr<Job>> (*open)(Formats formats, const Location& folder,
+                                       const JobRecord& record);
+  // kExists if a folder that such a job replaces holds something that is not part of such
+  // a set, and would be lost with it. An absent folder holds nothing. The source may be
+  // gone by then.
+  Result<void> (*check_replaceable)(Formats formats, const JobRecord& record,
+                                    const Location& folder);
+};
+
+// All kinds of jobs that there are.
+std::span<const JobKind> JobKinds();
+
+// Does one task, a line of text that a plan gave. Any process, any order, any number of
+// times. kNotFound if its job is not under way, kConflict if another one is.
+Result<TaskReport> RunTask(Formats formats, std::string_view task,
+                           const RunOptions& options);
+
+// The stage of a task: those of a stage may need all of the stages before it.
+Result<size_t> StageOf(std::string_view task);
+
+}  // namespace dolium

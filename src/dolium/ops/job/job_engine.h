@@ -1,0 +1,94 @@
+// The engine of jobs: begins, resumes, runs and finishes what job.h describes.
+//
+// A set that replaces another is built beside it and swapped in (target_folder.h);
+// plan_folder.h says what is kept where meanwhile. Killed at any point, the same request
+// completes the job.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dolium/base/result.h"
+#include "dolium/bytes/location.h"
+#include "dolium/ops/job/job.h"
+#include "dolium/ops/job/plan_folder.h"
+
+namespace dolium {
+
+// A request for a job, on its way to becoming one.
+class JobDraft {
+ public:
+  virtual ~JobDraft() = default;
+
+  virtual std::string_view kind() const = 0;
+  // As JobRecord has them.
+  virtual const std::string& request() const = 0;
+  virtual std::string source() const { return {}; }
+
+  // Called once it is known that there is nothing to resume, before all that follows.
+  virtual Result<void> Prepare() { return {}; }
+  // As JobKind has it.
+  virtual Result<void> CheckReplaceable(const Location& folder) const = 0;
+  // Writes what the parts need into the bookkeeping. Returns JobRecord::parameters. An
+  // error leaves no job behind.
+  virtual Result<std::string> Plan(const PlanFolder& folder) = 0;
+};
+
+// A job that is there, with what is left to do.
+struct OpenJob {
+  PlanFolder folder;
+  std::string location;  // of folder.set(), as every process knows it
+  PlanFolder::State state;
+  std::unique_ptr<Job> job;    // nullptr if finished
+  std::vector<JobPart> parts;  // none once all are done
+
+  uint64_t parts_total() const;
+  uint64_t parts_done() const;
+  uint64_t entries() const;  // of the parts
+  uint64_t entries_done() const;
+  // Tasks that are left to do, by stage.
+  Result<std::vector<std::vector<std::string>>> Tasks() const;
+};
+
+// Finds the job of this request at the target, or beside it, or begins it. kExists,
+// unless `force`, if the target is there or another request began something there; with
+// `force`, if it holds what is not part of a set and would be lost. kConflict if the same
+// request began with another state of the source, and not `force`.
+Result<OpenJob> BeginJob(Formats formats, JobDraft& draft, const Location& target,
+                         bool force, const RunOptions& options);
+
+// The same in a folder that is not replaced, whatever there is.
+Result<OpenJob> BeginJobIn(Formats formats, JobDraft& draft, const Location& folder,
+                           const RunOptions& options);
+
+// The job whose marker is, or was, in this folder. kNotFound if there is none.
+Result<OpenJob> FindJob(Formats formats, const Location& folder,
+                        const RunOptions& options);
+
+// Makes the parts that are left, stage by stage, on `options.writer.jobs` threads that
+// share its memory; then FinishJob().
+Result<JobReport> RunJob(Formats formats, OpenJob& job, const RunOptions& options);
+
+// After all tasks: checks that every part is there, writes what describes the set,
+// removes marker and bookkeeping, and swaps the set into place if it replaces another.
+Result<JobReport> FinishJob(Formats formats, const Location& folder,
+                            const RunOptions& options);
+
+// The job of a record.
+Result<std::unique_ptr<Job>> OpenRecord(Formats formats, const Location& folder,
+                                        const JobRecord& record);
+
+// The error for a folder without a job that can go on.
+Error NoJobError(const PlanFolder& folder, const PlanFolder::State& state);
+
+// Puts a finished set in the place of the one that its record says it replaces, unless
+// that has been done, and removes the old one and the bookkeeping. Returns the location
+// of the set. kExists if the old set has got something by now that would be lost with it.
+// Precondition: the folder's lock is held, as far as the store has locks.
+Result<std::string> PutInPlace(Formats formats, const PlanFolder& folder,
+                               const JobRecord& record, const RunOptions& options);
+
+}  // namespace dolium

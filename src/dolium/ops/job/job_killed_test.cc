@@ -1,0 +1,270 @@
+// Every kind of job, killed at every step of its end: the same request completes it.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dolium/bytes/testing/temporary_folder.h"
+#include "dolium/container/testing/must.h"
+#include "dolium/ops/convert.h"
+#include "dolium/ops/job/job.h"
+#include "dolium/ops/testing/convert_fixture.h"
+#include "dolium/ops/volume/dvid_write.h"
+#include "dolium/ops/volume/volume_plan.h"
+
+namespace dolium {
+namespace {
+
+using testing::HasSubstr;
+
+// What is made, from what lies in a folder of the test: of `old` or of `new`.
+struct Work {
+  std::string folder;
+  std::string of;
+  std::string target;
+  bool force = false;
+
+  std::string Path(const std::string& name) const { return folder + "/" + name; }
+};
+
+// A kind of job, as people ask for it.
+struct Asked {
+  const char* name;
+  // Makes sources of `old` and `new`.
+  void (*prepare)(const Work& work);
+  Result<void> (*run)(const Work& work, const RunOptions& options);
+};
+
+Result<void> RunPlan(const Result<volume::VolumePlan>& plan, const RunOptions& options) {
+  if (!plan) return plan.error();
+  DOLIUM_TRY([[maybe_unused]] const auto report, RunVolumePlan(*plan, options));
+  return {};
+}
+
+volume::IngestRequest IngestOf(const Work& work) {
+  volume::IngestRequest request;
+  const int64_t side = work.of == "old" ? 20 : 40;
+  request.source.path = work.Path(work.of + ".raw");
+  request.source.raw = volume::RawLayout{.shape = {side, 20, 8},
+                                         .type = volume::NumberType::kUint32,
+                                         .offset = std::nullopt};
+  request.target = work.target;
+  request.storage.chunk_size = volume::Vec3{16, 16, 8};
+  request.storage.shard_bytes = 16 << 10;
+  request.pyramid.scales = 1;
+  request.force = work.force;
+  return request;
+}
+
+void MakeArrays(const Work& work) {
+  for (const uint32_t side : {20u, 40u}) {
+    std::vector<uint32_t> voxels(side * 20 * 8);
+    for (uint32_t i = 0; i < voxels.size(); ++i) voxels[i] = 1 + i / 7;
+    std::ofstream(work.Path(side == 20 ? "old.raw" : "new.raw"), std::ios::binary)
+        .write(reinterpret_cast<const char*>(voxels.data()),
+               static_cast<std::streamsize>(voxels.size() * sizeof(uint32_t)));
+  }
+}
+
+void MakeVolumes(const Work& work) {
+  MakeArrays(work);
+  for (const std::string of : {"old", "new"}) {
+    Work source{work.folder, of, work.Path(of + ".volume")};
+    Must(RunPlan(PlanIngest(IngestOf(source)), {}));
+  }
+}
+
+void MakeSets(const Work& work) {
+  WriteSet(work.Path("old.set"), 2, MakeValues(50, 2));
+  WriteSet(work.Path("new.set"), 3, MakeValues(400));
+}
+
+Result<void> RunConvert(const Work& work, const RunOptions& options) {
+  ConvertRequest request;
+  request.source = work.Path(work.of + ".set");
+  request.target = work.target;
+  request.parameters["parts"] = "5";
+  request.force = work.force;
+  DOLIUM_TRY([[maybe_unused]] const auto report, Convert(kFormats, request, options));
+  return {};
+}
+
+Result<void> RunIngest(const Work& work, const RunOptions& options) {
+  return RunPlan(PlanIngest(IngestOf(work)), options);
+}
+
+Result<void> RunTranscode(const Work& work, const RunOptions& options) {
+  volume::TranscodeRequest request;
+  request.source = work.Path(work.of + ".volume");
+  request.target = work.target;
+  request.storage.encoding = volume::EncodingSpec{.encoding = volume::Encoding::kRaw};
+  request.force = work.force;
+  return RunPlan(PlanTranscode(request), options);
+}
+
+// Of a volume that has one scale when it begins.
+Result<void> RunDownsample(const Work& work, const RunOptions& options) {
+  if (!fs::exists(work.target)) {
+    volume::IngestRequest base = IngestOf(work);
+    base.pyramid.scales = 0;
+    DOLIUM_TRY_VOID(RunPlan(PlanIngest(base), {}));
+  }
+  volume::DownsampleRequest request;
+  request.volume = work.target;
+  request.from = 0;
+  request.pyramid.scales = 1;
+  return RunPlan(PlanDownsample(request), options);
+}
+
+Result<void> RunDvidWrite(const Work& work, const RunOptions& options) {
+  volume::DvidWriteRequest request;
+  request.source = work.Path(work.of + ".volume");
+  request.target = work.target;
+  request.shard_side = 64;
+  request.force = work.force;
+  DOLIUM_TRY([[maybe_unused]] const auto report, WriteDvidExport(request, options));
+  return {};
+}
+
+constexpr Asked kReplacing[] = {
+    {"convert", MakeSets, RunConvert},
+    {"ingest", MakeArrays, RunIngest},
+    {"transcode", MakeVolumes, RunTranscode},
+    {"dvid", MakeVolumes, RunDvidWrite},
+};
+// It never replaces anything.
+constexpr Asked kAdding[] = {{"downsample", MakeArrays, RunDownsample}};
+
+struct Kill {
+  JobStep step;
+  bool exchange = true;
+  bool while_removing = false;  // a part of the old set is gone already
+};
+
+class KilledJobTest : public testing::TestWithParam<Asked> {
+ protected:
+  void SetUp() override {
+    GetParam().prepare(work_);
+    Work whole = work_;
+    whole.target = folder_.path() + "/expected";
+    Must(GetParam().run(whole, {}));
+  }
+
+  // Does the work in another process, which ends at the step.
+  void RunAndKill(const Kill& kill) {
+    const pid_t child = fork();
+    if (child == 0) {
+      RunOptions options;
+      options.writer.jobs = 2;
+      options.exchange_folders = kill.exchange;
+      options.at_step = [&](JobStep step) {
+        if (step != kill.step) return;
+        if (kill.while_removing) RemoveSomeOfTheOld();
+        _exit(9);
+      };
+      const auto done = GetParam().run(work_, options);
+      if (!done) fmt::print(stderr, "{}\n", done.error().message);
+      _exit(done ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    ASSERT_EQ(WEXITSTATUS(status), 9) << "the step was not reached";
+  }
+
+  void RemoveSomeOfTheOld() const {
+    for (const std::string folder : {".dolium-new", ".dolium-old"}) {
+      if (!fs::exists(work_.target + folder)) continue;
+      for (const auto& entry : fs::directory_iterator(work_.target + folder)) {
+        if (entry.is_regular_file()) fs::remove(entry.path());
+      }
+    }
+  }
+
+  // The same request again, after a kill.
+  void ExpectCompleted(const Kill& kill) {
+    RunOptions options;
+    options.exchange_folders = kill.exchange;
+    const auto again = GetParam().run(work_, options);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(Files(work_.target), Files(folder_.path() + "/expected"));
+    for (const std::string& name : Names(folder_.path())) {
+      EXPECT_THAT(name, testing::Not(HasSubstr(".dolium"))) << "left behind";
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(work_.target)) {
+      EXPECT_THAT(entry.path().filename().string(), testing::Not(HasSubstr(".dolium")));
+    }
+  }
+
+  const TemporaryFolder folder_{QuickFolder()};
+  Work work_{folder_.path(), "new", folder_.path() + "/target"};
+};
+
+TEST_P(KilledJobTest, IsCompletedByTheSameRequest) {
+  for (const JobStep step : {JobStep::kPartsMade, JobStep::kClosed, JobStep::kDescribed,
+                             JobStep::kMarkerRemoved}) {
+    SCOPED_TRACE(fmt::format("step {}", static_cast<int>(step)));
+    ASSERT_NO_FATAL_FAILURE(RunAndKill({step}));
+    ASSERT_NO_FATAL_FAILURE(ExpectCompleted({step}));
+    fs::remove_all(work_.target);
+  }
+}
+
+class KilledReplacementTest : public KilledJobTest {};
+
+TEST_P(KilledReplacementTest, IsCompletedByTheSameRequest) {
+  for (const Kill& kill : std::vector<Kill>{
+           {JobStep::kPartsMade},
+           {JobStep::kClosed},
+           {JobStep::kDescribed},
+           {JobStep::kMarkerRemoved},
+           {JobStep::kSwapped},
+           {JobStep::kSwapped, /*exchange=*/true, /*while_removing=*/true},
+           {JobStep::kOldRemoved},
+           {JobStep::kOldMovedAside, /*exchange=*/false},
+           {JobStep::kSwapped, /*exchange=*/false},
+           {JobStep::kSwapped, /*exchange=*/false, /*while_removing=*/true},
+           {JobStep::kOldRemoved, /*exchange=*/false},
+       }) {
+    SCOPED_TRACE(fmt::format("step {}{}{}", static_cast<int>(kill.step),
+                             kill.exchange ? "" : ", without exchange",
+                             kill.while_removing ? ", while removing" : ""));
+    Work old = work_;
+    old.of = "old";
+    ASSERT_TRUE(GetParam().run(old, {}));
+    work_.force = true;
+    ASSERT_NO_FATAL_FAILURE(RunAndKill(kill));
+    ASSERT_NO_FATAL_FAILURE(ExpectCompleted(kill));
+    fs::remove_all(work_.target);
+    work_.force = false;
+  }
+}
+
+TEST_P(KilledReplacementTest, IsRefusedWhereAnEarlierVersionBeganOneUnlessForced) {
+  WriteText(work_.target + "/.dolium-unfinished", R"({"dolium_volume_plan": 2})");
+  const auto refused = GetParam().run(work_, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+  EXPECT_THAT(refused.error().message, HasSubstr("an earlier version of dolium began"));
+  work_.force = true;
+  Must(GetParam().run(work_, {}));
+  EXPECT_EQ(Files(work_.target), Files(folder_.path() + "/expected"));
+}
+
+constexpr auto kNameOf = [](const auto& param) { return std::string(param.param.name); };
+
+INSTANTIATE_TEST_SUITE_P(Kinds, KilledJobTest, testing::ValuesIn(kReplacing), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Additions, KilledJobTest, testing::ValuesIn(kAdding), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Kinds, KilledReplacementTest, testing::ValuesIn(kReplacing),
+                         kNameOf);
+
+}  // namespace
+}  // namespace dolium

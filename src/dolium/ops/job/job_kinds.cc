@@ -1,0 +1,20 @@
+// The one list of kinds of jobs.
+#include "dolium/ops/convert_job.h"
+#include "dolium/ops/job/job.h"
+#include "dolium/ops/volume/dvid_job.h"
+#include "dolium/ops/volume/volume_worker.h"
+
+namespace dolium {
+namespace {
+
+constexpr JobKind kJobKinds[] = {
+    {kConvertKind, OpenConvertJob, CheckConvertReplaceable},
+    {volume::kVolumeKind, volume::OpenVolumeJob, volume::CheckVolumeJobReplaceable},
+    {volume::kDvidKind, volume::OpenDvidJob, volume::CheckDvidReplaceable},
+};
+
+}  // namespace
+
+std::span<const JobKind> JobKinds() { return kJobKinds; }
+
+}  // namespace dolium

@@ -1,0 +1,244 @@
+// Running and finishing jobs.
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dolium/base/parallel.h"
+#include "dolium/bytes/folder_swap.h"
+#include "dolium/container/unfinished.h"
+#include "dolium/ops/job/job_engine.h"
+#include "dolium/ops/job/target_folder.h"
+
+namespace dolium {
+namespace {
+
+using JobPhase = PlanFolder::Phase;
+
+// Adds up the progress of parts that are made at once.
+class ProgressSum {
+ public:
+  ProgressSum(const ProgressFunction& report, uint64_t entries_done,
+              uint64_t total_entries)
+      : report_(report), progress_{entries_done, total_entries, 0} {}
+
+  void Add(uint64_t entries, uint64_t bytes) {
+    if (!report_) return;
+    const std::lock_guard lock(mutex_);
+    progress_.entries += entries;
+    progress_.bytes += bytes;
+    report_(progress_);
+  }
+
+ private:
+  const ProgressFunction& report_;
+  std::mutex mutex_;
+  Progress progress_;  // guarded by mutex_
+};
+
+Result<const JobKind*> KindOf(const Location& folder, const JobRecord& record) {
+  for (const JobKind& kind : JobKinds()) {
+    if (kind.name == record.kind) return &kind;
+  }
+  return Unsupported(fmt::format("{}: a job of the kind \"{}\", which is not known",
+                                 folder.Describe(), record.kind));
+}
+
+void Reach(const RunOptions& options, JobStep step) {
+  if (options.at_step) options.at_step(step);
+}
+
+// Makes one part and writes its report. The job may be dropped while a part is made, so
+// it is looked for before and after.
+Result<TaskReport> MakePart(const PlanFolder& folder, const std::string& id, Job& job,
+                            const JobPart& part, const WriterOptions& writer,
+                            ProgressSum& progress) {
+  DOLIUM_TRY_VOID(folder.CheckJob(id));
+  auto made = job.RunPart(part, {writer, [&](uint64_t entries, uint64_t bytes) {
+                                   progress.Add(entries, bytes);
+                                 }});
+  if (!made) {
+    Error error = std::move(made).error();
+    if (error.code == ErrorCode::kConflict) {
+      error.message += fmt::format(
+          "; the source is not what the plan was made for: remove {} and begin again",
+          folder.set().Describe());
+    }
+    return error;
+  }
+  DOLIUM_TRY_VOID(folder.CheckJob(id));
+  DOLIUM_TRY_VOID(folder.WriteReport({part.number, made->written, made->skipped}));
+  return made;
+}
+
+Result<void> RunStage(OpenJob& open, std::span<const JobPart* const> parts,
+                      const RunOptions& options, ProgressSum& progress) {
+  const size_t all_threads =
+      ThreadCount(options.writer.jobs, std::numeric_limits<size_t>::max());
+  const size_t threads = ThreadCount(options.writer.jobs, parts.size());
+  WriterOptions writer = options.writer;
+  writer.jobs = std::max<size_t>(1, all_threads / threads);
+  writer.memory = options.writer.memory / threads;
+  return ParallelFor(
+      parts.size(), threads,
+      [&](size_t i) -> Result<void> {
+        DOLIUM_TRY(
+            [[maybe_unused]] const TaskReport report,
+            MakePart(open.folder, open.state.id, *open.job, *parts[i], writer, progress));
+        return {};
+      },
+      options.writer.stop);
+}
+
+// What all parts came to, after checking that every one is there.
+Result<JobReport> SumUp(const PlanFolder& folder, Job& job) {
+  std::vector<JobPart> parts;
+  DOLIUM_TRY_VOID(job.Plan([&](JobPart part) { parts.push_back(std::move(part)); }));
+  std::vector<PartReport> reports(parts.size());
+  DOLIUM_TRY_VOID(ParallelFor(parts.size(), 0, [&](size_t i) -> Result<void> {
+    const uint64_t part = parts[i].number;
+    const auto object = job.PartObject(part);
+    const auto name = [&] {
+      return object ? object->Describe() : folder.set().Describe();
+    };
+    DOLIUM_TRY(auto report, folder.ReadReport(part));
+    if (!report) {
+      return NotFound(fmt::format("{}: part {} is not done; run its task", name(), part));
+    }
+    reports[i] = *std::move(report);
+    if (reports[i].written.entries == 0 || !object) return {};
+    DOLIUM_TRY(const auto info, object->store->Stat(object->path));
+    if (info) return {};
+    return NotFound(fmt::format("{}: part {} was made, but is gone; run its task again",
+                                name(), part));
+  }));
+  JobReport sum;
+  sum.parts = parts.size();
+  DOLIUM_TRY(auto scan, folder.ReadReport(std::nullopt));
+  if (scan) sum.skipped = std::move(scan->skipped);
+  for (PartReport& report : reports) {
+    sum.written += report.written;
+    std::ranges::move(report.skipped, std::back_inserter(sum.skipped));
+  }
+  return sum;
+}
+
+}  // namespace
+
+Result<void> Job::PrepareRun(const WriterOptions& /*options*/) { return {}; }
+
+std::optional<Location> Job::PartObject(uint64_t /*part*/) const { return std::nullopt; }
+
+Result<bool> Job::IsComplete() const { return false; }
+
+Result<std::unique_ptr<Job>> OpenRecord(Formats formats, const Location& folder,
+                                        const JobRecord& record) {
+  DOLIUM_TRY(const JobKind* kind, KindOf(folder, record));
+  return kind->open(formats, folder, record);
+}
+
+Error NoJobError(const PlanFolder& folder, const PlanFolder::State& state) {
+  if (state.phase == JobPhase::kNone || state.problem.empty()) {
+    return NotFound(folder.set().Describe() + ": no job is under way here");
+  }
+  return Unsupported(fmt::format("{}: {}; remove the folder and begin again",
+                                 folder.set().Child(kMarkerName).Describe(),
+                                 state.problem));
+}
+
+Result<TaskReport> RunTask(Formats formats, std::string_view task,
+                           const RunOptions& options) {
+  DOLIUM_TRY(const JobTask parsed, ParseTask(task));
+  DOLIUM_TRY(const Location set, ParseLocation(parsed.folder));
+  const PlanFolder folder(set);
+  DOLIUM_TRY(const auto state, folder.Load());
+  if (!state.record || state.phase == JobPhase::kFinished) {
+    return NoJobError(folder, state);
+  }
+  DOLIUM_TRY_VOID(folder.CheckJob(parsed.job));
+  DOLIUM_TRY(const auto job, OpenRecord(formats, set, *state.record));
+  ProgressSum progress(options.progress, 0, 0);
+  JobPart part;
+  part.number = parsed.part;
+  part.stage = parsed.stage;
+  part.detail = parsed.detail;
+  return MakePart(folder, parsed.job, *job, part, options.writer, progress);
+}
+
+Result<size_t> StageOf(std::string_view task) {
+  DOLIUM_TRY(const JobTask parsed, ParseTask(task));
+  return parsed.stage;
+}
+
+Result<JobReport> RunJob(Formats formats, OpenJob& open, const RunOptions& options) {
+  std::vector<std::vector<const JobPart*>> stages;
+  for (const JobPart& part : open.parts) {
+    if (part.done) continue;
+    if (stages.size() <= part.stage) stages.resize(part.stage + 1);
+    stages[part.stage].push_back(&part);
+  }
+  if (!stages.empty()) DOLIUM_TRY_VOID(open.job->PrepareRun(options.writer));
+  ProgressSum progress(options.progress, open.entries_done(), open.entries());
+  for (const std::vector<const JobPart*>& parts : stages) {
+    if (!parts.empty()) DOLIUM_TRY_VOID(RunStage(open, parts, options, progress));
+  }
+  DOLIUM_TRY(JobReport report, FinishJob(formats, open.folder.set(), options));
+  report.parts_done_before = open.parts_done();
+  return report;
+}
+
+Result<JobReport> FinishJob(Formats formats, const Location& location,
+                            const RunOptions& options) {
+  const PlanFolder folder(location);
+  // Only one process at a time may swap folders; a second one finds nothing left to do.
+  DOLIUM_TRY(const auto lock, folder.FindLock());
+  DOLIUM_TRY(auto state, folder.Load());
+  if (!state.record) return NoJobError(folder, state);
+  const JobRecord& record = *state.record;
+  if (state.phase != JobPhase::kFinished) {
+    DOLIUM_TRY(const auto job, OpenRecord(formats, location, record));
+    if (state.phase == JobPhase::kUnderWay) {
+      DOLIUM_TRY(const bool complete, job->IsComplete());
+      if (!complete) {
+        DOLIUM_TRY(state.report, SumUp(folder, *job));
+      }
+      Reach(options, JobStep::kPartsMade);
+      DOLIUM_TRY_VOID(folder.Close(record, state.report));
+      Reach(options, JobStep::kClosed);
+    }
+    DOLIUM_TRY_VOID(job->Finish());
+    Reach(options, JobStep::kDescribed);
+    DOLIUM_TRY_VOID(RemoveMarker(location));
+    Reach(options, JobStep::kMarkerRemoved);
+  }
+  DOLIUM_TRY(state.report.target, PutInPlace(formats, folder, record, options));
+  return std::move(state.report);
+}
+
+Result<std::string> PutInPlace(Formats formats, const PlanFolder& folder,
+                               const JobRecord& record, const RunOptions& options) {
+  if (record.replaces.empty()) {
+    DOLIUM_TRY(std::string location, PortableText(folder.set(), folder.set().Describe()));
+    DOLIUM_TRY_VOID(folder.Remove());
+    return location;
+  }
+  DOLIUM_TRY(const SwapFolders here, SwapFolders::Of(folder.set()));
+  const SwapFolders folders =
+      SwapFolders::Beside(JoinPath(ParentPath(here.target), record.replaces));
+  const Location target{folder.set().store, folders.target};
+  if (here.target != folders.target) {
+    DOLIUM_TRY(const JobKind* kind, KindOf(folder.set(), record));
+    DOLIUM_TRY_VOID(kind->check_replaceable(formats, record, target));
+    DOLIUM_TRY_VOID(SwapIn(folders, options.exchange_folders,
+                           [&] { Reach(options, JobStep::kOldMovedAside); }));
+  }
+  Reach(options, JobStep::kSwapped);
+  DOLIUM_TRY_VOID(RemoveReplaced(folders));
+  Reach(options, JobStep::kOldRemoved);
+  DOLIUM_TRY_VOID(PlanFolder(target).Remove());
+  return folders.target;
+}
+
+}  // namespace dolium
