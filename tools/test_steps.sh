@@ -85,6 +85,7 @@ step_tidy() { command_tidy; }
 
 step_pytest() {
   local pytest=("$venv/bin/python" -m pytest -q --durations=5) status=0
+  local at_once=(-n "$jobs" --dist loadfile)  # tests of a file share what they made
   build_preset release
   ensure_module
   export DOLIUM=$root/build/release/dolium
@@ -92,8 +93,8 @@ step_pytest() {
     "${pytest[@]}" "$@"
   else
     # Apart, for each tree has a conftest.py that its tests import from.
-    "${pytest[@]}" python/tests || status=$?
-    "${pytest[@]}" tests/peers tests/crash tests/requirements || status=$?
+    "${pytest[@]}" "${at_once[@]}" python/tests || status=$?
+    "${pytest[@]}" "${at_once[@]}" tests/peers tests/crash tests/requirements || status=$?
     with_torch run_torch_tests tests/with_torch || status=$?
     return "$status"
   fi

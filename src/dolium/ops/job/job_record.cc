@@ -50,9 +50,18 @@ std::string TextOf(const json& record, const char* name) {
 Result<json> RecordJson(const JobRecord& record) {
   DOLIUM_TRY(json request, ObjectOf(record.request, "request"));
   DOLIUM_TRY(json parameters, ObjectOf(record.parameters, "parameters"));
-  return json{{"dolium_job", kRecordVersion},        {"kind", record.kind},
-              {"request", std::move(request)},       {"source", record.source},
-              {"parameters", std::move(parameters)}, {"replaces", record.replaces}};
+  json value = {{"dolium_job", kRecordVersion},
+                {"kind", record.kind},
+                {"request", std::move(request)},
+                {"source", record.source},
+                {"replaces", record.replaces}};
+  // Formats open an unfinished set by the description that they find at the top of its
+  // marker, whoever writes it.
+  if (parameters.contains("description")) {
+    value["description"] = parameters["description"];
+  }
+  value["parameters"] = std::move(parameters);
+  return value;
 }
 
 json FindingJson(const Finding& finding) {

@@ -34,6 +34,14 @@ TEST(JobRecord, IsTheSameAfterBeingText) {
   EXPECT_EQ(read.replaces, "b");
 }
 
+TEST(JobRecord, ShowsReadersOfAnUnfinishedSetHowItIsDescribed) {
+  JobRecord record = MakeRecord();
+  record.parameters = R"({"description":"{}","lists":2})";
+  const std::string text = Must(ToText(record));
+  EXPECT_THAT(text, HasSubstr("\n  \"description\": \"{}\""));
+  EXPECT_EQ(Must(ParseJobRecord(text)).parameters, record.parameters);
+}
+
 TEST(JobRecord, CannotHoldAPathThatIsNotText) {
   JobRecord record = MakeRecord();
   record.replaces = "\xff";

@@ -26,7 +26,7 @@
 namespace dolium {
 
 namespace cas {
-class Store;
+class CasStore;
 }
 namespace dataset {
 class SampleSet;

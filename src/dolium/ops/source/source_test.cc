@@ -159,8 +159,13 @@ class CasSource : public ::testing::Test {
     WriteTo(path("tree/a"), std::string(300'000, 'a'));
     WriteTo(path("tree/b/c"), "text");
     const auto store = Must(cas::CasStore::Open(path("store")));
-    Must(cas::Put(*store, {path("tree")}, {}));
-    Must(cas::Put(*store, {path("tree/a")}, {}));
+    const auto put = [&](const std::string& name, const std::string& file) {
+      cas::PutOptions options;
+      options.name = name;
+      Must(cas::Put(*store, {path(file)}, options));
+    };
+    put("tree", "tree");
+    put("a", "tree/a");
   }
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
 
