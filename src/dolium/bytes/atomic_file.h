@@ -1,8 +1,8 @@
 // AtomicFile: a local file in the making, which appears whole or not at all.
 //
-// The steps are apart, because their order is the caller's matter: write, Sync() the
-// bytes, Rename() to the name, SyncFd() of the folder (folder.h). Whoever writes many
-// files syncs them in batches.
+// The one way in which files are written here. The steps are apart, because their order
+// is the caller's matter: write, Sync() the bytes, Rename() to the name, SyncFd() of the
+// folder (folder.h). Whoever writes many files syncs them in batches.
 #pragma once
 
 #include <sys/types.h>

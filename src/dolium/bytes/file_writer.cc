@@ -1,7 +1,6 @@
 #include "dolium/bytes/file_writer.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -55,47 +54,9 @@ Result<std::unique_ptr<ObjectWriter>> FileWriter::Begin(std::shared_ptr<FileRoot
   }
   auto folder = MakeFolder(root->fd(), ParentPath(object), root->options().sync);
   if (!folder) return std::move(folder).error().Within(described);
-  std::unique_ptr<FileWriter> writer(
-      new FileWriter(std::move(root), object, *std::move(folder)));
-  DOLIUM_TRY_VOID(writer->CreateTemporary().Within(described));
-  return std::unique_ptr<ObjectWriter>(std::move(writer));
-}
-
-Result<void> FileWriter::CreateTemporary() {
-  while (true) {
-    const std::string name = MakeTemporaryName(BaseName(object_));
-    UniqueFd file(RetryOnSignal([&] {
-      return openat(folder_.get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-                    0666);
-    }));
-    if (!file) {
-      if (errno == EEXIST) continue;
-      return SystemError(errno, "cannot create a temporary beside it");
-    }
-    // A file system without locks still works; its leftovers are then not told apart.
-    RetryOnSignal([&] { return flock(file.get(), LOCK_EX); });
-    struct stat status{};
-    if (fstat(file.get(), &status) != 0) return SystemError(errno, "cannot look up");
-    // Somebody who cleans up may have taken it for a dead writer's before the lock was
-    // on.
-    if (status.st_nlink == 0) continue;
-    file_ = std::move(file);
-    temporary_ = name;
-    return {};
-  }
-}
-
-FileWriter::~FileWriter() { Discard(); }
-
-void FileWriter::Discard() {
-  // A forked child has a copy of this object, but the temporary is its parent's.
-  if (file_ && process_ == getpid()) {
-    if (!temporary_.empty()) unlinkat(folder_.get(), temporary_.c_str(), 0);
-    // Closing would not end the lock while a forked child holds the descriptor too.
-    flock(file_.get(), LOCK_UN);
-  }
-  temporary_.clear();
-  file_.Close();
+  DOLIUM_TRY(AtomicFile file, AtomicFile::Create(folder->get(), name).Within(described));
+  return std::unique_ptr<ObjectWriter>(
+      new FileWriter(std::move(root), object, *std::move(folder), std::move(file)));
 }
 
 Result<void> FileWriter::Append(BytesView bytes) {
@@ -112,7 +73,7 @@ Result<void> FileWriter::WriteOut(BytesView bytes) {
   while (!first.empty() || !second.empty()) {
     const iovec pieces[] = {{const_cast<std::byte*>(first.data()), first.size()},
                             {const_cast<std::byte*>(second.data()), second.size()}};
-    const ssize_t done = RetryOnSignal([&] { return writev(file_.get(), pieces, 2); });
+    const ssize_t done = RetryOnSignal([&] { return writev(file_.fd(), pieces, 2); });
     if (done < 0) {
       failed_ = true;
       return SystemError(errno, "cannot write").Within(root_->Describe(object_));
@@ -163,7 +124,7 @@ Result<uint64_t> FileWriter::CopyInKernel(int source, ByteRange range) {
     const size_t length =
         static_cast<size_t>(std::min<uint64_t>(range.length - copied, kKernelCopyPiece));
     const ssize_t done = RetryOnSignal(
-        [&] { return copy_file_range(source, &from, file_.get(), nullptr, length, 0); });
+        [&] { return copy_file_range(source, &from, file_.fd(), nullptr, length, 0); });
     if (done == 0) break;
     if (done < 0) {
       if (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
@@ -215,10 +176,10 @@ Result<void> FileWriter::Stamp(const std::optional<struct stat>& replaced) {
   for (int64_t step = 1; step <= 10 * kSecond; step *= 10) {
     if (time <= before) time = before + step;
     const timespec times[] = {{0, UTIME_NOW}, ToTimespec(time)};
-    if (futimens(file_.get(), times) != 0)
+    if (futimens(file_.fd(), times) != 0)
       return SystemError(errno, "cannot set its time");
     struct stat status{};
-    if (fstat(file_.get(), &status) != 0) return SystemError(errno, "cannot look up");
+    if (fstat(file_.fd(), &status) != 0) return SystemError(errno, "cannot look up");
     if (ModifiedNanoseconds(status) > before) return {};
     time = before;
   }
@@ -227,12 +188,12 @@ Result<void> FileWriter::Stamp(const std::optional<struct stat>& replaced) {
 
 Result<Generation> FileWriter::Commit(const Precondition& precondition) {
   auto result = CommitSteps(precondition).Within(root_->Describe(object_));
-  Discard();
+  file_.Discard();
   return result;
 }
 
 Result<Generation> FileWriter::CommitSteps(const Precondition& precondition) {
-  if (failed_ || temporary_.empty())
+  if (failed_ || file_.temporary().empty())
     return InvalidArgument("commit after a failed write");
   if (auto written = WriteOut({}); !written) return std::move(written).error();
   const bool sync = root_->options().sync;
@@ -240,8 +201,8 @@ Result<Generation> FileWriter::CommitSteps(const Precondition& precondition) {
   // Most of the work before the lock; what others did meanwhile is looked at under it.
   DOLIUM_TRY(auto replaced, TargetStatus());
   DOLIUM_TRY_VOID(Stamp(replaced));
-  if (replaced) fchmod(file_.get(), replaced->st_mode & 0777);
-  if (sync) DOLIUM_TRY_VOID(SyncFd(file_.get()));
+  if (replaced) fchmod(file_.fd(), replaced->st_mode & 0777);
+  if (sync) DOLIUM_TRY_VOID(file_.Sync());
 
   DOLIUM_TRY(const FolderLock lock, FolderLock::Take(folder_.get()));
   DOLIUM_TRY(replaced, TargetStatus());
@@ -252,17 +213,13 @@ Result<Generation> FileWriter::CommitSteps(const Precondition& precondition) {
   }
   DOLIUM_TRY_VOID(CheckPrecondition(precondition, current));
   struct stat status{};
-  if (fstat(file_.get(), &status) != 0) return SystemError(errno, "cannot look up");
+  if (fstat(file_.fd(), &status) != 0) return SystemError(errno, "cannot look up");
   if (replaced && ModifiedNanoseconds(status) <= ModifiedNanoseconds(*replaced)) {
     DOLIUM_TRY_VOID(Stamp(replaced));
-    if (sync) DOLIUM_TRY_VOID(SyncFd(file_.get()));
-    if (fstat(file_.get(), &status) != 0) return SystemError(errno, "cannot look up");
+    if (sync) DOLIUM_TRY_VOID(file_.Sync());
+    if (fstat(file_.fd(), &status) != 0) return SystemError(errno, "cannot look up");
   }
-  const PathName name(BaseName(object_));
-  if (renameat(folder_.get(), temporary_.c_str(), folder_.get(), name.c_str()) != 0) {
-    return SystemError(errno, "cannot rename the temporary");
-  }
-  temporary_.clear();
+  DOLIUM_TRY_VOID(file_.Rename(BaseName(object_)));
   root_->Forget(object_);
   if (sync) DOLIUM_TRY_VOID(SyncFd(folder_.get()));
   return FileIdentity(status).ToGeneration();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <memory>
@@ -10,22 +9,21 @@
 #include <string>
 #include <string_view>
 
+#include "dolium/bytes/atomic_file.h"
 #include "dolium/bytes/file_root.h"
 #include "dolium/bytes/store.h"
 #include "dolium/bytes/unique_fd.h"
 
 namespace dolium {
 
-// While it lives it holds an exclusive flock on its temporary: that is how others tell a
-// live writer's temporary from a dead one's. A commit stamps the file with a time later
-// than that of the file it replaces, so that no generation comes back, even if the file
-// system gives the inode number of an earlier one. After an error only destruction is of
-// use.
+// An AtomicFile, which others can tell from a dead writer's. A commit stamps the file
+// with a time later than that of the file it replaces, so that no generation comes back,
+// even if the file system gives the inode number of an earlier one. After an error only
+// destruction is of use.
 class FileWriter final : public ObjectWriter {
  public:
   static Result<std::unique_ptr<ObjectWriter>> Begin(std::shared_ptr<FileRoot> root,
                                                      std::string_view object);
-  ~FileWriter() override;
 
   Result<void> Append(BytesView bytes) override;
   Result<void> AppendFrom(const Store& source, std::string_view object, ByteRange range,
@@ -34,10 +32,13 @@ class FileWriter final : public ObjectWriter {
   Result<Generation> Commit(const Precondition& precondition) override;
 
  private:
-  FileWriter(std::shared_ptr<FileRoot> root, std::string_view object, UniqueFd folder)
-      : root_(std::move(root)), object_(object), folder_(std::move(folder)) {}
+  FileWriter(std::shared_ptr<FileRoot> root, std::string_view object, UniqueFd folder,
+             AtomicFile file)
+      : root_(std::move(root)),
+        object_(object),
+        folder_(std::move(folder)),
+        file_(std::move(file)) {}
 
-  Result<void> CreateTemporary();
   // Writes the buffer and then `bytes`.
   Result<void> WriteOut(BytesView bytes);
   Result<void> CopyThroughBuffer(int source, ByteRange range);
@@ -47,17 +48,14 @@ class FileWriter final : public ObjectWriter {
   Result<void> Stamp(const std::optional<struct stat>& replaced);
   Result<std::optional<struct stat>> TargetStatus() const;
   Result<Generation> CommitSteps(const Precondition& precondition);
-  void Discard();
 
   const std::shared_ptr<FileRoot> root_;
   const std::string object_;
-  UniqueFd folder_;
-  UniqueFd file_;
-  std::string temporary_;  // base name; empty once it is gone
+  const UniqueFd folder_;
+  AtomicFile file_;
   ByteVector buffer_;
   uint64_t written_ = 0;
   bool failed_ = false;
-  const pid_t process_ = getpid();
 };
 
 }  // namespace dolium

@@ -22,28 +22,18 @@ Result<NewFile> NewFile::Create(const Layout& layout, std::string_view lease) {
   static std::atomic<uint64_t> next{0};
   const std::string path =
       fmt::format("{}/{}.{}", layout.temporaries(), lease, next.fetch_add(1));
-  UniqueFd fd(RetryOnSignal(
-      [&] { return open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); }));
-  if (!fd) return SystemError(errno, "cannot make").Within(path);
-  return NewFile(path, std::move(fd));
-}
-
-NewFile::~NewFile() {
-  if (!path_.empty()) unlink(path_.c_str());
+  DOLIUM_TRY(AtomicFile file, AtomicFile::CreateNamed(AT_FDCWD, path).Within(path));
+  return NewFile(std::move(file));
 }
 
 Result<void> NewFile::Append(BytesView bytes) {
-  return WriteAll(fd_.get(), bytes).Within(path_);
+  return file_.Append(bytes).Within(path());
 }
 
-Result<void> NewFile::Sync() { return SyncFd(fd_.get()).Within(path_); }
+Result<void> NewFile::Sync() { return file_.Sync().Within(path()); }
 
 Result<void> NewFile::Rename(const std::string& path) {
-  if (rename(path_.c_str(), path.c_str()) != 0) {
-    return SystemError(errno, fmt::format("cannot rename to {}", path)).Within(path_);
-  }
-  path_.clear();
-  return {};
+  return file_.Rename(path).Within(path);
 }
 
 Result<void> NewFile::Publish(const std::string& path) {
@@ -107,18 +97,6 @@ Result<void> WriteAll(int fd, BytesView bytes) {
         RetryOnSignal([&] { return write(fd, bytes.data(), bytes.size()); });
     if (done < 0) return SystemError(errno, "cannot write");
     bytes = bytes.subspan(static_cast<size_t>(done));
-  }
-  return {};
-}
-
-Result<void> WriteAt(int fd, uint64_t offset, BytesView bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = RetryOnSignal([&] {
-      return pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    });
-    if (done < 0) return SystemError(errno, "cannot write");
-    bytes = bytes.subspan(static_cast<size_t>(done));
-    offset += static_cast<uint64_t>(done);
   }
   return {};
 }

@@ -13,6 +13,7 @@
 
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
+#include "dolium/bytes/atomic_file.h"
 #include "dolium/bytes/unique_fd.h"
 #include "dolium/domain/cas/layout.h"
 
@@ -24,10 +25,6 @@ namespace dolium::cas {
 class NewFile {
  public:
   static Result<NewFile> Create(const Layout& layout, std::string_view lease);
-  NewFile(NewFile&& other) noexcept
-      : path_(std::exchange(other.path_, {})), fd_(std::move(other.fd_)) {}
-  NewFile& operator=(NewFile&&) = delete;
-  ~NewFile();
 
   Result<void> Append(BytesView bytes);
   // Makes the bytes durable.
@@ -37,14 +34,14 @@ class NewFile {
   // The name alone, after Sync(): the folder is not synced.
   Result<void> Rename(const std::string& path);
 
-  int fd() const { return fd_.get(); }
-  const std::string& path() const { return path_; }
+  int fd() const { return file_.fd(); }
+  // Empty once it has its name.
+  const std::string& path() const { return file_.temporary(); }
 
  private:
-  NewFile(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  explicit NewFile(AtomicFile file) : file_(std::move(file)) {}
 
-  std::string path_;  // empty once it has its name
-  UniqueFd fd_;
+  AtomicFile file_;
 };
 
 // kNotFound if it is not there; kCorrupt if it is larger than `limit`.
@@ -59,7 +56,6 @@ Result<UniqueFd> OpenForReading(const std::string& path);
 // Fills `into` from `offset` on; kCorrupt if the file ends before.
 Result<void> ReadAt(int fd, uint64_t offset, MutableBytes into);
 Result<void> WriteAll(int fd, BytesView bytes);
-Result<void> WriteAt(int fd, uint64_t offset, BytesView bytes);
 
 // Visits the names in a folder but "." and "..", in any order. One that is not there has
 // none.

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "dolium/base/parallel.h"
+#include "dolium/bytes/atomic_file.h"
 #include "dolium/bytes/folder.h"
 #include "dolium/bytes/store.h"
 #include "dolium/domain/cas/files.h"
@@ -69,15 +71,9 @@ struct Target {
   std::string label;  // for messages
   std::shared_ptr<const StoredFile> file;
   std::shared_ptr<const UniqueFd> folder;
-  UniqueFd fd;
+  std::optional<AtomicFile> to;  // in `folder`, so it goes first
   std::string name;
-  std::string temporary;
-  std::atomic<bool> is_placed{false};
   std::atomic<uint64_t> parts_left{0};
-
-  ~Target() {
-    if (!temporary.empty() && !is_placed) unlinkat(folder->get(), temporary.c_str(), 0);
-  }
 };
 
 class Restorer {
@@ -142,51 +138,39 @@ class Restorer {
  private:
   Result<void> Prepare(Target& target) {
     DOLIUM_TRY_VOID(target.file->CheckHash());
-    const std::string temporary = MakeTemporaryName(target.name);
-    target.fd = UniqueFd(openat(target.folder->get(), temporary.c_str(),
-                                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!target.fd) return SystemError(errno, "cannot make a temporary");
-    target.temporary = temporary;
+    DOLIUM_TRY(target.to, AtomicFile::Create(target.folder->get(), target.name, 0600));
     return {};
   }
 
   Result<void> Publish(Target& target) {
-    if (fchmod(target.fd.get(), target.entry.mode) != 0) {
+    if (fchmod(target.to->fd(), target.entry.mode) != 0) {
       return SystemError(errno, "cannot set the mode");
     }
     const timespec times[2] = {{0, UTIME_OMIT}, TimeOf(target.entry.modified)};
-    if (futimens(target.fd.get(), times) != 0) {
+    if (futimens(target.to->fd(), times) != 0) {
       return SystemError(errno, "cannot set the time");
     }
-    const int folder = target.folder->get();
-    const int renamed =
-        options_.force
-            ? renameat(folder, target.temporary.c_str(), folder, target.name.c_str())
-            : renameat2(folder, target.temporary.c_str(), folder, target.name.c_str(),
-                        RENAME_NOREPLACE);
-    if (renamed != 0) {
-      const int error = errno;
-      if (error == EEXIST || error == EISDIR || error == ENOTEMPTY) {
-        return InTheWay(folder, target.name);
-      }
-      return SystemError(error, "cannot give the file its name");
+    auto renamed =
+        target.to->Rename(target.name, options_.force ? AtomicFile::IfThere::kReplace
+                                                      : AtomicFile::IfThere::kRefuse);
+    if (!renamed && renamed.error().code == ErrorCode::kExists) {
+      return InTheWay(target.folder->get(), target.name);
     }
-    target.is_placed = true;
-    return {};
+    return renamed;
   }
 
   Result<void> ReadPart(Target& target, uint64_t offset, uint64_t size) {
     {
       const std::lock_guard hold(prepare_[std::hash<Target*>()(&target) % kStripes]);
-      if (!target.fd) DOLIUM_TRY_VOID(Prepare(target));
+      if (!target.to) DOLIUM_TRY_VOID(Prepare(target));
     }
     thread_local ByteVector buffer;
     buffer.resize(size);
     DOLIUM_TRY_VOID(target.file->Read(offset, buffer));
-    DOLIUM_TRY_VOID(WriteAt(target.fd.get(), offset, buffer));
+    DOLIUM_TRY_VOID(target.to->WriteAt(offset, buffer));
     if (target.parts_left.fetch_sub(1) == 1) {
       DOLIUM_TRY_VOID(Publish(target));
-      target.fd.Close();
+      target.to.reset();
       target.folder.reset();
       target.file.reset();
       const std::lock_guard hold(report_mutex_);

@@ -5,4 +5,5 @@ dolium ls --cache=here,2GB set
 status dolium ls set --cache
 status dolium --cache=,5GB ls set
 status dolium --cache here,10 ls set
+DOLIUM_CACHE=here,10 status dolium ls http://localhost:1/set
 ls

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "dolium/bytes/atomic_file.h"
 #include "dolium/bytes/folder.h"
 #include "dolium/bytes/location.h"
 #include "dolium/domain/dataset/imports/folder.h"
@@ -90,25 +91,14 @@ class FolderSink final : public SampleSink {
       folder_path_ = folder;
     }
     const std::string name(BaseName(path));
-    const std::string temporary = MakeTemporaryName(name);
-    const UniqueFd fd(RetryOnSignal([&] {
-      return openat(folder_.get(), temporary.c_str(),
-                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    }));
-    if (!fd) return SystemError(errno, "cannot create a temporary beside it");
-    auto done = Fill(fd.get(), file);
-    if (done) done = Rename(temporary, name);
-    if (!done) unlinkat(folder_.get(), temporary.c_str(), 0);
-    return done;
+    DOLIUM_TRY(AtomicFile atomic, AtomicFile::Create(folder_.get(), name));
+    DOLIUM_TRY_VOID(atomic.Append(file.data));
+    DOLIUM_TRY_VOID(SetAttributes(atomic.fd(), file));
+    return atomic.Rename(name, options_.force ? AtomicFile::IfThere::kReplace
+                                              : AtomicFile::IfThere::kRefuse);
   }
 
-  static Result<void> Fill(int fd, const File& file) {
-    for (BytesView left = file.data; !left.empty();) {
-      const ssize_t done =
-          RetryOnSignal([&] { return write(fd, left.data(), left.size()); });
-      if (done < 0) return SystemError(errno, "cannot write");
-      left = left.subspan(static_cast<size_t>(done));
-    }
+  static Result<void> SetAttributes(int fd, const File& file) {
     // Bits that give rights of the owner to others are not taken from data.
     if (file.mode && fchmod(fd, *file.mode & 0777) != 0) {
       return SystemError(errno, "cannot set its permissions");
@@ -120,23 +110,6 @@ class FolderSink final : public SampleSink {
     times[1].tv_nsec = nanoseconds < 0 ? nanoseconds + kNanoseconds : nanoseconds;
     if (futimens(fd, times) == 0) return {};
     return SystemError(errno, "cannot set its time");
-  }
-
-  Result<void> Rename(const std::string& temporary, const std::string& name) const {
-    const int fd = folder_.get();
-    if (!options_.force) {
-      if (renameat2(fd, temporary.c_str(), fd, name.c_str(), RENAME_NOREPLACE) == 0) {
-        return {};
-      }
-      if (errno == EEXIST) return Exists("is there already");
-      if (errno != EINVAL && errno != ENOSYS) return SystemError(errno, "cannot rename");
-      // A file system that cannot check while it renames.
-      if (faccessat(fd, name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-        return Exists("is there already");
-      }
-    }
-    if (renameat(fd, temporary.c_str(), fd, name.c_str()) == 0) return {};
-    return SystemError(errno, "cannot rename the temporary");
   }
 
   const UniqueFd root_;

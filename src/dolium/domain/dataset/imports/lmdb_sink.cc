@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "dolium/bytes/atomic_file.h"
 #include "dolium/bytes/folder.h"
 #include "dolium/bytes/location.h"
 #include "dolium/domain/dataset/imports/lmdb.h"
@@ -32,23 +33,18 @@ constexpr size_t kMostKeyBytes = 511;
 
 class LmdbSink final : public SampleSink {
  public:
-  LmdbSink(UniqueFd folder, std::string described, std::string path, bool force)
+  LmdbSink(UniqueFd folder, AtomicFile file, std::string described, std::string path,
+           bool force)
       : folder_(std::move(folder)),
+        file_(std::move(file)),
         described_(std::move(described)),
         path_(std::move(path)),
-        force_(force),
-        temporary_(MakeTemporaryName(BaseName(path_))) {}
-  ~LmdbSink() override {
-    environment_.reset();
-    if (!temporary_.empty()) unlinkat(folder_.get(), temporary_.c_str(), 0);
-  }
-  LmdbSink(const LmdbSink&) = delete;
-  LmdbSink& operator=(const LmdbSink&) = delete;
+        force_(force) {}
 
   Result<void> Start() {
     // The library has no way to open relative to a folder.
     DOLIUM_TRY(environment_,
-               LmdbEnvironment::Open(JoinPath(ParentPath(path_), temporary_),
+               LmdbEnvironment::Open(JoinPath(ParentPath(path_), file_.temporary()),
                                      MDB_NOLOCK | MDB_NOSYNC, kFirstMapBytes));
     DOLIUM_TRY_VOID(environment_->Begin(0));
     const int status = mdb_dbi_open(environment_->transaction(), nullptr, 0, &database_);
@@ -195,22 +191,16 @@ class LmdbSink final : public SampleSink {
       return LmdbError(status, "cannot write to the disk");
     }
     environment_.reset();
-    const std::string name(BaseName(path_));
-    const int fd = folder_.get();
-    const unsigned flags = force_ ? 0 : RENAME_NOREPLACE;
-    if (renameat2(fd, temporary_.c_str(), fd, name.c_str(), flags) != 0) {
-      if (errno == EEXIST) return Exists("is there already");
-      return SystemError(errno, "cannot rename the temporary");
-    }
-    temporary_.clear();
-    return SyncFd(fd);
+    DOLIUM_TRY_VOID(file_.Rename(BaseName(path_), force_ ? AtomicFile::IfThere::kReplace
+                                                         : AtomicFile::IfThere::kRefuse));
+    return SyncFd(folder_.get());
   }
 
   const UniqueFd folder_;
+  AtomicFile file_;  // which the library opens again, by its name
   const std::string described_;
   const std::string path_;  // of the file to come
   const bool force_;
-  std::string temporary_;  // base name; empty once it is gone
   std::unique_ptr<LmdbEnvironment> environment_;
   MDB_dbi database_ = 0;
   std::vector<Entry> batch_;
@@ -237,8 +227,10 @@ Result<std::unique_ptr<SampleSink>> CreateLmdb(const std::string& path,
   }
   auto folder = MakeFolder(AT_FDCWD, ParentPath(file), /*sync=*/true);
   if (!folder) return std::move(folder).error().Within(described);
-  auto sink =
-      std::make_unique<LmdbSink>(*std::move(folder), described, file, options.force);
+  DOLIUM_TRY(AtomicFile atomic,
+             AtomicFile::Create(folder->get(), BaseName(file)).Within(described));
+  auto sink = std::make_unique<LmdbSink>(*std::move(folder), std::move(atomic), described,
+                                         file, options.force);
   DOLIUM_TRY_VOID(sink->Start().Within(described));
   return sink;
 }

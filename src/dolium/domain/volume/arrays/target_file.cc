@@ -1,7 +1,6 @@
 #include "dolium/domain/volume/arrays/target_file.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,67 +23,42 @@ Result<std::unique_ptr<TargetFile>> TargetFile::Create(const std::string& path,
   if (!local) return Unsupported(fmt::format("{}: not a local file", described));
   auto folder = MakeFolder(AT_FDCWD, ParentPath(*local), /*sync=*/true);
   if (!folder) return std::move(folder).error().Within(described);
-  std::unique_ptr<TargetFile> file(new TargetFile(
-      std::move(described), std::string(BaseName(*local)), force, *std::move(folder)));
-  DOLIUM_TRY_VOID(file->CheckTarget().Within(file->path_));
-  DOLIUM_TRY_VOID(file->CreateTemporary().Within(file->path_));
-  return file;
+  std::string name(BaseName(*local));
+  auto file = [&]() -> Result<AtomicFile> {
+    DOLIUM_TRY([[maybe_unused]] const auto mode, CheckTarget(folder->get(), name, force));
+    return AtomicFile::Create(folder->get(), name);
+  }();
+  if (!file) return std::move(file).error().Within(described);
+  return std::unique_ptr<TargetFile>(new TargetFile(std::move(described), std::move(name),
+                                                    force, *std::move(folder),
+                                                    *std::move(file)));
 }
 
-Result<void> TargetFile::CheckTarget() {
+Result<std::optional<mode_t>> TargetFile::CheckTarget(int folder, const std::string& name,
+                                                      bool force) {
   struct stat status{};
-  if (fstatat(folder_.get(), name_.c_str(), &status, 0) != 0) {
-    if (errno == ENOENT) return {};
+  if (fstatat(folder, name.c_str(), &status, 0) != 0) {
+    if (errno == ENOENT) return std::nullopt;
     return SystemError(errno, "cannot look up");
   }
   if (!S_ISREG(status.st_mode)) return Exists("is there, and no regular file");
-  if (!force_) return Exists("is there already");
-  // A file that takes another's place is as readable as that was.
-  if (file_) fchmod(file_.get(), status.st_mode & 0777);
-  return {};
-}
-
-Result<void> TargetFile::CreateTemporary() {
-  temporary_ = MakeTemporaryName(name_);
-  file_ = UniqueFd(RetryOnSignal([&] {
-    return openat(folder_.get(), temporary_.c_str(),
-                  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  }));
-  if (!file_) {
-    temporary_.clear();
-    return SystemError(errno, "cannot create a temporary beside it");
-  }
-  // Shows those who clean up that the writer lives; some file systems have no locks.
-  RetryOnSignal([&] { return flock(file_.get(), LOCK_EX); });
-  return {};
-}
-
-TargetFile::~TargetFile() {
-  if (!temporary_.empty()) unlinkat(folder_.get(), temporary_.c_str(), 0);
+  if (!force) return Exists("is there already");
+  return status.st_mode & 0777;
 }
 
 Result<void> TargetFile::WriteAt(uint64_t offset, BytesView bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = RetryOnSignal([&] {
-      return pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    });
-    if (done < 0) return SystemError(errno, "cannot write").Within(path_);
-    offset += static_cast<uint64_t>(done);
-    bytes = bytes.subspan(static_cast<size_t>(done));
-  }
-  return {};
+  return file_.WriteAt(offset, bytes).Within(path_);
 }
 
 Result<void> TargetFile::Commit() { return CommitSteps().Within(path_); }
 
 Result<void> TargetFile::CommitSteps() {
-  DOLIUM_TRY_VOID(SyncFd(file_.get()));
+  DOLIUM_TRY_VOID(file_.Sync());
   DOLIUM_TRY(const FolderLock lock, FolderLock::Take(folder_.get()));
-  DOLIUM_TRY_VOID(CheckTarget());
-  if (renameat(folder_.get(), temporary_.c_str(), folder_.get(), name_.c_str()) != 0) {
-    return SystemError(errno, "cannot rename the temporary");
-  }
-  temporary_.clear();
+  DOLIUM_TRY(const auto mode, CheckTarget(folder_.get(), name_, force_));
+  // A file that takes another's place is as readable as that was.
+  if (mode) fchmod(file_.fd(), *mode);
+  DOLIUM_TRY_VOID(file_.Rename(name_));
   return SyncFd(folder_.get());
 }
 
