@@ -195,6 +195,7 @@ def test_56_random_access_beats_tar(claims):
             theirs = [tar.extractfile(members[f"{key}.image.jpg"]).read() for key in keys]
 
     assert ours == theirs == [samples[key]["image.jpg"] for key in keys]
+    assert len(requests) <= 1 + len(keys)  # the tail, and each record once
     assert len(requests) * 10 < counted.reads
     assert our_bytes < counted.bytes
 

@@ -27,6 +27,8 @@ constexpr uint64_t kHeaderBytes = 4096;
 constexpr uint64_t kBytesAtOnce = uint64_t{8} << 20;
 // More dictionaries than this are no use to anybody.
 constexpr size_t kMaxDictionaries = 64;
+// A record that is kept between Find() and Read() of a remote shard takes no more.
+constexpr size_t kFoundLimit = size_t{1} << 20;
 
 bool BeginsLikeRecord(BytesView bytes) {
   return bytes.size() >= 16 &&
@@ -243,7 +245,23 @@ Result<void> Shard::VisitBlocks(
   return {};
 }
 
+void Shard::KeepFound(uint64_t number, const Bytes& block) const {
+  if (is_mapped() || block.size() > kFoundLimit) return;
+  const std::lock_guard hold(found_mutex_);
+  found_ = FoundBlock{number, block};
+}
+
+std::optional<Bytes> Shard::TakeFound(uint64_t number) const {
+  if (is_mapped()) return std::nullopt;
+  const std::lock_guard hold(found_mutex_);
+  if (!found_ || found_->number != number) return std::nullopt;
+  std::optional<Bytes> block(std::move(found_->block));
+  found_.reset();
+  return block;
+}
+
 Result<Record> Shard::Read(uint64_t number) const {
+  if (auto found = TakeFound(number)) return Parse(number, *std::move(found));
   DOLIUM_TRY(Bytes block, ReadBlock(number));
   return Parse(number, std::move(block));
 }
@@ -311,7 +329,9 @@ Result<std::vector<uint64_t>> Shard::FindAll(std::string_view key) const {
   std::vector<uint64_t> found;
   for (const uint64_t number : candidates) {
     DOLIUM_TRY(const Record record, Read(number));
-    if (record.key() == key) found.push_back(number);
+    if (record.key() != key) continue;
+    if (found.empty()) KeepFound(number, record.block());
+    found.push_back(number);
   }
   return found;
 }

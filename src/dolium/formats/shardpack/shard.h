@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -154,6 +155,18 @@ class Shard {
   Bytes index_;
   Result<std::vector<Section>> sections_ = std::vector<Section>();
   std::optional<Stat> stat_;
+
+  // The record that the last Find() of a remote shard read to compare its key: most
+  // callers read it next.
+  struct FoundBlock {
+    uint64_t number = 0;
+    Bytes block;
+  };
+  void KeepFound(uint64_t number, const Bytes& block) const;
+  std::optional<Bytes> TakeFound(uint64_t number) const;
+
+  mutable std::mutex found_mutex_;
+  mutable std::optional<FoundBlock> found_;
 
   Once<KeyIndex> keys_;
   Once<std::optional<EntryIndex>> entries_;
