@@ -31,6 +31,8 @@ LAYERS = [
 LEAVES = {"apps", "python"}  # nothing may include these; they do not include each other
 APPS = ("cli", "server")  # folders of apps/, which is their include root
 
+GENERATED = {"fuzz_targets.inc"}  # by the build
+
 # Which faces may include the headers of which formats. Folders, and then files that bind a
 # format's own values; the files under "to be moved" do so for want of something below. This
 # list only gets shorter.

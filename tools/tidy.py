@@ -81,10 +81,8 @@ def main(arguments):
     # Sources of a library that are compiled along are not ours, wherever it is installed.
     entries = [e for e in entries if pathlib.Path(e["file"]).is_relative_to(ROOT)]
     entries = [e for e in entries if "site-packages" not in e["file"]]
-    chosen = [e for e in entries if not NOT_CHECKED.search(e["file"])]
-    if word:
-        names = {e["file"]: [e["file"], *map(str, headers.get(e.get("output"), []))] for e in chosen}
-        chosen = [e for e in chosen if any(word in x for x in names[e["file"]] if x.endswith(".cc"))]
+    entries = [e for e in entries if not pathlib.Path(e["file"]).is_relative_to(build)]
+    chosen = [e for e in entries if not NOT_CHECKED.search(e["file"]) and word in e["file"]]
     for entry in chosen:
         files = files_of(pathlib.Path(entry["file"]), includes)
         stamp = cache / key_of(entry, files, common, contents)

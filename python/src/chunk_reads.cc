@@ -15,6 +15,7 @@
 #include "dolium/base/parallel.h"
 #include "dolium/codec/codec.h"
 #include "dolium/container/entry_error.h"
+#include "dolium/ops/read_key.h"
 #include "python/src/arguments.h"
 #include "python/src/errors.h"
 
@@ -39,10 +40,6 @@ constexpr int kBatchAttempts = 3;
 constexpr size_t kChunkBytesWorthThreads = size_t{1} << 20;
 
 constexpr size_t kBytesWorthPopulating = size_t{128} << 10;
-
-bool IsReplaced(const Error& error) {
-  return error.code == ErrorCode::kConflict || error.code == ErrorCode::kNotFound;
-}
 
 Error AboutChunk(const ShardReader& reader, const ChunkRef& chunk, uint64_t id,
                  Error error) {
