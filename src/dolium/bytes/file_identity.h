@@ -26,7 +26,7 @@ class FileIdentity {
   Generation ToGeneration() const;
   // Whether `generation` is ToGeneration(), without making one.
   bool Is(const Generation& generation) const;
-  ObjectInfo ToInfo() const { return {size(), ToGeneration()}; }
+  ObjectInfo ToInfo() const { return {size(), ToGeneration(), modified()}; }
 
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 

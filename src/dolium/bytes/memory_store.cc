@@ -1,5 +1,6 @@
 #include "dolium/bytes/memory_store.h"
 
+#include <chrono>
 #include <cstring>
 
 #include "dolium/bytes/slice_check.h"
@@ -39,7 +40,7 @@ std::optional<MemoryStore::Object> MemoryStore::Find(std::string_view object) co
 Result<std::optional<ObjectInfo>> MemoryStore::Stat(std::string_view object) const {
   const auto found = Find(object);
   if (!found) return std::nullopt;
-  return ObjectInfo{found->bytes.size(), found->generation};
+  return ObjectInfo{found->bytes.size(), found->generation, found->modified};
 }
 
 Result<void> MemoryStore::List(std::string_view folder, const ListVisitor& visit) const {
@@ -110,7 +111,10 @@ Result<Generation> MemoryStore::Publish(const std::string& object, Bytes bytes,
   if (found != objects_.end()) current = found->second.generation;
   DOLIUM_TRY_VOID(CheckPrecondition(precondition, current).Within(Describe(object)));
   Generation generation{std::to_string(++last_generation_)};
-  objects_[object] = Object{std::move(bytes), generation};
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  objects_[object] =
+      Object{std::move(bytes), generation,
+             std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
   return generation;
 }
 

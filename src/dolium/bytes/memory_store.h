@@ -45,6 +45,7 @@ class MemoryStore final : public Store {
   struct Object {
     Bytes bytes;
     Generation generation;
+    int64_t modified = 0;
   };
 
   std::optional<Object> Find(std::string_view object) const;

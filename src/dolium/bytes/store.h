@@ -32,6 +32,9 @@ struct Generation {
 struct ObjectInfo {
   uint64_t size = 0;
   Generation generation;
+  // When it was committed, in nanoseconds since 1970 by the clock of the store. Stat()
+  // gives it where the store knows; a cleaner leaves alone what has no age.
+  std::optional<int64_t> modified = {};
 };
 
 // One range to read, and the place for its bytes. The caller owns the place.

@@ -1,6 +1,7 @@
 #include "dolium/bytes/testing/object_service.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -38,7 +39,8 @@ ObjectService::Answer ObjectService::Head(const std::string& key) {
   const std::lock_guard lock(mutex_);
   const auto found = objects_.find(key);
   if (found == objects_.end()) return Status(404);
-  return {200, found->second.etag, found->second.bytes.size(), {}};
+  return {
+      200, found->second.etag, found->second.bytes.size(), {}, found->second.modified};
 }
 
 ObjectService::Answer ObjectService::Get(const std::string& key,
@@ -71,7 +73,10 @@ ObjectService::Answer ObjectService::Store(const std::string& key, Bytes bytes,
     if (found->second.etag != *condition.if_match) return Status(412);
   }
   Answer answer{200, etag, bytes.size(), {}};
-  objects_[key] = Object{std::move(bytes), std::move(etag)};
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  objects_[key] =
+      Object{std::move(bytes), std::move(etag),
+             std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
   return answer;
 }
 

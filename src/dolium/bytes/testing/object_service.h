@@ -26,6 +26,7 @@ class ObjectService {
     std::string etag;
     uint64_t total_size = 0;  // of the whole object
     Bytes body;               // of a GET; the upload id of CreateUpload
+    int64_t modified = 0;     // of a HEAD; nanoseconds since 1970
   };
 
   // `If-None-Match: *`, `If-Match: etag`, or neither.
@@ -73,6 +74,7 @@ class ObjectService {
   struct Object {
     Bytes bytes;
     std::string etag;
+    int64_t modified = 0;
   };
   struct Upload {
     std::string key;

@@ -115,7 +115,7 @@ Result<std::optional<ObjectInfo>> ObjectStoreDouble::Stat(std::string_view objec
   const ObjectService::Answer answer = service_.Head(std::string(object));
   if (answer.status == 404) return std::nullopt;
   if (answer.status != 200) return ErrorFor(answer.status, object);
-  return ObjectInfo{answer.total_size, {answer.etag}};
+  return ObjectInfo{answer.total_size, {answer.etag}, answer.modified};
 }
 
 Result<void> ObjectStoreDouble::List(std::string_view folder,

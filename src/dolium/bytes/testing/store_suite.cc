@@ -99,6 +99,14 @@ TEST_P(StoreSuite, ShowsAnObjectOnlyOnceCommitted) {
   EXPECT_EQ(Get("set/one"), "hello, world");
 }
 
+TEST_P(StoreSuite, TellsWhenAnObjectWasCommitted) {
+  Put("one", "first");
+  const auto info = store().Stat("one");
+  ASSERT_TRUE(info && info->has_value());
+  ASSERT_TRUE((*info)->modified.has_value());
+  EXPECT_GT(*(*info)->modified, 0);
+}
+
 TEST_P(StoreSuite, KeepsTheOldBytesWhileNewOnesAreWritten) {
   Put("one", "old");
   auto writer = store().Begin("one");
