@@ -103,7 +103,8 @@ Result<void> ListAllNames(const Context& context, const cas::CasStore& store) {
       context.terminal.Line(name);
       continue;
     }
-    DOLIUM_TRY(const auto latest, cas::ReadVersionFile(files.back(), name));
+    DOLIUM_TRY(const auto latest,
+               cas::ReadVersionFile(store.layout(), files.back(), name));
     if (context.terminal.json()) {
       Json json = {{"versions", files.size()}};
       json.update(VersionMembers(latest));

@@ -4,9 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "dolium/bytes/file_identity.h"
 #include "dolium/bytes/folder_swap.h"
-#include "dolium/domain/cas/files.h"
 #include "dolium/formats/xet/mdb_lookup.h"
 
 namespace dolium::cas {
@@ -19,16 +17,17 @@ uint64_t Now() { return static_cast<uint64_t>(time(nullptr)); }
 
 Result<std::shared_ptr<const MappedShard>> OpenShard(const Layout& layout,
                                                      const xet::Hash& name) {
-  const std::string path = layout.shard(name);
-  auto bytes = MapFile(path);
+  const std::string object = layout.shard(name);
+  auto bytes = layout.objects().Load(object);
   if (!bytes) {
     if (bytes.error().code == ErrorCode::kNotFound) {
       return std::shared_ptr<const MappedShard>();
     }
     return std::move(bytes).error();
   }
-  DOLIUM_TRY(const auto view, xet::ShardView::Open(*bytes).Within(path));
-  if (!view.key().is_zero()) return Corrupt(fmt::format("{}: is keyed", path));
+  const std::string described = layout.objects().Describe(object);
+  DOLIUM_TRY(const auto view, xet::ShardView::Open(*bytes).Within(described));
+  if (!view.key().is_zero()) return Corrupt(fmt::format("{}: is keyed", described));
   return std::make_shared<const MappedShard>(MappedShard{name, *std::move(bytes), view});
 }
 
@@ -44,7 +43,7 @@ Result<std::shared_ptr<Catalog>> Catalog::Open(const Layout& layout) {
 
 Result<std::vector<xet::Hash>> Catalog::ShardNames() const {
   std::vector<xet::Hash> names;
-  DOLIUM_TRY(const auto files, SortedFolder(layout_.shards()));
+  DOLIUM_TRY(const auto files, layout_.objects().List(layout_.shards()));
   for (const std::string& file : files) {
     if (const auto hash = HashOfFileName(file, ".mdb")) names.push_back(*hash);
   }
@@ -98,14 +97,15 @@ Result<size_t> Catalog::AddShards(Index& index, std::map<xet::Hash, uint32_t>& k
       ++count;
       continue;
     }
-    DOLIUM_TRY(const auto status, StatusOf(layout_.shard(name)));
-    if (status) missing.emplace(ModifiedNanoseconds(*status), name);
+    DOLIUM_TRY(const auto info, layout_.objects().Stat(layout_.shard(name)));
+    if (info) missing.emplace(info->modified.value_or(0), name);
   }
   for (const auto& [modified, name] : missing) {
     const auto shard = Shard(name);
     if (!shard && !IsDamagedShard(shard.error())) return shard.error();
     if (!shard || !*shard || (*shard)->view.IsExpired(Now())) continue;
-    const auto added = index.Add(name, (*shard)->view).Within(layout_.shard(name));
+    const auto added = index.Add(name, (*shard)->view)
+                           .Within(layout_.objects().Describe(layout_.shard(name)));
     if (!added && !IsDamagedShard(added.error())) return added.error();
     if (added) ++count;
   }
@@ -144,7 +144,8 @@ Result<void> Catalog::Refresh(std::string_view lease) {
 Result<std::optional<FoundFile>> Catalog::FindIn(std::shared_ptr<const MappedShard> shard,
                                                  const xet::Hash& hash) const {
   DOLIUM_TRY(const auto block,
-             xet::FindFile(shard->view, hash).Within(layout_.shard(shard->name)));
+             xet::FindFile(shard->view, hash)
+                 .Within(layout_.objects().Describe(layout_.shard(shard->name))));
   if (!block) return std::nullopt;
   return FoundFile{std::move(shard), *block};
 }
@@ -159,9 +160,9 @@ Result<std::optional<FoundFile>> Catalog::FindFile(const xet::Hash& hash,
   }
   if (likely) {
     // A shard that is unlinked stays mapped: its files may be in another one by now.
-    DOLIUM_TRY(const auto status, StatusOf(layout_.shard(*likely)));
+    DOLIUM_TRY(const bool is_there, layout_.objects().IsThere(layout_.shard(*likely)));
     const auto shard = Shard(*likely);
-    if (status && shard && *shard) {
+    if (is_there && shard && *shard) {
       auto found = FindIn(*shard, hash);
       if (found && *found && (!accept || accept(**found))) return found;
       if (!found) likely.reset();  // To be reported if no other shard has the file.

@@ -18,7 +18,7 @@
 
 namespace dolium::cas {
 
-// A shard that lies in a memory map.
+// A shard in memory; in a memory map if it is local.
 struct MappedShard {
   xet::Hash name;
   Bytes bytes;

@@ -1,8 +1,5 @@
 #include "dolium/domain/cas/check.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -16,7 +13,6 @@
 #include "dolium/base/crc32c.h"
 #include "dolium/base/parallel.h"
 #include "dolium/bytes/store.h"
-#include "dolium/domain/cas/files.h"
 #include "dolium/domain/cas/xorb_seal.h"
 #include "dolium/formats/xet/mdb_check.h"
 #include "dolium/formats/xet/xorb_record.h"
@@ -36,7 +32,11 @@ class Checker {
  public:
   Checker(const CasStore& store, const CheckOptions& options,
           const FindingVisitor& visitor)
-      : store_(store), options_(options), layout_(store.layout()), visitor_(visitor) {}
+      : store_(store),
+        options_(options),
+        layout_(store.layout()),
+        objects_(layout_.objects()),
+        visitor_(visitor) {}
 
   Result<CheckReport> Run() {
     DOLIUM_TRY(lease_, store_.TakeLease());
@@ -61,38 +61,38 @@ class Checker {
   }
 
   void CheckMarker() {
-    const auto marker = ReadWholeFile(layout_.marker(), kMarkerReadLimit);
+    const auto marker = objects_.ReadSmall(layout_.marker(), kMarkerReadLimit);
     if (!marker || AsText(*marker) != MarkerText()) {
-      Report("marker", layout_.marker(), "", "not the marker of a store of version 1");
+      Report("marker", objects_.Describe(layout_.marker()), "",
+             "not the marker of a store of version 1");
     }
   }
 
   Result<void> CheckXorbs() {
-    std::vector<std::string> paths;
-    DOLIUM_TRY(const auto folders, SortedFolder(layout_.xorbs()));
+    std::vector<xet::Hash> names;
+    DOLIUM_TRY(const auto folders, objects_.List(layout_.xorbs()));
     for (const std::string& folder : folders) {
-      const std::string path = fmt::format("{}/{}", layout_.xorbs(), folder);
-      DOLIUM_TRY(const auto files, SortedFolder(path));
+      const std::string path = JoinPath(layout_.xorbs(), folder);
+      DOLIUM_TRY(const auto files, objects_.List(path));
       for (const std::string& file : files) {
-        const std::string full = fmt::format("{}/{}", path, file);
+        const std::string object = JoinPath(path, file);
         const auto hash = HashOfFileName(file, ".xorb");
-        if (!hash || layout_.xorb(*hash) != full) {
-          Report("orphan", full, "", "not the name of a xorb");
+        if (!hash || layout_.xorb(*hash) != object) {
+          Report("orphan", objects_.Describe(object), "", "not the name of a xorb");
         } else {
-          paths.push_back(full);
+          names.push_back(*hash);
         }
       }
     }
     return ParallelFor(
-        paths.size(), options_.jobs,
+        names.size(), options_.jobs,
         [&](size_t i) -> Result<void> {
-          DOLIUM_TRY_VOID(CheckXorb(
-              paths[i], *HashOfFileName(paths[i].substr(paths[i].size() - 69), ".xorb")));
+          DOLIUM_TRY_VOID(CheckXorb(names[i]));
           const std::lock_guard hold(mutex_);
           ++report_.xorbs;
           if (options_.progress) {
             options_.progress({.entries = report_.xorbs,
-                               .total_entries = paths.size(),
+                               .total_entries = names.size(),
                                .bytes = report_.bytes});
           }
           return {};
@@ -100,9 +100,10 @@ class Checker {
         options_.stop);
   }
 
-  Result<void> CheckXorb(const std::string& path, const xet::Hash& hash) {
-    DOLIUM_TRY(const auto before, StatusOf(path));
-    const auto xorb = OpenXorbFile(path, hash);
+  Result<void> CheckXorb(const xet::Hash& hash) {
+    const std::string object = layout_.xorb(hash);
+    DOLIUM_TRY(const auto before, objects_.Stat(object));
+    const auto xorb = OpenXorb(objects_, object, hash);
     bool is_damaged = false;
     if (xorb) {
       is_damaged = options_.deep && !CheckChunks(*xorb);
@@ -110,33 +111,26 @@ class Checker {
       if (xorb.error().code == ErrorCode::kNotFound) return {};  // Collected meanwhile.
       is_damaged = xorb.error().code == ErrorCode::kCorrupt ||
                    xorb.error().code == ErrorCode::kUnsupported;
-      Report("xorb", path, "", xorb.error().message);
+      Report("xorb", objects_.Describe(object), "", xorb.error().message);
       const std::lock_guard hold(mutex_);
       damage_[hash].is_whole = true;
     }
-    if (is_damaged) return Quarantine(path, before);
+    if (is_damaged) return Quarantine(object, before);
     return {};
   }
 
-  // Moves what was found damaged, unless it is another file by now.
-  Result<void> Quarantine(const std::string& path,
-                          const std::optional<struct stat>& before) {
+  // Moves what was found damaged, unless it is another object by now. With a new time,
+  // for gc, which removes it some time after nothing needs it any more.
+  Result<void> Quarantine(const std::string& object,
+                          const std::optional<ObjectInfo>& before) {
     if (!options_.quarantine || !before) return {};
-    DOLIUM_TRY_VOID(MakeFolderAt(layout_.quarantine()));
+    DOLIUM_TRY_VOID(objects_.MakeFolder(layout_.quarantine()));
     DOLIUM_TRY(const StoreLock lock, StoreLock::Exclusive(layout_));
-    DOLIUM_TRY(const auto now, StatusOf(path));
-    if (!now || now->st_ino != before->st_ino || now->st_dev != before->st_dev) return {};
-    const std::string target =
-        fmt::format("{}{}", layout_.quarantine(), path.substr(path.rfind('/')));
-    // For gc, which removes it some time after nothing needs it any more.
-    if (utimensat(AT_FDCWD, path.c_str(), nullptr, 0) != 0 ||
-        rename(path.c_str(), target.c_str()) != 0) {
-      return SystemError(errno, fmt::format("cannot rename to {}", target)).Within(path);
-    }
-    DOLIUM_TRY_VOID(SyncFolderAt(layout_.quarantine()));
-    DOLIUM_TRY_VOID(SyncFolderAt(ParentPath(path)));
+    DOLIUM_TRY(
+        const bool was_moved,
+        objects_.Move(object, *before, JoinPath(layout_.quarantine(), BaseName(object))));
     const std::lock_guard hold(mutex_);
-    ++report_.quarantined;
+    if (was_moved) ++report_.quarantined;
     return {};
   }
 
@@ -152,7 +146,7 @@ class Checker {
       const ByteRange range = index.records(i, i + 1);
       stored.resize(range.length);
       raw.resize(index.raw_size(i));
-      auto read = ReadAt(xorb.fd.get(), range.offset, stored);
+      auto read = xorb.object.Read(range.offset, stored);
       checksum = Crc32c(stored, checksum);
       if (read) read = ReadRecord(stored, decompressor, &index.chunks[i], raw);
       if (!read) {
@@ -173,23 +167,24 @@ class Checker {
   }
 
   Result<void> CheckShards() {
-    DOLIUM_TRY(const auto files, SortedFolder(layout_.shards()));
+    DOLIUM_TRY(const auto files, objects_.List(layout_.shards()));
     for (const std::string& file : files) {
       if (options_.stop.stop_requested()) return Cancelled();
-      const std::string path = fmt::format("{}/{}", layout_.shards(), file);
+      const std::string object = JoinPath(layout_.shards(), file);
+      const std::string path = objects_.Describe(object);
       const auto hash = HashOfFileName(file, ".mdb");
       if (!hash) {
         Report("orphan", path, "", "not the name of a shard");
         continue;
       }
-      DOLIUM_TRY(const auto before, StatusOf(path));
-      const auto bytes = MapFile(path);
+      DOLIUM_TRY(const auto before, objects_.Stat(object));
+      const auto bytes = objects_.Load(object);
       if (!bytes && bytes.error().code == ErrorCode::kNotFound) continue;
       if (!bytes) return bytes.error();
       ++report_.shards;
       if (const xet::Hash found = xet::ChunkHash(*bytes); found != *hash) {
         Report("shard", path, "", fmt::format("its bytes give {}", ToString(found)));
-        DOLIUM_TRY_VOID(Quarantine(path, before));
+        DOLIUM_TRY_VOID(Quarantine(object, before));
         store_.catalog()->Forget(*hash);
         continue;
       }
@@ -197,7 +192,7 @@ class Checker {
       const auto checked = view ? CheckShard(*view) : Result<void>(view.error());
       if (checked) continue;
       Report("shard", path, "", checked.error().message);
-      DOLIUM_TRY_VOID(Quarantine(path, before));
+      DOLIUM_TRY_VOID(Quarantine(object, before));
       store_.catalog()->Forget(*hash);
     }
     return {};
@@ -249,12 +244,12 @@ class Checker {
   bool WasQuarantined(const xet::Hash& xorb) {
     const auto [known, is_new] = quarantined_.try_emplace(xorb, false);
     if (is_new) {
-      const auto status = StatusOf(layout_.xorb(xorb));
-      const auto is_there = [](const std::string& path) {
-        const auto found = StatusOf(path);
+      const auto in_place = objects_.IsThere(layout_.xorb(xorb));
+      const auto is_there = [&](const std::string& object) {
+        const auto found = objects_.IsThere(object);
         return found && *found;
       };
-      known->second = status && !*status &&
+      known->second = in_place && !*in_place &&
                       std::ranges::any_of(layout_.quarantined_xorb(xorb), is_there);
     }
     return known->second;
@@ -262,9 +257,9 @@ class Checker {
 
   // What is missing from a version that is gone is not damage: it was removed, and gc
   // came by.
-  static bool IsGone(const std::string& version) {
-    const auto status = StatusOf(version);
-    return status && !*status;
+  bool IsGone(const std::string& version) const {
+    const auto is_there = objects_.IsThere(version);
+    return is_there && !*is_there;
   }
 
   void CheckFile(const VersionFile& of, const std::string& object, const std::string& key,
@@ -284,26 +279,25 @@ class Checker {
   }
 
   Result<void> CheckVersions() {
-    DOLIUM_TRY(const auto folders, SortedFolder(layout_.names()));
+    DOLIUM_TRY(const auto folders, objects_.List(layout_.names()));
     for (const std::string& folder : folders) {
-      const std::string path = fmt::format("{}/{}", layout_.names(), folder);
       const auto name = UnescapeName(folder);
       if (!name) {
-        Report("orphan", path, "", "not the folder of a name");
+        Report("orphan", objects_.Describe(JoinPath(layout_.names(), folder)), "",
+               "not the folder of a name");
         continue;
       }
       DOLIUM_TRY(const auto files, ListVersionFiles(layout_, *name));
       for (const VersionFile& file : files) {
         if (options_.stop.stop_requested()) return Cancelled();
-        const auto version = ReadVersionFile(file, *name);
+        const auto version = ReadVersionFile(layout_, file, *name);
         if (!version && version.error().code == ErrorCode::kNotFound) continue;
         ++report_.versions;
         if (!version) {
+          const std::string path = objects_.Describe(file.path);
           std::string message = version.error().message;
-          if (message.starts_with(file.path + ": ")) {
-            message.erase(0, file.path.size() + 2);
-          }
-          Report("version", file.path, "", std::move(message));
+          if (message.starts_with(path + ": ")) message.erase(0, path.size() + 2);
+          Report("version", path, "", std::move(message));
           continue;
         }
         CheckVersion(file, *version);
@@ -341,6 +335,7 @@ class Checker {
   const CasStore& store_;
   const CheckOptions& options_;
   const Layout& layout_;
+  const Objects& objects_;
   const FindingVisitor& visitor_;
   std::unique_ptr<Lease> lease_;
   std::mutex mutex_;

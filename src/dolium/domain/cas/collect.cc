@@ -1,7 +1,6 @@
 #include "dolium/domain/cas/collect.h"
 
-#include <sys/stat.h>
-
+#include <algorithm>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "dolium/bytes/file_identity.h"
+#include "dolium/bytes/store.h"
 #include "dolium/domain/cas/files.h"
 #include "dolium/domain/cas/stat_cache.h"
 #include "dolium/formats/xet/mdb_sets.h"
@@ -28,7 +27,10 @@ constexpr uint64_t kJoinedAtOnce = uint64_t{64} << 20;
 class Collection {
  public:
   Collection(const CasStore& store, const CollectOptions& options)
-      : store_(store), options_(options), layout_(store.layout()) {}
+      : store_(store),
+        options_(options),
+        layout_(store.layout()),
+        objects_(layout_.objects()) {}
 
   Result<CollectReport> Run() {
     DOLIUM_TRY(lease_, store_.TakeLease(options_.stop));
@@ -85,7 +87,7 @@ class Collection {
       DOLIUM_TRY(const auto files, ListVersionFiles(layout_, name));
       for (const VersionFile& file : files) {
         if (!versions_.insert(file.path).second) continue;
-        const auto version = ReadVersionFile(file, name);
+        const auto version = ReadVersionFile(layout_, file, name);
         if (!version && version.error().code == ErrorCode::kNotFound) continue;
         if (!version) return Refuse(version.error());
         if (version->kind == VersionKind::kFile) {
@@ -95,8 +97,8 @@ class Collection {
         const auto marked = MarkTree(version->hash, files_);
         if (!marked) {
           // Removed while it was read.
-          DOLIUM_TRY(const auto status, StatusOf(file.path));
-          if (!status) continue;
+          DOLIUM_TRY(const bool is_there, objects_.IsThere(file.path));
+          if (!is_there) continue;
           return Refuse(marked.error().Within(version->reference()));
         }
         if (options_.progress) options_.progress({.entries = versions_.size()});
@@ -109,8 +111,8 @@ class Collection {
   // another gc.
   Result<bool> HasLostVersions() const {
     for (const std::string& path : versions_) {
-      DOLIUM_TRY(const auto status, StatusOf(path));
-      if (!status) return true;
+      DOLIUM_TRY(const bool is_there, objects_.IsThere(path));
+      if (!is_there) return true;
     }
     return false;
   }
@@ -136,12 +138,12 @@ class Collection {
     return {};
   }
 
-  // Whether there is a file for a xorb.
+  // Whether a xorb is there.
   Result<bool> IsThere(const xet::Hash& xorb) {
     const auto known = there_.find(xorb);
     if (known != there_.end()) return known->second;
-    DOLIUM_TRY(const auto status, StatusOf(layout_.xorb(xorb)));
-    return there_[xorb] = status.has_value();
+    DOLIUM_TRY(const bool is_there, objects_.IsThere(layout_.xorb(xorb)));
+    return there_[xorb] = is_there;
   }
 
   // Whether its footer can be read, too: a good one stays good.
@@ -149,7 +151,7 @@ class Collection {
     DOLIUM_TRY(const bool is_there, IsThere(xorb));
     if (!is_there) return false;
     if (readable_.contains(xorb)) return true;
-    const auto opened = OpenXorbFile(layout_.xorb(xorb), xorb);
+    const auto opened = OpenXorb(objects_, layout_.xorb(xorb), xorb);
     if (!opened && opened.error().code != ErrorCode::kCorrupt &&
         opened.error().code != ErrorCode::kUnsupported &&
         opened.error().code != ErrorCode::kNotFound) {
@@ -174,7 +176,7 @@ class Collection {
       if (!*shard) continue;
       DOLIUM_TRY_VOID(CheckBytes(**shard));
       const auto scanned = MarkXorbsOf(**shard);
-      if (!scanned) return Refuse(scanned.error().Within(layout_.shard(name)));
+      if (!scanned) return Refuse(scanned.error().Within(DescribeShard(name)));
       scanned_[name] = marked;
     }
     return {};
@@ -188,7 +190,7 @@ class Collection {
       checked_.insert(shard.name);
       return {};
     }
-    return Refuse(Corrupt(fmt::format("{}: its bytes give {}", layout_.shard(shard.name),
+    return Refuse(Corrupt(fmt::format("{}: its bytes give {}", DescribeShard(shard.name),
                                       ToString(found))));
   }
 
@@ -255,32 +257,35 @@ class Collection {
     return true;
   }
 
-  Result<bool> IsYoung(const std::string& path) const {
-    DOLIUM_TRY(const auto status, StatusOf(path));
-    return !status || ModifiedNanoseconds(*status) > oldest_kept_;
+  std::string DescribeShard(const xet::Hash& name) const {
+    return objects_.Describe(layout_.shard(name));
+  }
+
+  // What has no age is young.
+  bool IsYoung(const std::optional<ObjectInfo>& info) const {
+    return !info || !info->modified || *info->modified > oldest_kept_;
   }
 
   Result<void> ChooseXorbs() {
-    DOLIUM_TRY(const auto folders, SortedFolder(layout_.xorbs()));
+    DOLIUM_TRY(const auto folders, objects_.List(layout_.xorbs()));
     for (const std::string& folder : folders) {
-      const std::string path = fmt::format("{}/{}", layout_.xorbs(), folder);
-      DOLIUM_TRY(const auto files, SortedFolder(path));
+      const std::string path = JoinPath(layout_.xorbs(), folder);
+      DOLIUM_TRY(const auto files, objects_.List(path));
       for (const std::string& file : files) {
         const auto hash = HashOfFileName(file, ".xorb");
         if (!hash) continue;
         ++report_.xorbs;
         if (xorbs_.contains(*hash)) continue;
-        const std::string full = fmt::format("{}/{}", path, file);
-        DOLIUM_TRY(const bool is_young, IsYoung(full));
-        if (is_young) {
+        std::string object = JoinPath(path, file);
+        DOLIUM_TRY(const auto info, objects_.Stat(object));
+        if (IsYoung(info)) {
           ++report_.kept_young;
           continue;
         }
-        DOLIUM_TRY(const auto status, StatusOf(full));
         ++report_.removed_xorbs;
-        report_.removed_bytes += static_cast<uint64_t>(status->st_size);
+        report_.removed_bytes += info->size;
         dead_.insert(*hash);
-        dead_paths_.push_back(full);
+        dead_objects_.push_back(std::move(object));
       }
     }
     return {};
@@ -288,8 +293,8 @@ class Collection {
 
   Result<void> SweepXorbs() {
     if (options_.dry_run) return {};
-    for (const std::string& path : dead_paths_) {
-      DOLIUM_TRY([[maybe_unused]] const bool was_there, RemoveFile(path));
+    for (const std::string& object : dead_objects_) {
+      DOLIUM_TRY([[maybe_unused]] const bool was_there, objects_.Remove(object));
     }
     return {};
   }
@@ -298,12 +303,12 @@ class Collection {
   Result<void> SweepQuarantine() const {
     if (options_.dry_run) return {};
     for (const std::string& folder : layout_.quarantines()) {
-      DOLIUM_TRY(const auto files, SortedFolder(folder));
+      DOLIUM_TRY(const auto files, objects_.List(folder));
       for (const std::string& file : files) {
-        const std::string path = fmt::format("{}/{}", folder, file);
-        DOLIUM_TRY(const bool is_young, IsYoung(path));
-        if (is_young) continue;
-        DOLIUM_TRY([[maybe_unused]] const bool was_there, RemoveFile(path));
+        const std::string object = JoinPath(folder, file);
+        DOLIUM_TRY(const auto info, objects_.Stat(object));
+        if (IsYoung(info)) continue;
+        DOLIUM_TRY([[maybe_unused]] const bool was_there, objects_.Remove(object));
       }
     }
     return {};
@@ -355,7 +360,7 @@ class Collection {
       for (size_t i = 0; i < xorb.size(); ++i) info.chunks.push_back(xorb.chunk(i));
       return {};
     };
-    DOLIUM_TRY_VOID(shard.view.Scan(visitor).Within(layout_.shard(shard.name)));
+    DOLIUM_TRY_VOID(shard.view.Scan(visitor).Within(DescribeShard(shard.name)));
     return remains;
   }
 
@@ -363,7 +368,7 @@ class Collection {
     const xet::Hash name = xet::ChunkHash(bytes);
     DOLIUM_TRY(NewFile file, NewFile::Create(layout_, lease_->id()));
     DOLIUM_TRY_VOID(file.Append(bytes));
-    DOLIUM_TRY_VOID(file.Publish(layout_.shard(name)));
+    DOLIUM_TRY_VOID(objects_.Publish(std::move(file), layout_.shard(name)));
     DOLIUM_TRY(const auto shard, store_.catalog()->Shard(name));
     if (const auto index = store_.catalog()->index(); shard && index) {
       [[maybe_unused]] const auto added = index->Add(name, shard->view);
@@ -376,7 +381,7 @@ class Collection {
       [[maybe_unused]] const auto removed = index->Remove(shard->name, &shard->view);
     }
     DOLIUM_TRY([[maybe_unused]] const bool was_there,
-               RemoveFile(layout_.shard(shard->name)));
+               objects_.Remove(layout_.shard(shard->name)));
     store_.catalog()->Forget(shard->name);
     return {};
   }
@@ -389,8 +394,8 @@ class Collection {
       if (pins_.Has(Pin::kShard, name)) continue;
       DOLIUM_TRY(const auto shard, store_.catalog()->Shard(name));
       if (!shard) continue;
-      DOLIUM_TRY(const bool is_young, IsYoung(layout_.shard(name)));
-      DOLIUM_TRY(Remains remains, RemainsOf(*shard, is_young));
+      DOLIUM_TRY(const auto info, objects_.Stat(layout_.shard(name)));
+      DOLIUM_TRY(Remains remains, RemainsOf(*shard, IsYoung(info)));
       const uint64_t expiry =
           shard->view.footer() ? shard->view.footer()->expiry : xet::kNeverExpires;
       if (remains.files.empty() && remains.xorbs.empty()) {
@@ -454,18 +459,16 @@ class Collection {
   // Names without versions, and what was remembered for them.
   Result<void> SweepNames() const {
     if (options_.dry_run) return {};
-    DOLIUM_TRY(const auto folders, SortedFolder(layout_.names()));
+    DOLIUM_TRY(auto folders, objects_.List(layout_.names()));
     for (const std::string& folder : folders) {
-      const std::string path = fmt::format("{}/{}", layout_.names(), folder);
-      DOLIUM_TRY(const bool is_young, IsYoung(path));
-      if (!is_young) DOLIUM_TRY_VOID(ForgetName(path));
+      DOLIUM_TRY_VOID(
+          ForgetName(layout_, JoinPath(layout_.names(), folder), oldest_kept_));
     }
+    DOLIUM_TRY(folders, objects_.List(layout_.names()));
     DOLIUM_TRY(const auto seen, SortedFolder(layout_.seen()));
     for (const std::string& file : seen) {
       const std::string name = file.substr(0, file.find(kSeenAligned));
-      DOLIUM_TRY(const auto status,
-                 StatusOf(fmt::format("{}/{}", layout_.names(), name)));
-      if (status) continue;
+      if (std::ranges::binary_search(folders, name)) continue;
       DOLIUM_TRY([[maybe_unused]] const bool was_there,
                  RemoveFile(fmt::format("{}/{}", layout_.seen(), file)));
     }
@@ -475,6 +478,7 @@ class Collection {
   const CasStore& store_;
   const CollectOptions& options_;
   const Layout& layout_;
+  const Objects& objects_;
   std::unique_ptr<Lease> lease_;
   LivePins pins_;
   int64_t oldest_kept_ = 0;
@@ -490,7 +494,7 @@ class Collection {
   std::unordered_map<xet::Hash, size_t, xet::HashOfHash> scanned_;
   std::unordered_map<xet::Hash, bool, xet::HashOfHash> there_;  // xorbs
   HashSet readable_;                                            // of them
-  std::vector<std::string> dead_paths_;
+  std::vector<std::string> dead_objects_;
   CollectReport report_;
 };
 

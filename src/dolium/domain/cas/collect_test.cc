@@ -120,8 +120,8 @@ TEST_F(CollectTest, ForgetsTheDead) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    auto lease = Lease::Take(Layout(path("store")));
-    auto file = NewFile::Create(Layout(path("store")), (*lease)->id());
+    auto lease = Lease::Take(*Layout::Local(path("store")));
+    auto file = NewFile::Create(*Layout::Local(path("store")), (*lease)->id());
     _exit(lease && file && file->Append(AsBytes("rest")) ? 0 : 1);
   }
   int status = 0;

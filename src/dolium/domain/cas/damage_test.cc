@@ -52,7 +52,7 @@ class DamageTest : public StoreTest {
     std::filesystem::rename(file + ".new", file);
   }
   Version Latest(std::string_view name) const {
-    return *FindVersion(Layout(path("store")), *ParseReference(name));
+    return *FindVersion(*Layout::Local(path("store")), *ParseReference(name));
   }
   // The kinds of all findings, each with its key.
   std::vector<std::string> Findings(const CheckOptions& options,
@@ -75,8 +75,8 @@ class DamageTest : public StoreTest {
   }
   void Reindex() {
     store_.reset();
-    const auto lease = *Lease::Take(Layout(path("store")));
-    const auto shards = MakeIndexAnew(Layout(path("store")), lease->id());
+    const auto lease = *Lease::Take(*Layout::Local(path("store")));
+    const auto shards = MakeIndexAnew(*Layout::Local(path("store")), lease->id());
     EXPECT_TRUE(shards) << shards.error().message;
   }
 };
@@ -190,7 +190,7 @@ TEST_F(DamageTest, ExpiredShardsDoNotDeduplicate) {
   }));
   const xet::Hash name = xet::ChunkHash(expired);
   std::filesystem::remove(shard);
-  WriteText(Layout(path("store")).shard(name), AsText(expired));
+  WriteText(Layout::Local(path("store"))->shard(name), AsText(expired));
   const xet::Hash chunk = (*xet::ChunkAndHash(AsBytes(text)))[0].hash;
   Reindex();
   store_ = Reopen();
@@ -352,7 +352,7 @@ TEST_F(DamageTest, SessionShardsTellOfWrittenXorbs) {
 TEST_F(DamageTest, GcRemovesShardsThatTellOfNothing) {
   PutText("file", RandomText(100'000, 13));
   const ByteVector empty = *xet::WriteShard({}, {}, {});
-  WriteText(Layout(path("store")).shard(xet::ChunkHash(empty)), AsText(empty));
+  WriteText(Layout::Local(path("store"))->shard(xet::ChunkHash(empty)), AsText(empty));
   const auto report = CollectGarbage(*store_, {.grace = seconds(0)});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->removed_shards, 1u);

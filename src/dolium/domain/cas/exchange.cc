@@ -96,7 +96,7 @@ Result<bool> CopyXorb(const OpenedXorb& xorb, FileStore& target, const std::stri
   ByteVector segment;
   for (uint64_t offset = 0; offset < size; offset += segment.size()) {
     segment.resize(std::min<uint64_t>(kCopyBytes, size - offset));
-    DOLIUM_TRY_VOID(ReadAt(xorb.fd.get(), offset, segment).Within(xorb.path));
+    DOLIUM_TRY_VOID(xorb.object.Read(offset, segment).Within(xorb.path));
     DOLIUM_TRY_VOID(stream.Write(segment).Within(xorb.path));
     DOLIUM_TRY_VOID(writer->Append(segment));
   }
@@ -124,7 +124,7 @@ Result<std::string> FindXorb(const std::string& folder, const xet::Hash& hash) {
 
 // Whether the store has a xorb, all of which is good.
 Result<bool> HasXorb(const Layout& layout, const xet::Hash& hash) {
-  const auto object = MapFile(layout.xorb(hash));
+  const auto object = layout.objects().Load(layout.xorb(hash));
   if (!object && object.error().code == ErrorCode::kNotFound) return false;
   if (!object) return object.error();
   return VerifyXorb(*object, &hash).has_value();
@@ -137,8 +137,8 @@ Result<bool> TakeXorb(const CasStore& store, Lease& lease, const xet::Hash& hash
   const Layout& layout = store.layout();
   {
     DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout));
-    DOLIUM_TRY(const auto there, StatusOf(layout.xorb(hash)));
-    if (there) DOLIUM_TRY_VOID(lease.Note(Pin::kXorb, hash));
+    DOLIUM_TRY(const bool is_there, layout.objects().IsThere(layout.xorb(hash)));
+    if (is_there) DOLIUM_TRY_VOID(lease.Note(Pin::kXorb, hash));
   }
   DOLIUM_TRY(const bool is_there, HasXorb(layout, hash));
   if (is_there) return false;
@@ -161,15 +161,16 @@ Result<bool> TakeXorb(const CasStore& store, Lease& lease, const xet::Hash& hash
   AppendXorbFooter(index, footer);
   SealFooter(footer, Crc32c(object.view().first(index.record_ends.back())));
   DOLIUM_TRY_VOID(file.Append(footer));
-  DOLIUM_TRY_VOID(file.Sync());
-  DOLIUM_TRY_VOID(MakeFolderAt(layout.xorb_folder(hash)));
+  DOLIUM_TRY_VOID(layout.objects().MakeFolder(layout.xorb_folder(hash)));
+  DOLIUM_TRY(StagedObject staged,
+             layout.objects().Stage(std::move(file), layout.xorb(hash)));
   {
     DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout));
     DOLIUM_TRY_VOID(lease.Note(Pin::kXorb, hash));
-    DOLIUM_TRY_VOID(file.Rename(layout.xorb(hash)));
+    DOLIUM_TRY_VOID(staged.Appear());
   }
   store.xorbs()->Forget(hash);
-  DOLIUM_TRY_VOID(SyncFolderAt(layout.xorb_folder(hash)));
+  DOLIUM_TRY_VOID(staged.Settle());
   return true;
 }
 
@@ -273,11 +274,14 @@ Result<Version> ImportShard(const CasStore& store, const std::string& path,
   const xet::Hash name = xet::ChunkHash(written);
   DOLIUM_TRY(NewFile file, NewFile::Create(store.layout(), lease->id()));
   DOLIUM_TRY_VOID(file.Append(written));
+  DOLIUM_TRY(StagedObject staged,
+             store.layout().objects().Stage(std::move(file), store.layout().shard(name)));
   {
     DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(store.layout()));
     DOLIUM_TRY_VOID(lease->Note(Pin::kShard, name));
-    DOLIUM_TRY_VOID(file.Publish(store.layout().shard(name)));
+    DOLIUM_TRY_VOID(staged.Appear());
   }
+  DOLIUM_TRY_VOID(staged.Settle());
   store.catalog()->Forget(name);
   // The index learns of the shard by the put that follows.
   DOLIUM_TRY(NewFile list, NewFile::Create(store.layout(), lease->id()));

@@ -15,6 +15,7 @@
 
 #include "dolium/bytes/folder.h"
 #include "dolium/bytes/store.h"
+#include "dolium/domain/cas/layout.h"
 
 namespace dolium::cas {
 
@@ -34,12 +35,6 @@ Result<void> NewFile::Sync() { return file_.Sync().Within(path()); }
 
 Result<void> NewFile::Rename(const std::string& path) {
   return file_.Rename(path).Within(path);
-}
-
-Result<void> NewFile::Publish(const std::string& path) {
-  DOLIUM_TRY_VOID(Sync());
-  DOLIUM_TRY_VOID(Rename(path));
-  return SyncFolderAt(ParentPath(path));
 }
 
 Result<UniqueFd> OpenForReading(const std::string& path) {

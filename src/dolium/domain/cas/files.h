@@ -1,4 +1,5 @@
-// Files of a store: read whole, mapped, listed, and written so that they appear whole.
+// Local files: read whole, mapped, listed, and written so that they appear whole. The
+// objects of a store, which may be elsewhere, are for objects.h.
 //
 // The functions may be called from many threads. Errors name the path.
 #pragma once
@@ -10,18 +11,20 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
 #include "dolium/bytes/atomic_file.h"
 #include "dolium/bytes/unique_fd.h"
-#include "dolium/domain/cas/layout.h"
 
 namespace dolium::cas {
 
-// A file in tmp/ that gets its name when it is complete. Destroyed before, it leaves
-// nothing; of a killed process, gc removes what it left, by the lease in its name. One
-// thread at a time.
+class Layout;
+
+// A file in tmp/ that gets its name, or becomes an object, when it is complete. Destroyed
+// before, it leaves nothing; of a killed process, gc removes what it left, by the lease
+// in its name. One thread at a time.
 class NewFile {
  public:
   static Result<NewFile> Create(const Layout& layout, std::string_view lease);
@@ -29,8 +32,6 @@ class NewFile {
   Result<void> Append(BytesView bytes);
   // Makes the bytes durable.
   Result<void> Sync();
-  // Sync(), then the name, durably; what has it is replaced.
-  Result<void> Publish(const std::string& path);
   // The name alone, after Sync(): the folder is not synced.
   Result<void> Rename(const std::string& path);
 

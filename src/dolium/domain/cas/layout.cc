@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "dolium/bytes/file_store.h"
 #include "dolium/bytes/folder.h"
 #include "dolium/domain/cas/files.h"
 
@@ -33,14 +34,49 @@ std::optional<uint64_t> ParseSequence(std::string_view text) {
   return number;
 }
 
+Result<void> MakeLocalParts(const Layout& layout) {
+  DOLIUM_TRY(const UniqueFd folder,
+             MakeFolder(AT_FDCWD, layout.local(), true).Within(layout.local()));
+  for (const std::string& part : {layout.temporaries(), layout.leases()}) {
+    DOLIUM_TRY_VOID(MakeFolderAt(part));
+  }
+  const UniqueFd lock(open(layout.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!lock) return SystemError(errno, "cannot make").Within(layout.lock());
+  return {};
+}
+
+// Last: what has no marker is no store.
+Result<void> WriteMarker(const Layout& layout) {
+  DOLIUM_TRY(NewFile marker, NewFile::Create(layout, "init"));
+  DOLIUM_TRY_VOID(marker.Append(AsBytes(MarkerText())));
+  return layout.objects().Publish(std::move(marker), layout.marker());
+}
+
+Result<void> CheckMarker(const Layout& layout) {
+  auto marker = layout.objects().ReadSmall(layout.marker(), kMarkerLimit);
+  if (!marker) {
+    if (marker.error().code != ErrorCode::kNotFound) return std::move(marker).error();
+    return NotFound(fmt::format("{}: no store is there", layout.Describe()))
+        .WithHint(Hint::kInitStore);
+  }
+  const std::string_view text = AsText(*marker);
+  if (text == MarkerText()) return {};
+  const std::string described = layout.objects().Describe(layout.marker());
+  if (text.starts_with("{\"format\":\"dolium-cas\",\"version\":")) {
+    return Unsupported(
+        fmt::format("{}: a store of another version than 1, or damaged", described));
+  }
+  return Corrupt(fmt::format("{}: not the marker of a store", described));
+}
+
 }  // namespace
 
 std::string Layout::xorb_folder(const xet::Hash& hash) const {
-  return fmt::format("{}/xorbs/{}", root_, ToString(hash).substr(0, 2));
+  return JoinPath(xorbs(), ToString(hash).substr(0, 2));
 }
 std::string Layout::xorb(const xet::Hash& hash) const {
   const std::string text = ToString(hash);
-  return fmt::format("{}/xorbs/{}/{}.xorb", root_, text.substr(0, 2), text);
+  return fmt::format("{}/{}/{}.xorb", xorbs(), text.substr(0, 2), text);
 }
 std::array<std::string, 2> Layout::quarantined_xorb(const xet::Hash& hash) const {
   auto paths = quarantines();
@@ -48,49 +84,55 @@ std::array<std::string, 2> Layout::quarantined_xorb(const xet::Hash& hash) const
   return paths;
 }
 std::string Layout::shard(const xet::Hash& hash) const {
-  return fmt::format("{}/shards/{}.mdb", root_, ToString(hash));
+  return fmt::format("{}/{}.mdb", shards(), ToString(hash));
 }
 std::string Layout::name_folder(std::string_view name) const {
-  return fmt::format("{}/names/{}", root_, EscapeName(name));
+  return JoinPath(names(), EscapeName(name));
 }
 
 std::string_view MarkerText() { return "{\"format\":\"dolium-cas\",\"version\":1}\n"; }
 
+Result<Layout> Layout::Local(std::string folder) {
+  if (folder.empty()) return InvalidArgument("the folder of a store has no name");
+  // Files are synced where objects are made: objects.h.
+  DOLIUM_TRY(auto store, FileStore::Open(".", {.sync = false}));
+  return Layout(Objects(std::move(store), true), folder, folder);
+}
+
 Result<void> InitStore(const std::string& path) {
-  const Layout layout(path);
+  DOLIUM_TRY(const Layout layout, Layout::Local(path));
   DOLIUM_TRY(const UniqueFd folder, MakeFolder(AT_FDCWD, path, true).Within(path));
   bool is_empty = true;
   DOLIUM_TRY_VOID(ListFolder(path, [&](std::string_view) { is_empty = false; }));
   if (!is_empty) {
     return Exists(fmt::format("{}: is not empty; a store is made in a new folder", path));
   }
-  for (const std::string& part : {layout.xorbs(), layout.shards(), layout.names(),
-                                  layout.temporaries(), layout.leases()}) {
+  for (const std::string& part : {layout.xorbs(), layout.shards(), layout.names()}) {
     DOLIUM_TRY_VOID(MakeFolderAt(part));
   }
-  const UniqueFd lock(open(layout.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!lock) return SystemError(errno, "cannot make").Within(layout.lock());
-  // Last: what has no marker is no store.
-  DOLIUM_TRY(NewFile marker, NewFile::Create(layout, "init"));
-  DOLIUM_TRY_VOID(marker.Append(AsBytes(MarkerText())));
-  return marker.Publish(layout.marker());
+  DOLIUM_TRY_VOID(MakeLocalParts(layout));
+  return WriteMarker(layout);
+}
+
+Result<void> InitStore(const Layout& layout) {
+  DOLIUM_TRY(const auto there, layout.objects().List(ParentPath(layout.marker())));
+  if (!there.empty()) {
+    return Exists(fmt::format("{}: is not empty; a store is made in a new folder",
+                              layout.Describe()));
+  }
+  DOLIUM_TRY_VOID(MakeLocalParts(layout));
+  return WriteMarker(layout);
 }
 
 Result<Layout> OpenLayout(const std::string& path) {
-  Layout layout(path);
-  auto marker = ReadWholeFile(layout.marker(), kMarkerLimit);
-  if (!marker) {
-    if (marker.error().code != ErrorCode::kNotFound) return std::move(marker).error();
-    return NotFound(fmt::format("{}: no store is there", path))
-        .WithHint(Hint::kInitStore);
-  }
-  const std::string_view text = AsText(*marker);
-  if (text == MarkerText()) return layout;
-  if (text.starts_with("{\"format\":\"dolium-cas\",\"version\":")) {
-    return Unsupported(fmt::format("{}: a store of another version than 1, or damaged",
-                                   layout.marker()));
-  }
-  return Corrupt(fmt::format("{}: not the marker of a store", layout.marker()));
+  DOLIUM_TRY(Layout layout, Layout::Local(path));
+  DOLIUM_TRY_VOID(CheckMarker(layout));
+  return layout;
+}
+
+Result<void> OpenLayout(const Layout& layout) {
+  DOLIUM_TRY_VOID(CheckMarker(layout));
+  return MakeLocalParts(layout);
 }
 
 std::optional<xet::Hash> HashOfFileName(std::string_view file_name,

@@ -247,7 +247,7 @@ Result<Version> Put(const CasStore& store, const std::vector<std::string>& paths
                     const PutOptions& options) {
   if (paths.empty()) return InvalidArgument("nothing to put");
   DOLIUM_TRY(TreeWalk walk,
-             TreeWalk::Begin(paths, store.layout().root(), options.skipped));
+             TreeWalk::Begin(paths, store.layout().local(), options.skipped));
   DOLIUM_TRY(const auto lease, store.TakeLease(options.stop));
   DOLIUM_TRY(const auto work, Work::Begin(store, *lease, options));
   if (walk.is_folder() || paths.size() > 1) {

@@ -91,8 +91,9 @@ Result<bool> PutSession::PinXorb(const xet::Hash& hash) {
   const auto [found, is_new] = pinned_.try_emplace(hash, false);
   if (!is_new) return found->second;
   DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(catalog_->layout(), lease_.stop()));
-  DOLIUM_TRY(const auto status, StatusOf(catalog_->layout().xorb(hash)));
-  if (!status) return false;
+  DOLIUM_TRY(const bool is_there,
+             catalog_->layout().objects().IsThere(catalog_->layout().xorb(hash)));
+  if (!is_there) return false;
   DOLIUM_TRY_VOID(lease_.Note(Pin::kXorb, hash));
   found->second = true;
   return true;
@@ -281,22 +282,22 @@ Result<void> PutSession::WriteXorb(Batch& batch) {
   disk_->Submit([this, xorb_file = std::move(xorb.file), footer = std::move(footer),
                  hash = *xorb.hash]() mutable -> Result<void> {
     const Layout& layout = catalog_->layout();
-    NewFile& file = xorb_file->file;
     SealFooter(footer, xorb_file->checksum);
-    DOLIUM_TRY_VOID(file.Append(footer));
-    DOLIUM_TRY_VOID(file.Sync());
+    DOLIUM_TRY_VOID(xorb_file->file.Append(footer));
+    DOLIUM_TRY(StagedObject object,
+               layout.objects().Stage(std::move(xorb_file->file), layout.xorb(hash)));
     const std::string folder = layout.xorb_folder(hash);
     if (!made_folders_.contains(folder)) {
-      DOLIUM_TRY_VOID(MakeFolderAt(folder));
+      DOLIUM_TRY_VOID(layout.objects().MakeFolder(folder));
       made_folders_.insert(folder);
     }
     {
       DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout, lease_.stop()));
       DOLIUM_TRY_VOID(lease_.Note(Pin::kXorb, hash));
-      DOLIUM_TRY_VOID(file.Rename(layout.xorb(hash)));
+      DOLIUM_TRY_VOID(object.Appear());
     }
     cache_->Forget(hash);  // It may have replaced one that was damaged.
-    return SyncFolderAt(folder);
+    return object.Settle();
   });
   xorb.record_ends = {};
   xorb.is_written = true;
@@ -336,14 +337,15 @@ Result<xet::Hash> PutSession::WriteShard(BytesView bytes) {
   const xet::Hash name = xet::ChunkHash(bytes);
   DOLIUM_TRY(NewFile file, NewFile::Create(layout, lease_.id()));
   DOLIUM_TRY_VOID(file.Append(bytes));
-  DOLIUM_TRY_VOID(file.Sync());
+  DOLIUM_TRY(StagedObject object,
+             layout.objects().Stage(std::move(file), layout.shard(name)));
   {
     DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout, lease_.stop()));
     DOLIUM_TRY_VOID(lease_.Note(Pin::kShard, name));
-    DOLIUM_TRY_VOID(file.Rename(layout.shard(name)));
+    DOLIUM_TRY_VOID(object.Appear());
   }
   catalog_->Forget(name);  // It may have replaced one that was damaged.
-  DOLIUM_TRY_VOID(SyncFolderAt(layout.shards()));
+  DOLIUM_TRY_VOID(object.Settle());
   return name;
 }
 
@@ -381,9 +383,9 @@ Result<std::optional<uint64_t>> PutSession::ChunksOfKnown(const StoredName& name
   }
   if (is_covered) return chunks;
   DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(catalog_->layout(), lease_.stop()));
-  DOLIUM_TRY(const auto status,
-             StatusOf(catalog_->layout().shard((*found)->shard->name)));
-  if (!status) return std::nullopt;
+  DOLIUM_TRY(const bool is_there, catalog_->layout().objects().IsThere(
+                                      catalog_->layout().shard((*found)->shard->name)));
+  if (!is_there) return std::nullopt;
   DOLIUM_TRY_VOID(lease_.Note(Pin::kFile, name.hash));
   return chunks;
 }
@@ -478,7 +480,7 @@ Result<void> PutSession::WriteFinalShard() {
   std::erase(session_shards_, name);
   for (const xet::Hash& shard : session_shards_) {
     DOLIUM_TRY([[maybe_unused]] const bool was_there,
-               RemoveFile(catalog_->layout().shard(shard)));
+               catalog_->layout().objects().Remove(catalog_->layout().shard(shard)));
   }
   session_shards_.clear();
   DOLIUM_TRY(const auto shard, catalog_->Shard(name));

@@ -244,8 +244,8 @@ TEST_F(PutTest, MakesTheIndexAnew) {
   store_.reset();
   WriteText(path("store/index/data.mdb"), "damaged");
   {
-    const auto lease = *Lease::Take(Layout(path("store")));
-    const auto shards = MakeIndexAnew(Layout(path("store")), lease->id());
+    const auto lease = *Lease::Take(*Layout::Local(path("store")));
+    const auto shards = MakeIndexAnew(*Layout::Local(path("store")), lease->id());
     ASSERT_TRUE(shards) << shards.error().message;
     EXPECT_EQ(*shards, 1u);
   }

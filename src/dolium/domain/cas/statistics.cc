@@ -1,7 +1,5 @@
 #include "dolium/domain/cas/statistics.h"
 
-#include <sys/stat.h>
-
 #include <bit>
 #include <map>
 #include <set>
@@ -9,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "dolium/domain/cas/files.h"
+#include "dolium/bytes/store.h"
 #include "dolium/domain/cas/version_files.h"
 #include "dolium/formats/xet/chunker.h"
 
@@ -53,12 +51,12 @@ std::string ReasonOf(const ManifestEntry& a, const ManifestEntry& b) {
   return reason;
 }
 
-Result<uint64_t> SizesIn(const std::string& folder) {
+Result<uint64_t> SizesIn(const Objects& objects, const std::string& folder) {
   uint64_t sum = 0;
-  DOLIUM_TRY(const auto names, SortedFolder(folder));
+  DOLIUM_TRY(const auto names, objects.List(folder));
   for (const std::string& name : names) {
-    DOLIUM_TRY(const auto status, StatusOf(fmt::format("{}/{}", folder, name)));
-    if (status) sum += static_cast<uint64_t>(status->st_size);
+    DOLIUM_TRY(const auto info, objects.Stat(JoinPath(folder, name)));
+    if (info) sum += info->size;
   }
   return sum;
 }
@@ -73,7 +71,8 @@ Result<void> CountShards(const CasStore& store, StoreStatistics& statistics) {
     statistics.shard_bytes += shard->bytes.size();
     xet::XorbCursor xorbs = shard->view.xorbs();
     while (true) {
-      DOLIUM_TRY(const auto xorb, xorbs.Next().Within(store.layout().shard(name)));
+      DOLIUM_TRY(const auto xorb, xorbs.Next().Within(store.layout().objects().Describe(
+                                      store.layout().shard(name))));
       if (!xorb) break;
       if (!seen.insert(xorb->hash()).second) continue;
       ++statistics.xorbs;
@@ -201,10 +200,10 @@ Result<StoreStatistics> CountStore(const CasStore& store) {
     }
   }
   DOLIUM_TRY_VOID(CountShards(store, statistics));
-  DOLIUM_TRY(const auto folders, SortedFolder(layout.xorbs()));
+  DOLIUM_TRY(const auto folders, layout.objects().List(layout.xorbs()));
   for (const std::string& folder : folders) {
     DOLIUM_TRY(const uint64_t bytes,
-               SizesIn(fmt::format("{}/{}", layout.xorbs(), folder)));
+               SizesIn(layout.objects(), JoinPath(layout.xorbs(), folder)));
     statistics.stored_bytes += bytes;
   }
   if (const auto index = store.catalog()->index()) {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "dolium/domain/cas/files.h"
-
 namespace dolium::cas {
 namespace {
 
@@ -22,6 +20,12 @@ Result<std::shared_ptr<CasStore>> CasStore::Open(const std::string& path) {
   return std::shared_ptr<CasStore>(new CasStore(std::move(catalog)));
 }
 
+Result<std::shared_ptr<CasStore>> CasStore::Open(const Layout& layout) {
+  DOLIUM_TRY_VOID(OpenLayout(layout));
+  DOLIUM_TRY(auto catalog, Catalog::Open(layout));
+  return std::shared_ptr<CasStore>(new CasStore(std::move(catalog)));
+}
+
 Result<std::shared_ptr<const StoredFile>> CasStore::OpenFile(const xet::Hash& hash,
                                                              Lease& lease,
                                                              Pin pin) const {
@@ -31,8 +35,9 @@ Result<std::shared_ptr<const StoredFile>> CasStore::OpenFile(const xet::Hash& ha
     if (!found) break;
     {
       DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout(), lease.stop()));
-      DOLIUM_TRY(const auto status, StatusOf(layout().shard(found->shard->name)));
-      if (!status) {
+      DOLIUM_TRY(const bool is_there,
+                 layout().objects().IsThere(layout().shard(found->shard->name)));
+      if (!is_there) {
         catalog_->Forget(found->shard->name);
         continue;
       }

@@ -1,7 +1,11 @@
 // CasStore: a folder that keeps each chunk of the files put into it once.
 //
-// Several processes may use one at the same time. See layout.h for what is on disk, and
+// Several processes may use one at the same time. See layout.h for what is in it, and
 // put.h, restore.h, collect.h, check.h and statistics.h for what can be done with it.
+//
+// Its objects may be in any Store. Then processes that share the local folder are as safe
+// from each other as those of a local store. Others may put and read beside them; but gc
+// does not know what they need, so that only the grace period keeps what they rely on.
 #pragma once
 
 #include <memory>
@@ -25,6 +29,8 @@ class CasStore {
  public:
   // kNotFound if there is none at `path`.
   static Result<std::shared_ptr<CasStore>> Open(const std::string& path);
+  // With objects that are not local files. What is local is made unless it is there.
+  static Result<std::shared_ptr<CasStore>> Open(const Layout& layout);
 
   const Layout& layout() const { return catalog_->layout(); }
   const std::shared_ptr<Catalog>& catalog() const { return catalog_; }

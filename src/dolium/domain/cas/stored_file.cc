@@ -6,7 +6,6 @@
 
 #include "dolium/base/checked_math.h"
 #include "dolium/base/parallel.h"
-#include "dolium/domain/cas/files.h"
 #include "dolium/formats/xet/merkle.h"
 #include "dolium/formats/xet/xorb_record.h"
 
@@ -99,7 +98,7 @@ Result<void> StoredFile::ReadTerm(size_t i, uint64_t offset, MutableBytes into) 
     }
     const ByteRange range = index.records(chunk, last);
     stored.resize(range.length);
-    DOLIUM_TRY_VOID(ReadAt(xorb->fd.get(), range.offset, stored)
+    DOLIUM_TRY_VOID(xorb->object.Read(range.offset, stored)
                         .Within(fmt::format("{}: chunk {}", context, chunk)));
     for (; chunk < last; ++chunk) {
       const ByteRange at = index.records(chunk, chunk + 1);
@@ -133,7 +132,13 @@ Result<void> StoredFile::Read(uint64_t offset, MutableBytes into) const {
     const uint64_t within = offset - offsets_[term];
     const uint64_t size =
         std::min<uint64_t>(into.size(), offsets_[term + 1] - offsets_[term] - within);
-    DOLIUM_TRY_VOID(ReadTerm(term, within, into.first(size)));
+    auto read = ReadTerm(term, within, into.first(size));
+    if (!read && read.error().code == ErrorCode::kConflict) {
+      // The xorb was stored again since it was opened.
+      xorbs_->Forget(terms_[term].xorb);
+      read = ReadTerm(term, within, into.first(size));
+    }
+    if (!read) return read;
     into = into.subspan(size);
     offset += size;
     ++term;

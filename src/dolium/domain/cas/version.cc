@@ -1,15 +1,12 @@
 #include "dolium/domain/cas/version.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <map>
 
 #include <fmt/format.h>
 
-#include "dolium/bytes/folder.h"
+#include "dolium/bytes/store.h"
 #include "dolium/container/json.h"
 #include "dolium/domain/cas/files.h"
 
@@ -43,33 +40,63 @@ std::optional<VersionFile> ParseFileName(std::string_view file) {
   return VersionFile{"", *sequence, std::string(file.substr(dash + 1))};
 }
 
-// The files that keep the last number, each with its number; at most one, unless
-// somebody was killed.
-Result<std::map<uint64_t, std::string>> LastNumbers(const std::string& folder) {
+// The objects that keep the last number, each with its number; at most one, unless
+// somebody was killed or is about to add a version.
+Result<std::map<uint64_t, std::string>> LastNumbers(const Objects& objects,
+                                                    const std::string& folder) {
   std::map<uint64_t, std::string> found;
-  DOLIUM_TRY_VOID(ListFolder(folder, [&](std::string_view file) {
-    if (!file.ends_with(kLastEnd)) return;
-    const auto number = ParseVersionNumber(file.substr(0, file.size() - kLastEnd.size()));
-    if (number) found[*number] = fmt::format("{}/{}", folder, file);
-  }));
+  DOLIUM_TRY(const auto files, objects.List(folder));
+  for (const std::string& file : files) {
+    if (!file.ends_with(kLastEnd)) continue;
+    const auto number = ParseVersionNumber(
+        std::string_view(file).substr(0, file.size() - kLastEnd.size()));
+    if (number) found[*number] = JoinPath(folder, file);
+  }
   return found;
 }
 
+std::string LastNumberIn(const std::string& folder, uint64_t number) {
+  return fmt::format("{}/{:08}{}", folder, number, kLastEnd);
+}
+
 // Keeps `number`, durably, in place of lower ones.
-Result<void> KeepLastNumber(const std::string& folder, uint64_t number) {
-  DOLIUM_TRY(auto kept, LastNumbers(folder));
+Result<void> KeepLastNumber(const Objects& objects, const std::string& folder,
+                            uint64_t number) {
+  DOLIUM_TRY(auto kept, LastNumbers(objects, folder));
   if (!kept.contains(number)) {
-    const std::string path = fmt::format("{}/{:08}{}", folder, number, kLastEnd);
-    const UniqueFd file(RetryOnSignal(
-        [&] { return open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666); }));
-    if (!file) return SystemError(errno, "cannot make").Within(path);
-    DOLIUM_TRY_VOID(SyncFolderAt(folder));
+    DOLIUM_TRY([[maybe_unused]] const bool is_new,
+               objects.Claim(LastNumberIn(folder, number)));
+    DOLIUM_TRY_VOID(objects.SettleFolder(folder));
   }
-  for (const auto& [lower, path] : kept) {
+  for (const auto& [lower, object] : kept) {
     if (lower >= number) continue;
-    DOLIUM_TRY([[maybe_unused]] const bool was_there, RemoveFile(path));
+    DOLIUM_TRY([[maybe_unused]] const bool was_there, objects.Remove(object));
   }
   return {};
+}
+
+// The number behind the last one that was given.
+Result<uint64_t> NextSequence(const Layout& layout, const std::string& name) {
+  DOLIUM_TRY(const auto files, ListVersionFiles(layout, name));
+  DOLIUM_TRY(const auto kept, LastNumbers(layout.objects(), layout.name_folder(name)));
+  return 1 + std::max(files.empty() ? 0 : files.back().sequence,
+                      kept.empty() ? 0 : kept.rbegin()->first);
+}
+
+// Takes a number where no lock keeps others from taking it: whoever makes the object that
+// keeps it has it. It is removed when the version is there, so one that could be made may
+// come too late; then a version has the number, and is listed.
+Result<uint64_t> ClaimSequence(const Layout& layout, const std::string& name) {
+  const Objects& objects = layout.objects();
+  while (true) {
+    DOLIUM_TRY(const uint64_t sequence, NextSequence(layout, name));
+    const std::string claim = LastNumberIn(layout.name_folder(name), sequence);
+    DOLIUM_TRY(const bool is_ours, objects.Claim(claim));
+    if (!is_ours) continue;
+    DOLIUM_TRY(const auto files, ListVersionFiles(layout, name));
+    if (files.empty() || files.back().sequence < sequence) return sequence;
+    DOLIUM_TRY([[maybe_unused]] const bool was_there, objects.Remove(claim));
+  }
 }
 
 template <typename T>
@@ -152,7 +179,7 @@ Result<Version> ParseVersion(std::string_view text) {
 
 Result<std::vector<std::string>> ListNames(const Layout& layout) {
   std::vector<std::string> names;
-  DOLIUM_TRY(const auto folders, SortedFolder(layout.names()));
+  DOLIUM_TRY(const auto folders, layout.objects().List(layout.names()));
   for (const std::string& folder : folders) {
     const auto name = UnescapeName(folder);
     if (!name) continue;
@@ -167,28 +194,31 @@ Result<std::vector<VersionFile>> ListVersionFiles(const Layout& layout,
                                                   std::string_view name) {
   const std::string folder = layout.name_folder(name);
   std::vector<VersionFile> files;
-  DOLIUM_TRY_VOID(ListFolder(folder, [&](std::string_view file) {
+  DOLIUM_TRY(const auto all, layout.objects().List(folder));
+  for (const std::string& file : all) {
     auto found = ParseFileName(file);
-    if (!found) return;
-    found->path = fmt::format("{}/{}", folder, file);
+    if (!found) continue;
+    found->path = JoinPath(folder, file);
     files.push_back(*std::move(found));
-  }));
+  }
   std::sort(files.begin(), files.end(), [](const VersionFile& a, const VersionFile& b) {
     return std::tie(a.sequence, a.check) < std::tie(b.sequence, b.check);
   });
   return files;
 }
 
-Result<Version> ReadVersionFile(const VersionFile& file, std::string_view name) {
-  DOLIUM_TRY(const ByteVector bytes, ReadWholeFile(file.path, kVersionLimit));
+Result<Version> ReadVersionFile(const Layout& layout, const VersionFile& file,
+                                std::string_view name) {
+  DOLIUM_TRY(const Bytes bytes, layout.objects().ReadSmall(file.path, kVersionLimit));
+  const std::string described = layout.objects().Describe(file.path);
   const std::string_view text = AsText(bytes);
   if (CheckOf(text) != file.check) {
     return Corrupt(fmt::format("{}: its bytes give {}, not the check in its name",
-                               file.path, CheckOf(text)));
+                               described, CheckOf(text)));
   }
-  DOLIUM_TRY(auto version, ParseVersion(text).Within(file.path));
+  DOLIUM_TRY(auto version, ParseVersion(text).Within(described));
   if (version.name != name || version.sequence != file.sequence) {
-    return Corrupt(fmt::format("{}: is of version {}", file.path, version.reference()));
+    return Corrupt(fmt::format("{}: is of version {}", described, version.reference()));
   }
   return version;
 }
@@ -197,7 +227,7 @@ Result<std::vector<Version>> ListVersions(const Layout& layout, std::string_view
   std::vector<Version> versions;
   DOLIUM_TRY(const auto files, ListVersionFiles(layout, name));
   for (const VersionFile& file : files) {
-    auto version = ReadVersionFile(file, name);
+    auto version = ReadVersionFile(layout, file, name);
     if (!version && version.error().code == ErrorCode::kNotFound) continue;
     if (!version) return std::move(version).error();
     versions.push_back(*std::move(version));
@@ -211,10 +241,10 @@ Result<Version> FindVersion(const Layout& layout, const Reference& reference) {
     return NotFound(fmt::format("{}: no version of that name", reference.name))
         .WithHint(Hint::kListNames);
   }
-  if (!reference.sequence) return ReadVersionFile(files.back(), reference.name);
+  if (!reference.sequence) return ReadVersionFile(layout, files.back(), reference.name);
   for (const VersionFile& file : files) {
     if (file.sequence == *reference.sequence) {
-      return ReadVersionFile(file, reference.name);
+      return ReadVersionFile(layout, file, reference.name);
     }
   }
   return NotFound(fmt::format("{}@{}: no such version; the latest is {}", reference.name,
@@ -225,20 +255,26 @@ Result<void> AddVersion(const Layout& layout, const Lease& lease, Version& versi
   DOLIUM_TRY_VOID(CheckName(version.name));
   // Keeps gc from removing the folder while it is empty.
   DOLIUM_TRY(const StoreLock shared, StoreLock::Shared(layout, lease.stop()));
+  const Objects& objects = layout.objects();
   const std::string folder = layout.name_folder(version.name);
-  DOLIUM_TRY_VOID(MakeFolderAt(folder));
-  DOLIUM_TRY(const UniqueFd opened, OpenFolder(AT_FDCWD, folder).Within(folder));
-  DOLIUM_TRY(const FolderLock lock, FolderLock::Take(opened.get()).Within(folder));
-  DOLIUM_TRY(const auto files, ListVersionFiles(layout, version.name));
-  DOLIUM_TRY(const auto kept, LastNumbers(folder));
-  version.sequence = 1 + std::max(files.empty() ? 0 : files.back().sequence,
-                                  kept.empty() ? 0 : kept.rbegin()->first);
+  DOLIUM_TRY_VOID(objects.MakeFolder(folder));
+  DOLIUM_TRY(const auto lock, objects.LockFolder(folder));
+  if (lock) {
+    DOLIUM_TRY(version.sequence, NextSequence(layout, version.name));
+  } else {
+    DOLIUM_TRY(version.sequence, ClaimSequence(layout, version.name));
+  }
   version.created = NowNanoseconds();
   const std::string text = FormatVersion(version);
   DOLIUM_TRY(NewFile file, NewFile::Create(layout, lease.id()));
   DOLIUM_TRY_VOID(file.Append(AsBytes(text)));
-  return file.Publish(
-      fmt::format("{}/{:08}-{}{}", folder, version.sequence, CheckOf(text), kEnd));
+  DOLIUM_TRY_VOID(objects.Publish(
+      std::move(file),
+      fmt::format("{}/{:08}-{}{}", folder, version.sequence, CheckOf(text), kEnd)));
+  if (lock) return {};
+  DOLIUM_TRY([[maybe_unused]] const bool was_there,
+             objects.Remove(LastNumberIn(folder, version.sequence)));
+  return {};
 }
 
 Result<size_t> RemoveVersions(const Layout& layout, const Reference& reference) {
@@ -252,35 +288,38 @@ Result<size_t> RemoveVersions(const Layout& layout, const Reference& reference) 
     DOLIUM_TRY([[maybe_unused]] const auto found, FindVersion(layout, reference));
   }
   const std::string folder = layout.name_folder(reference.name);
-  DOLIUM_TRY(const UniqueFd opened, OpenFolder(AT_FDCWD, folder).Within(folder));
-  DOLIUM_TRY(const FolderLock lock, FolderLock::Take(opened.get()).Within(folder));
+  const Objects& objects = layout.objects();
+  DOLIUM_TRY(const auto lock, objects.LockFolder(folder));
   DOLIUM_TRY(const auto files, ListVersionFiles(layout, reference.name));
   if (!files.empty() && is_meant(files.back())) {
-    DOLIUM_TRY_VOID(KeepLastNumber(folder, files.back().sequence));
+    DOLIUM_TRY_VOID(KeepLastNumber(objects, folder, files.back().sequence));
   }
   size_t removed = 0;
   for (const VersionFile& file : files) {
     if (!is_meant(file)) continue;
-    DOLIUM_TRY(const bool was_there, RemoveFile(file.path));
+    DOLIUM_TRY(const bool was_there, objects.Remove(file.path));
     if (was_there) ++removed;
   }
   if (removed == 0) {
     return NotFound(fmt::format("{}: was removed meanwhile", reference.name));
   }
-  DOLIUM_TRY_VOID(SyncFolderAt(folder));
+  DOLIUM_TRY_VOID(objects.SettleFolder(folder));
   return removed;
 }
 
-Result<void> ForgetName(const std::string& folder) {
-  bool is_empty = true;
-  DOLIUM_TRY_VOID(ListFolder(
-      folder, [&](std::string_view file) { is_empty &= file.ends_with(kLastEnd); }));
-  if (!is_empty) return {};
-  DOLIUM_TRY(const auto kept, LastNumbers(folder));
-  for (const auto& [number, path] : kept) {
-    DOLIUM_TRY([[maybe_unused]] const bool was_there, RemoveFile(path));
+Result<void> ForgetName(const Layout& layout, const std::string& folder, int64_t before) {
+  const Objects& objects = layout.objects();
+  DOLIUM_TRY(const auto files, objects.List(folder));
+  for (const std::string& file : files) {
+    if (!file.ends_with(kLastEnd)) return {};
+    DOLIUM_TRY(const auto info, objects.Stat(JoinPath(folder, file)));
+    if (info && (!info->modified || *info->modified > before)) return {};
   }
-  rmdir(folder.c_str());  // Refused if anything else is there.
+  for (const std::string& file : files) {
+    DOLIUM_TRY([[maybe_unused]] const bool was_there,
+               objects.Remove(JoinPath(folder, file)));
+  }
+  objects.RemoveFolder(folder);  // Refused if anything else is there.
   return {};
 }
 

@@ -55,9 +55,9 @@ Result<Version> ParseVersion(std::string_view text);
 // All names, sorted.
 Result<std::vector<std::string>> ListNames(const Layout& layout);
 
-// The file that holds a version: where it lies, and what its name says.
+// The object that holds a version, and what its name says.
 struct VersionFile {
-  std::string path;
+  std::string path;  // of the object in its store
   uint64_t sequence = 0;
   std::string check;
 };
@@ -65,7 +65,8 @@ struct VersionFile {
 Result<std::vector<VersionFile>> ListVersionFiles(const Layout& layout,
                                                   std::string_view name);
 // kNotFound if it was removed meanwhile; kCorrupt if its bytes do not give its check.
-Result<Version> ReadVersionFile(const VersionFile& file, std::string_view name);
+Result<Version> ReadVersionFile(const Layout& layout, const VersionFile& file,
+                                std::string_view name);
 
 // All versions of a name, oldest first; those that are damaged are an error.
 Result<std::vector<Version>> ListVersions(const Layout& layout, std::string_view name);
@@ -82,8 +83,9 @@ Result<void> AddVersion(const Layout& layout, const Lease& lease, Version& versi
 // file.
 Result<size_t> RemoveVersions(const Layout& layout, const Reference& reference);
 
-// Removes the folder of a name if it has no versions any more, with the number that is
-// kept there: the name starts over. Precondition: the caller has the exclusive lock.
-Result<void> ForgetName(const std::string& folder);
+// Removes the folder of a name if it has had no versions since `before` (nanoseconds
+// since 1970), with the number that is kept there: the name starts over. Precondition:
+// the caller has the exclusive lock.
+Result<void> ForgetName(const Layout& layout, const std::string& folder, int64_t before);
 
 }  // namespace dolium::cas

@@ -1,12 +1,9 @@
 #include "dolium/domain/cas/xorb_cache.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "dolium/domain/cas/files.h"
 #include "dolium/formats/xet/xorb_record.h"
 
 namespace dolium::cas {
@@ -15,12 +12,10 @@ namespace {
 // What is read at first: the footer of most xorbs.
 constexpr uint64_t kUsualFooter = 65536;
 
-Result<xet::XorbIndex> ReadFooter(int fd, const xet::Hash& name) {
-  struct stat status{};
-  if (fstat(fd, &status) != 0) return SystemError(errno, "cannot look");
-  const auto size = static_cast<uint64_t>(status.st_size);
+Result<xet::XorbIndex> ReadFooter(const OpenedObject& object, const xet::Hash& name) {
+  const uint64_t size = object.size();
   ByteVector last(std::min(size, kUsualFooter));
-  DOLIUM_TRY_VOID(ReadAt(fd, size - last.size(), last));
+  DOLIUM_TRY_VOID(object.Read(size - last.size(), last));
   if (last.size() < xet::kXorbFooterLengthSize) {
     return Corrupt(fmt::format("{} bytes, too few for a footer", size));
   }
@@ -32,7 +27,7 @@ Result<xet::XorbIndex> ReadFooter(int fd, const xet::Hash& name) {
   }
   if (footer > last.size()) {
     last.resize(footer);
-    DOLIUM_TRY_VOID(ReadAt(fd, size - footer, last));
+    DOLIUM_TRY_VOID(object.Read(size - footer, last));
   }
   DOLIUM_TRY(auto index,
              xet::ParseXorbFooter(BytesView(last).last(footer), size - footer));
@@ -46,25 +41,27 @@ Result<xet::XorbIndex> ReadFooter(int fd, const xet::Hash& name) {
 
 }  // namespace
 
-Result<OpenedXorb> OpenXorbFile(const std::string& path, const xet::Hash& name) {
+Result<OpenedXorb> OpenXorb(const Objects& objects, const std::string& object,
+                            const xet::Hash& name) {
   const std::string context = fmt::format("xorb {}", ToString(name));
-  auto fd = OpenForReading(path);
-  if (!fd) {
-    if (fd.error().code == ErrorCode::kNotFound) {
+  auto opened = objects.Open(object);
+  if (!opened) {
+    if (opened.error().code == ErrorCode::kNotFound) {
       return NotFound(fmt::format("{}: is not in the store", context));
     }
-    return std::move(fd).error();
+    return std::move(opened).error();
   }
-  DOLIUM_TRY(auto index, ReadFooter(fd->get(), name).Within(context));
-  return OpenedXorb{path, *std::move(fd), std::move(index), false};
+  DOLIUM_TRY(auto index, ReadFooter(*opened, name).Within(context));
+  return OpenedXorb{objects.Describe(object), *std::move(opened), std::move(index),
+                    false};
 }
 
 Result<std::shared_ptr<const OpenedXorb>> XorbCache::Get(const xet::Hash& hash) {
   if (auto known = opened_.Get(hash); known && !known->is_quarantined) return known;
-  auto found = OpenXorbFile(layout_.xorb(hash), hash);
+  auto found = OpenXorb(layout_.objects(), layout_.xorb(hash), hash);
   if (!found && found.error().code == ErrorCode::kNotFound) {
     for (const std::string& path : layout_.quarantined_xorb(hash)) {
-      auto there = OpenXorbFile(path, hash);
+      auto there = OpenXorb(layout_.objects(), path, hash);
       if (!there && there.error().code == ErrorCode::kNotFound) continue;
       if (there) there->is_quarantined = true;
       found = std::move(there);

@@ -7,17 +7,17 @@
 
 #include "dolium/base/lru_cache.h"
 #include "dolium/base/result.h"
-#include "dolium/bytes/unique_fd.h"
 #include "dolium/domain/cas/layout.h"
+#include "dolium/domain/cas/objects.h"
 #include "dolium/formats/xet/xorb_footer.h"
 
 namespace dolium::cas {
 
-// A file and its index, which belong together even if another file gets the name. The
-// hashes of the index give the name of the xorb.
+// An object and its index, which belong together even if another object gets the name.
+// The hashes of the index give the name of the xorb.
 struct OpenedXorb {
-  std::string path;
-  UniqueFd fd;
+  std::string path;  // for messages
+  OpenedObject object;
   xet::XorbIndex index;
   bool is_quarantined = false;  // as damaged
 };
@@ -43,7 +43,8 @@ class XorbCache {
   LruCache<xet::Hash, OpenedXorb, xet::HashOfHash> opened_{kMostFiles, kMostChunks};
 };
 
-// Reads the footer of a xorb. As Get(), but `path` may be anywhere.
-Result<OpenedXorb> OpenXorbFile(const std::string& path, const xet::Hash& name);
+// Reads the footer of a xorb. As Get(), but the object may have any name.
+Result<OpenedXorb> OpenXorb(const Objects& objects, const std::string& object,
+                            const xet::Hash& name);
 
 }  // namespace dolium::cas

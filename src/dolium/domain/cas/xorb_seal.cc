@@ -6,7 +6,6 @@
 
 #include "dolium/base/crc32c.h"
 #include "dolium/base/endian.h"
-#include "dolium/domain/cas/files.h"
 
 namespace dolium::cas {
 namespace {
@@ -24,7 +23,7 @@ void SealFooter(MutableBytes footer, uint32_t records) {
 
 Result<void> CheckSeal(const OpenedXorb& xorb, uint32_t records) {
   ByteVector footer(xet::XorbFooterBytes(xorb.index.size()));
-  DOLIUM_TRY_VOID(ReadAt(xorb.fd.get(), xorb.index.record_ends.back(), footer));
+  DOLIUM_TRY_VOID(xorb.object.Read(xorb.index.record_ends.back(), footer));
   const size_t at = footer.size() - kSealEnd;
   const uint32_t said = LoadLE<uint32_t>(footer.data() + at);
   const uint32_t found = Crc32c(BytesView(footer).first(at), records);

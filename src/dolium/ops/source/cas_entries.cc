@@ -136,7 +136,7 @@ Result<cas::Version> CasEntries::VersionOf(std::string_view object) const {
   if (name) {
     DOLIUM_TRY(const auto files, cas::ListVersionFiles(store_->layout(), *name));
     for (const cas::VersionFile& file : files) {
-      if (file.path == object) return cas::ReadVersionFile(file, *name);
+      if (file.path == object) return cas::ReadVersionFile(store_->layout(), file, *name);
     }
   }
   return NotFound(fmt::format("{}: no version of this store", object));
