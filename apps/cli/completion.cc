@@ -85,10 +85,25 @@ std::string BashCompletion(Formats formats) {
 
 _dolium() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}}
-  local options='' words=''
+  local options='' words='' kept=() i
   COMPREPLY=()
+  # `--cache FOLDER` and `--cache=FOLDER`, which bash cuts at the sign, stand anywhere.
+  for ((i = 0; i < COMP_CWORD; ++i)); do
+    if [[ ${{COMP_WORDS[i]}} != --cache ]]; then
+      kept+=("${{COMP_WORDS[i]}}")
+      continue
+    fi
+    if [[ ${{COMP_WORDS[i+1]}} == = ]]; then ((++i)); fi
+    if ((++i >= COMP_CWORD)); then
+      COMPREPLY=($(compgen -d -- "${{current#=}}"))
+      return
+    fi
+  done
+  COMP_WORDS=("${{kept[@]}}" "$current")
+  COMP_CWORD=${{#kept[@]}}
+  previous=${{COMP_WORDS[COMP_CWORD-1]}}
   if [[ $COMP_CWORD -eq 1 ]]; then
-    COMPREPLY=($(compgen -W '{} --help --version' -- "$current"))
+    COMPREPLY=($(compgen -W '{} --cache --help --version' -- "$current"))
     return
   fi
   case "${{COMP_WORDS[*]:1:COMP_CWORD-1}}" in
@@ -105,7 +120,7 @@ _dolium() {{
 {}    *) return ;;
   esac
   if [[ $current == -* ]]; then
-    COMPREPLY=($(compgen -W "$options" -- "$current"))
+    COMPREPLY=($(compgen -W "$options --cache" -- "$current"))
   elif [[ -n $words ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$current"))
   else

@@ -28,3 +28,13 @@ complete_pack() {
 complete_pack cr
 complete_pack create --comp
 complete_pack create --compression z
+# --cache takes a folder, wherever it stands, and hides nothing.
+mkdir folder1
+complete_words dolium --ca
+complete_words dolium --cache fo
+complete_words dolium --cache = fo
+complete_words dolium --cache folder1,5GB ver
+complete_words dolium ls --ca
+complete_words dolium ls --cache folder1 fi
+complete_words dolium --cache folder1 volume tr
+complete_pack create --cache fo
