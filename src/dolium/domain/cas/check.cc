@@ -74,6 +74,7 @@ class Checker {
     for (const std::string& folder : folders) {
       const std::string path = JoinPath(layout_.xorbs(), folder);
       DOLIUM_TRY(const auto files, objects_.List(path));
+      if (files.empty()) DOLIUM_TRY_VOID(CheckFolder(path, "not a folder of xorbs"));
       for (const std::string& file : files) {
         const std::string object = JoinPath(path, file);
         const auto hash = HashOfFileName(file, ".xorb");
@@ -98,6 +99,13 @@ class Checker {
           return {};
         },
         options_.stop);
+  }
+
+  // What is listed where folders are, and has nothing in it, may be an object.
+  Result<void> CheckFolder(const std::string& path, const char* message) {
+    DOLIUM_TRY(const bool is_object, objects_.IsThere(path));
+    if (is_object) Report("orphan", objects_.Describe(path), "", message);
+    return {};
   }
 
   Result<void> CheckXorb(const xet::Hash& hash) {
@@ -281,23 +289,24 @@ class Checker {
   Result<void> CheckVersions() {
     DOLIUM_TRY(const auto folders, objects_.List(layout_.names()));
     for (const std::string& folder : folders) {
+      const std::string path = JoinPath(layout_.names(), folder);
       const auto name = UnescapeName(folder);
       if (!name) {
-        Report("orphan", objects_.Describe(JoinPath(layout_.names(), folder)), "",
-               "not the folder of a name");
+        Report("orphan", objects_.Describe(path), "", "not the folder of a name");
         continue;
       }
       DOLIUM_TRY(const auto files, ListVersionFiles(layout_, *name));
+      if (files.empty()) DOLIUM_TRY_VOID(CheckFolder(path, "not the folder of a name"));
       for (const VersionFile& file : files) {
         if (options_.stop.stop_requested()) return Cancelled();
         const auto version = ReadVersionFile(layout_, file, *name);
         if (!version && version.error().code == ErrorCode::kNotFound) continue;
         ++report_.versions;
         if (!version) {
-          const std::string path = objects_.Describe(file.path);
+          const std::string object = objects_.Describe(file.path);
           std::string message = version.error().message;
-          if (message.starts_with(path + ": ")) message.erase(0, path.size() + 2);
-          Report("version", path, "", std::move(message));
+          if (message.starts_with(object + ": ")) message.erase(0, object.size() + 2);
+          Report("version", object, "", std::move(message));
           continue;
         }
         CheckVersion(file, *version);

@@ -223,6 +223,13 @@ TEST_P(RemoteStoreTest, QuarantinesDamageAndIsHealedByAnotherPut) {
   EXPECT_THAT(Findings(*Open("local"), {.deep = true}), IsEmpty());
 }
 
+TEST_P(RemoteStoreTest, NamesWhatDoesNotBelongThere) {
+  for (const char* const object : {"xorbs/readme", "shards/readme", "names/readme"}) {
+    ASSERT_TRUE(objects_->Put(JoinPath(kRoot, object), {}, Precondition::None()));
+  }
+  EXPECT_THAT(Findings(*store_, {}), ElementsAre("orphan", "orphan", "orphan"));
+}
+
 TEST_P(RemoteStoreTest, AShardThatIsDamagedKeepsGcFromRemovingAnything) {
   PutIn(*store_, MakeTree(8), "set");
   ASSERT_TRUE(RemoveVersions(store_->layout(), *ParseReference("set")));
