@@ -462,6 +462,14 @@ TEST(DefaultCache, StandsBehindRemoteLocations) {
   server.reset();
   setenv("DOLIUM_CACHE", (folder.path() + "/by variable,offline").c_str(), 1);
   EXPECT_EQ(read(), text.substr(1000, 100'000));
+  // What the process sets wins, until it is taken back.
+  CacheOptions empty;
+  empty.folder = folder.path() + "/empty";
+  empty.offline = true;
+  SetDefaultCache(empty);
+  EXPECT_THAT(read(), HasSubstr("offline"));
+  SetDefaultCache(std::nullopt);
+  EXPECT_EQ(read(), text.substr(1000, 100'000));
   unsetenv("DOLIUM_CACHE");
 }
 

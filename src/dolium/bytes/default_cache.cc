@@ -23,7 +23,7 @@ struct ProcessCache {
 
 }  // namespace
 
-void SetDefaultCache(const CacheOptions& options) {
+void SetDefaultCache(const std::optional<CacheOptions>& options) {
   ProcessCache& process = ProcessCache::Instance();
   const std::lock_guard lock(process.mutex);
   process.options = options;

@@ -8,8 +8,9 @@
 
 namespace dolium {
 
-// For the whole process, in place of what the environment variable DOLIUM_CACHE says.
-void SetDefaultCache(const CacheOptions& options);
+// For the whole process, in place of what the environment variable DOLIUM_CACHE says;
+// nullopt: what that says.
+void SetDefaultCache(const std::optional<CacheOptions>& options);
 
 // What holds for the calling thread now: the innermost CacheScope, else the default of
 // the process, else DOLIUM_CACHE (as ParseCacheOptions() takes it), else none.
