@@ -18,9 +18,9 @@ from their bytes: see dolium.cas.
 Whatever a location holds, dolium.info() tells what it is, dolium.stats() counts it and
 dolium.verify() checks it: sets, volumes, exports, cas stores.
 
-Locations are paths or URLs (file, http, https, precomputed, gs). Keys of sharded sets are ints,
-those of plain folders are file names. Calls let go of the GIL while they read, write or decode,
-and may come from many threads.
+Locations are paths or URLs (file, http, https, precomputed, gs). With set_cache(), what is read from
+remote ones is kept on disk. Keys of sharded sets are ints, those of plain folders are file names.
+Calls let go of the GIL while they read, write or decode, and may come from many threads.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ import os
 
 from . import cas, dvid, volume
 from ._arrays import decode_chunk, downsample_array, encode_chunk
+from ._cache import AnyCache, Cache, set_cache
 from ._core import (
     ConflictError,
     Container,
@@ -62,6 +63,7 @@ from ._reports import (
 from ._volume import Volume, VolumeArray
 
 __all__ = [
+    "Cache",
     "ConflictError",
     "Container",
     "ConvertReport",
@@ -94,6 +96,7 @@ __all__ = [
     "plan_convert",
     "run_plan",
     "run_task",
+    "set_cache",
     "stats",
     "verify",
     "volume",
@@ -109,12 +112,14 @@ def open(
     unfinished: bool = False,
     cache_bytes: int = 256 << 20,
     xorbs: str | os.PathLike[str] | None = None,
+    cache: AnyCache | None = None,
 ) -> Container:
     """Opens a set: a folder of shards, one shard, or a plain folder of files.
 
     `sharding` is the spec where no info file gives it: a ShardingSpec, a dict, JSON text or the
     name of a file with it. `format` skips detection. `unfinished` allows a set whose writing has
     not ended. `cache_bytes` bounds the index blocks that are kept in memory. `xorbs` is the folder
-    with the xorbs of a Xet shard, where that is not the folder `xorbs` beside it.
+    with the xorbs of a Xet shard, where that is not the folder `xorbs` beside it. `cache` keeps on
+    disk what is read from a remote location: a Cache, a folder, or text as `--cache` takes it.
     """
-    return Container(location, sharding, format, unfinished, cache_bytes, xorbs)
+    return Container(location, sharding, format, unfinished, cache_bytes, xorbs, cache)

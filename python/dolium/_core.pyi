@@ -24,6 +24,8 @@ _Item = TypeVar("_Item", covariant=True)
 
 _Key: TypeAlias = int | str
 _Path: TypeAlias = str | os.PathLike[str]
+# A folder, text as `--cache` takes it, or folder, limit in bytes, and whether offline.
+_Cache: TypeAlias = _Path | tuple[_Path, int, bool]
 _Spec: TypeAlias = ShardingSpec | dict[str, Any] | str | os.PathLike[str]
 _Hash: TypeAlias = Literal["identity", "murmurhash3_x86_128"]
 _Encoding: TypeAlias = Literal["raw", "gzip"]
@@ -121,6 +123,7 @@ class Container:
         unfinished: bool = False,
         cache_bytes: int = 256 << 20,
         xorbs: _Path | None = None,
+        cache: _Cache | None = None,
     ) -> None: ...
     @property
     def location(self) -> str: ...
@@ -365,6 +368,7 @@ class VolumeScale:
         gzip_files: bool = False,
         cache_bytes: int = 64 << 20,
         exported: dict[str, Any] = ...,
+        cache: _Cache | None = None,
     ) -> None: ...
     def other(self, scale: int) -> VolumeScale:
         """Another scale of the same volume."""
@@ -630,9 +634,6 @@ class PackSet:
     def shard_count(self) -> int: ...
     def shard_info(self, shard: int) -> dict[str, Any]: ...
     def offsets(self, shard: int) -> list[int]: ...
-    def copy_shard(self, shard: int, fd: int) -> int:
-        """Copies a shard to an open file. Returns its size."""
-
     @property
     def is_local(self) -> bool:
         """Whether reading is a look into memory."""
@@ -805,12 +806,14 @@ class PackMixture:
     def at(self, position: int) -> tuple[int, int, int]: ...
     def fill(self, begin: int, count: int) -> list[tuple[int, int, int]]: ...
 
+def set_cache(cache: _Cache | None) -> None: ...
 def pack_open(
     references: Sequence[_Path] | _Path,
     check: str = "full",
     map: bool = True,
     raw_limit: int = 4 << 30,
     tail_bytes: int = 1 << 20,
+    cache: _Cache | None = None,
 ) -> PackSet: ...
 def pack_join(
     sets: Sequence[PackSet], nonmatch: str = "error", by_key: bool = False

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._cache import AnyCache
 from ._indexing import Selection, Vector, select, select_from_zero, text_of, vector
 from ._reports import VerifyReport
 from ._volume_arguments import (
@@ -87,13 +88,15 @@ class Volume:
         resolution: Sequence[float] | None = None,
         coordinates: Coordinates = "auto",
         salvage: bool = False,
+        cache: AnyCache | None = None,
     ) -> Volume:
         """Opens a volume by the folder of its info, or a DVID export as a volume that can be
         read.
 
         `unfinished` allows one that is still being written. `gzip_files` has new chunks of a
         volume without shards stored as `<name>.gz`. `cache_bytes` bounds the indexes of shards
-        that are kept in memory.
+        that are kept in memory. `cache` keeps on disk what is read from a remote location: a
+        dolium.Cache, a folder, or text as `--cache` takes it.
 
         Of an export, `supervoxels` gives these instead of labels, and `spec` is what it was made
         with (text, dict or file; by default its `spec.json`); without one, `resolution` is that of
@@ -108,7 +111,9 @@ class Volume:
             salvage=salvage,
         )
         return cls(
-            _core.VolumeScale(location, scale, unfinished, gzip_files, cache_bytes, exported)
+            _core.VolumeScale(
+                location, scale, unfinished, gzip_files, cache_bytes, exported, cache
+            )
         )
 
     @classmethod

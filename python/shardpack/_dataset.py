@@ -8,13 +8,11 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, Union
 
-from dolium import _core
+from dolium import Cache, _core
 
-from ._cache import CachedSet, open_cached
 from ._decode import metadata
 from ._loader import Loader, Shuffle, make_loader
 from ._reading import SetOrder, mean_bytes
-from ._tuples import CachedTuples
 
 if TYPE_CHECKING:
     from dolium._core import PackRecord as Record
@@ -71,11 +69,11 @@ class Dataset(_core.PackDataset):
     `dataset[i]` is one sample; of several numbers or a slice it gives a list, decoded on threads.
     """
 
-    def __init__(self, set: AnySet, recipe: tuple[Any, ...]) -> None:
+    def __init__(self, set: _core.PackSet, recipe: tuple[Any, ...]) -> None:
         super().__init__(set)
         self._recipe = recipe
 
-    def _own(self) -> AnySet:
+    def _own(self) -> _core.PackSet:
         return self._set
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -140,7 +138,7 @@ class Dataset(_core.PackDataset):
 
     def tuples(
         self, *names: str, missing: Literal["error", "none"] = "error", views: bool = False
-    ) -> Tuples:
+    ) -> _core.PackTuples:
         """Files of these names as tuples, the fastest way to read: `"__key__"` stands for the
         sample's key.
 
@@ -199,35 +197,22 @@ class Dataset(_core.PackDataset):
         return f"<shardpack.Dataset of {len(self)} samples in {self._set.shard_count} shards>"
 
 
-AnySet = Union[_core.PackSet, CachedSet]
-Tuples = Union[_core.PackTuples, CachedTuples]
-
-
 def _tuples_of(
     dataset: Dataset, names: list[str], allows_missing: bool, views: bool
-) -> Tuples:
-    own = dataset._own()
-    if isinstance(own, _core.PackSet):
-        return _core.PackTuples(dataset, own, names, allows_missing, views)
-    return CachedTuples(dataset, names, allows_missing, views)
+) -> _core.PackTuples:
+    """Also what unpickles them."""
+    return _core.PackTuples(dataset, dataset._own(), names, allows_missing, views)
 
 
-def _make(recipe: tuple[Any, ...]) -> AnySet:
+def _make(recipe: tuple[Any, ...]) -> _core.PackSet:
     kind, *arguments = recipe
     if kind == "open":
         return _core.pack_open(*arguments)
-    if kind == "cache":
-        return open_cached(*arguments)
     if kind == "join":
         recipes, nonmatch, by_key = arguments
-        return _core.pack_join([_make_plain(one) for one in recipes], nonmatch, by_key)
+        return _core.pack_join([_make(one) for one in recipes], nonmatch, by_key)
     base, layers = arguments
-    return _core.pack_overlay(_make_plain(base), [_make_plain(one) for one in layers])
-
-
-def _make_plain(recipe: tuple[Any, ...]) -> _core.PackSet:
-    made = _make(recipe)
-    return made.localized() if isinstance(made, CachedSet) else made
+    return _core.pack_overlay(_make(base), [_make(one) for one in layers])
 
 
 def _from_recipe(recipe: tuple[Any, ...]) -> Dataset:
@@ -247,7 +232,7 @@ def open(
     map: bool = True,
     raw_limit: int = 4 << 30,
     tail_bytes: int = 1 << 20,
-    cache: Path | None = None,
+    cache: Cache | Path | None = None,
     cache_limit: int | None = None,
     cache_verify: bool = False,
 ) -> Dataset:
@@ -259,17 +244,22 @@ def open(
     `map` maps local files into memory. `raw_limit` bounds what one entry may decode to.
     `tail_bytes` is how much of the end of a remote shard is asked for at first.
 
-    With `cache`, a local folder, remote shards are downloaded into it whole when first read, and
-    found there by every process that uses the same folder. Above `cache_limit` bytes, those that
-    were not used for longest are deleted, of what caches have downloaded. `cache_verify` checks
-    every byte of a download. To join or overlay such a set, all of it is downloaded at once.
+    `cache`, a local folder or a dolium.Cache, keeps what is read from remote shards; see
+    dolium.set_cache() for one that all share. `cache_limit` is the limit of a folder in bytes;
+    without it, there is none. `cache_verify` is taken for the sake of older programs: what the
+    cache keeps always has checksums, and `check` says what is verified of what is handed out.
     """
-    options = (check, map, raw_limit, tail_bytes)
-    texts = _texts(reference)
-    if cache is None:
-        return _from_recipe(("open", texts, *options))
-    folder = os.path.abspath(os.fspath(cache))
-    return _from_recipe(("cache", texts, options, folder, cache_limit, cache_verify))
+    kept = _cache_of(cache, cache_limit)
+    return _from_recipe(("open", _texts(reference), check, map, raw_limit, tail_bytes, kept))
+
+
+def _cache_of(cache: Cache | Path | None, limit: int | None) -> Cache | None:
+    """The cache that these arguments mean. A folder in text is just that: it has no options."""
+    if cache is None or isinstance(cache, Cache):
+        return cache if cache is None or limit is None else cache._replace(limit=limit)
+    least, most = 1 << 20, (1 << 63) - 1
+    wanted = most if limit is None else min(max(limit, least), most)
+    return Cache(os.path.abspath(os.fspath(cache)), wanted)
 
 
 def cache(

@@ -1,7 +1,9 @@
 #include "python/src/arguments.h"
 
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
@@ -129,6 +131,39 @@ std::optional<std::string> SpecText(nb::handle spec) {
             .c_str());
   }
   return FileText(LocationText(spec));
+}
+
+std::optional<CacheOptions> CacheFrom(nb::handle cache) {
+  if (cache.is_none()) return std::nullopt;
+  CacheOptions options;
+  if (nb::isinstance<nb::str>(cache)) {
+    options = Must(ParseCacheOptions(LocationText(cache)));
+  } else if (nb::isinstance<nb::tuple>(cache)) {
+    if (nb::len(cache) != 3 ||
+        !nb::try_cast<uint64_t>(nb::object(cache[1]), options.limit) ||
+        !nb::try_cast<bool>(nb::object(cache[2]), options.offline)) {
+      throw nb::type_error("a cache is a folder, a limit in bytes, and whether offline");
+    }
+    options.folder = LocationText(nb::object(cache[0]));
+  } else {
+    options.folder = LocationText(cache);
+  }
+  if (options.folder.empty()) throw nb::value_error("the cache has no folder");
+  if (options.limit < CacheOptions::kMinLimit) {
+    throw nb::value_error(fmt::format("the limit of the cache is {} bytes, expected at "
+                                      "least {}",
+                                      options.limit, CacheOptions::kMinLimit)
+                              .c_str());
+  }
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(options.folder, error);
+  if (!error) options.folder = absolute.native();
+  return options;
+}
+
+nb::object CacheTo(const std::optional<CacheOptions>& cache) {
+  if (!cache) return nb::none();
+  return nb::make_tuple(NameText(cache->folder), cache->limit, cache->offline);
 }
 
 uint64_t ChunkId(nb::handle key) {

@@ -11,6 +11,7 @@
 #include <nanobind/nanobind.h>
 
 #include "dolium/base/bytes.h"
+#include "dolium/bytes/default_cache.h"
 
 namespace dolium::python {
 
@@ -24,6 +25,25 @@ nb::str NameText(std::string_view name);
 // The text of a spec: of a ShardingSpec, a dict, a str with JSON in it, or the file that
 // a str or os.PathLike names. nullopt for None.
 std::optional<std::string> SpecText(nb::handle spec);
+
+// The argument `cache`: where what is read from remote locations is kept on disk.
+// None; text as `--cache` takes it; a folder as os.PathLike; or a dolium.Cache, a tuple
+// of folder, limit and offline. The folder becomes absolute, so that another process
+// finds it. ValueError or TypeError for anything else.
+std::optional<CacheOptions> CacheFrom(nb::handle cache);
+// The way back, for pickle.
+nb::object CacheTo(const std::optional<CacheOptions>& cache);
+
+// While it lives, what this thread opens has this cache; without one, nothing changes.
+class CacheFor {
+ public:
+  explicit CacheFor(const std::optional<CacheOptions>& cache) {
+    if (cache) scope_.emplace(*cache);
+  }
+
+ private:
+  std::optional<CacheScope> scope_;
+};
 
 // A chunk id: an int, or a str of its digits.
 uint64_t ChunkId(nb::handle key);

@@ -11,6 +11,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "dolium/bytes/cached_store.h"
 #include "dolium/container/container.h"
 #include "dolium/container/format.h"
 #include "dolium/formats/neuroglancer/sharded_container.h"
@@ -25,6 +26,7 @@ struct OpenArguments {
   std::string location;
   std::string format;  // empty: detect
   OpenOptions options;
+  std::optional<CacheOptions> cache = {};  // on disk
 };
 
 // A container as Python sees it: a mapping from keys (int for chunks, else str) to bytes.

@@ -179,12 +179,13 @@ nb::tuple Reduce(nb::handle self) {
                                               : nb::object(NameText(arguments.format)),
                      arguments.options.allow_unfinished, arguments.options.cache_bytes,
                      xorbs == parameters.end() ? nb::object(nb::none())
-                                               : nb::object(NameText(xorbs->second))));
+                                               : nb::object(NameText(xorbs->second)),
+                     CacheTo(arguments.cache)));
 }
 
 void Init(PyContainer* self, nb::handle location, nb::handle sharding,
           const std::optional<std::string>& format, bool unfinished, uint64_t cache_bytes,
-          nb::handle xorbs) {
+          nb::handle xorbs, nb::handle cache) {
   OpenArguments arguments;
   arguments.location = LocationText(location);
   arguments.format = format.value_or("");
@@ -192,6 +193,8 @@ void Init(PyContainer* self, nb::handle location, nb::handle sharding,
   arguments.options.allow_unfinished = unfinished;
   arguments.options.cache_bytes = cache_bytes;
   if (!xorbs.is_none()) arguments.options.parameters[kXorbs] = LocationText(xorbs);
+  arguments.cache = CacheFrom(cache);
+  const CacheFor scope(arguments.cache);
   new (self) PyContainer(std::move(arguments));
 }
 
@@ -210,7 +213,8 @@ void BindContainer(nb::module_& module) {
       "ints for chunks (str is taken as well), else str. Any thread may use it.")
       .def("__init__", Init, nb::arg("location"), nb::arg("sharding") = nb::none(),
            nb::arg("format") = nb::none(), nb::arg("unfinished") = false,
-           nb::arg("cache_bytes") = kDefaultCacheBytes, nb::arg("xorbs") = nb::none())
+           nb::arg("cache_bytes") = kDefaultCacheBytes, nb::arg("xorbs") = nb::none(),
+           nb::arg("cache") = nb::none())
       .def("get", Get, nb::arg("key"), nb::arg("default") = nb::none(),
            "The value of a key, or the default.")
       .def("get_many", &PyContainer::GetMany, nb::arg("keys"),

@@ -1,9 +1,5 @@
 #include "python/src/pack_set.h"
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,7 +14,6 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include "dolium/base/parallel.h"
 #include "dolium/domain/dataset/sample_set.h"
 #include "dolium/formats/shardpack/stream_reader.h"
 #include "python/src/arguments.h"
@@ -59,23 +54,6 @@ std::vector<std::string> References(nb::handle references) {
     texts.push_back(LocationText(references));
   }
   return texts;
-}
-
-constexpr uint64_t kCopyBytes = uint64_t{8} << 20;
-constexpr size_t kCopiers = 4;
-
-Result<void> WriteAll(int fd, BytesView bytes, uint64_t offset) {
-  while (!bytes.empty()) {
-    const ssize_t written =
-        pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      return SystemError(errno, "cannot write a copy");
-    }
-    bytes = bytes.subspan(static_cast<size_t>(written));
-    offset += static_cast<uint64_t>(written);
-  }
-  return {};
 }
 
 }  // namespace
@@ -133,21 +111,6 @@ nb::object PackSet::ReadAt(size_t shard_index, uint64_t offset) const {
   }
   auto record = Must(WithoutGil([&] { return shard->Read(*number); }));
   return RecordObject(LoadedSample({shard, *number, std::move(record)}));
-}
-
-uint64_t PackSet::CopyShard(size_t index, int fd) const {
-  const auto shard = Shard(index);
-  const uint64_t size = shard->footer().file_size;
-  const uint64_t ranges = (size + kCopyBytes - 1) / kCopyBytes;
-  Must(WithoutGil([&] {
-    return ParallelFor(ranges, kCopiers, [&](size_t number) -> Result<void> {
-      const uint64_t offset = number * kCopyBytes;
-      DOLIUM_TRY(const Bytes bytes,
-                 shard->ReadBytes({offset, std::min(kCopyBytes, size - offset)}));
-      return WriteAll(fd, bytes, offset).Within(shard->Describe());
-    });
-  }));
-  return size;
 }
 
 nb::list PackSet::Keys(uint64_t begin, uint64_t end) const {
@@ -272,13 +235,14 @@ class PackStream {
 
 std::shared_ptr<const SampleSet> OpenSet(nb::handle references, std::string_view check,
                                          bool map, uint64_t raw_limit,
-                                         uint64_t tail_bytes) {
+                                         uint64_t tail_bytes, nb::handle cache) {
   dataset::SetOptions options;
   options.shard.check = ParseCheck(check);
   options.shard.map = map;
   options.shard.raw_limit = raw_limit;
   options.shard.tail_bytes = tail_bytes;
   const std::vector<std::string> texts = References(references);
+  const CacheFor scope(CacheFrom(cache));
   return Must(WithoutGil([&] { return dataset::OpenSampleSet(texts, options); }));
 }
 
@@ -326,7 +290,6 @@ void BindPackSet(nb::module_& module) {
             return offsets;
           },
           nb::arg("shard"))
-      .def("copy_shard", &PackSet::CopyShard, nb::arg("shard"), nb::arg("fd"))
       .def_prop_ro("is_local", &PackSet::is_local)
       .def(
           "keys_digests",
@@ -347,12 +310,13 @@ void BindPackSet(nb::module_& module) {
   module.def(
       "pack_open",
       [](nb::handle references, std::string_view check, bool map, uint64_t raw_limit,
-         uint64_t tail_bytes) {
-        return PackSet(OpenSet(references, check, map, raw_limit, tail_bytes));
+         uint64_t tail_bytes, nb::handle cache) {
+        return PackSet(OpenSet(references, check, map, raw_limit, tail_bytes, cache));
       },
       nb::arg("references"), nb::arg("check") = "full", nb::arg("map") = true,
       nb::arg("raw_limit") = shardpack::kDefaultRawLimit,
-      nb::arg("tail_bytes") = shardpack::ShardOptions().tail_bytes);
+      nb::arg("tail_bytes") = shardpack::ShardOptions().tail_bytes,
+      nb::arg("cache") = nb::none());
   module.def(
       "pack_join",
       [](const nb::list& sets, std::string_view nonmatch, bool by_key) {

@@ -36,8 +36,6 @@ class PackSet {
   std::optional<uint64_t> Find(std::string_view key) const;
   std::shared_ptr<const shardpack::Shard> Shard(size_t index) const;
   nb::object ReadAt(size_t shard_index, uint64_t offset) const;
-  // Copies a shard, as it was when it was opened, to an open file. Returns its size.
-  uint64_t CopyShard(size_t index, int fd) const;
   nb::list Keys(uint64_t begin, uint64_t end) const;
 
  private:

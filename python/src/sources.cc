@@ -123,6 +123,9 @@ nb::dict InfoOfSource(nb::handle location, const OptionalName& format,
 }  // namespace
 
 void BindSources(nb::module_& module) {
+  module.def(
+      "set_cache", [](nb::handle cache) { SetDefaultCache(CacheFrom(cache)); },
+      nb::arg("cache").none());
   module.def("info", InfoOfSource, nb::arg("location"), nb::kw_only(),
              nb::arg("format") = nb::none(), nb::arg("sharding") = nb::none(),
              nb::arg("xorbs") = nb::none(),

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <nanobind/nanobind.h>
 
+#include "dolium/bytes/cached_store.h"
 #include "dolium/domain/volume/scale.h"
 #include "dolium/domain/volume/volume.h"
 
@@ -21,7 +23,8 @@ struct VolumeArguments {
   size_t scale = 0;
   bool allow_unfinished = false;
   volume::StorageOptions storage;
-  volume::DvidReadOptions exported;  // if it is an export of DVID
+  volume::DvidReadOptions exported;        // if it is an export of DVID
+  std::optional<CacheOptions> cache = {};  // on disk
 };
 
 // What is read of a scale: of a box, every step'th voxel, of some channels.

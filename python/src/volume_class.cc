@@ -42,7 +42,8 @@ nb::tuple ToPython(const Box& box) {
 }
 
 void InitVolume(PyVolume* self, nb::handle location, size_t scale, bool unfinished,
-                bool gzip_files, uint64_t cache_bytes, const nb::dict& exported) {
+                bool gzip_files, uint64_t cache_bytes, const nb::dict& exported,
+                nb::handle cache) {
   VolumeArguments arguments;
   arguments.location = LocationText(location);
   arguments.scale = scale;
@@ -50,6 +51,8 @@ void InitVolume(PyVolume* self, nb::handle location, size_t scale, bool unfinish
   arguments.storage.gzip_files = gzip_files;
   arguments.storage.cache_bytes = cache_bytes;
   arguments.exported = ExportOptionsFrom(exported);
+  arguments.cache = CacheFrom(cache);
+  const CacheFor scope(arguments.cache);
   new (self) PyVolume(std::move(arguments));
 }
 
@@ -96,7 +99,8 @@ nb::tuple ReduceVolume(nb::handle self) {
       self.type(),
       nb::make_tuple(NameText(arguments.location), arguments.scale,
                      arguments.allow_unfinished, arguments.storage.gzip_files,
-                     arguments.storage.cache_bytes, ExportOptionsTo(arguments.exported)));
+                     arguments.storage.cache_bytes, ExportOptionsTo(arguments.exported),
+                     CacheTo(arguments.cache)));
 }
 
 nb::str ReprVolume(const PyVolume& self) {
@@ -112,7 +116,8 @@ void BindVolume(nb::module_& module) {
                        "Boxes are pairs of corners, arrays have four dimensions.")
       .def("__init__", InitVolume, nb::arg("location"), nb::arg("scale") = 0,
            nb::arg("unfinished") = false, nb::arg("gzip_files") = false,
-           nb::arg("cache_bytes") = kVolumeCacheBytes, nb::arg("exported") = nb::dict())
+           nb::arg("cache_bytes") = kVolumeCacheBytes, nb::arg("exported") = nb::dict(),
+           nb::arg("cache") = nb::none())
       .def(
           "other",
           [](const PyVolume& self, size_t scale) { return new PyVolume(self, scale); },

@@ -135,6 +135,13 @@ class SlowFiles(http.server.SimpleHTTPRequestHandler):
     may_answer = threading.Event()
     is_asked = threading.Event()
 
+    def do_HEAD(self):
+        size = (self.server.folder / self.path.lstrip("/")).stat().st_size
+        self.send_response(200)
+        self.send_header("Content-Length", str(size))
+        self.send_header("ETag", '"1"')
+        self.end_headers()
+
     def do_GET(self):
         data = (self.server.folder / self.path.lstrip("/")).read_bytes()
         wanted = self.headers.get("Range", "bytes=0-").removeprefix("bytes=")
@@ -158,7 +165,8 @@ class SlowFiles(http.server.SimpleHTTPRequestHandler):
 
 @pytest.mark.parametrize("is_cached", [True, False])
 def test_a_child_is_forked_while_a_thread_waits(tmp_path, is_cached):
-    write_set(tmp_path, 20, shard_records=20)
+    # Large enough that its end is in another block of the cache than its first sample.
+    write_set(tmp_path, 3000, shard_records=3000)
     SlowFiles.may_answer.clear()
     SlowFiles.is_asked.clear()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), SlowFiles)
@@ -171,7 +179,7 @@ def test_a_child_is_forked_while_a_thread_waits(tmp_path, is_cached):
         reader = threading.Thread(target=lambda: dataset[0], daemon=True)
         reader.start()
         assert SlowFiles.is_asked.wait(120)
-        # The child's own download waits for the parent's, which the server now lets go on.
+        # The child asks for itself; the server soon lets both go on.
         threading.Timer(1, SlowFiles.may_answer.set).start()
 
         def read_in_child():
