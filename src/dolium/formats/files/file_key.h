@@ -1,4 +1,4 @@
-// Keys of plain folders: file names.
+// Keys of plain folders: paths of files in them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace dolium::files {
 inline constexpr std::string_view kPrecedingSuffix = ".preceding";
 inline constexpr uint64_t kParts = 64;
 
-// kInvalidArgument, with the reason, for a key that is not one safe file name.
+// kInvalidArgument, with the reason, for a key that is not a safe path below a folder.
 Result<void> CheckKey(std::string_view key);
 
 uint64_t PartOfKey(std::string_view key);

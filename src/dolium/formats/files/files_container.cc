@@ -1,7 +1,9 @@
 #include "dolium/formats/files/files_container.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -24,6 +26,22 @@ bool HasControlCharacter(std::string_view name) {
   return std::any_of(name.begin(), name.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
   });
+}
+
+// The key whose preceding bytes a file of that name holds.
+std::optional<std::string> KeyPrecededBy(std::string_view name) {
+  if (!name.ends_with(kPrecedingSuffix)) return std::nullopt;
+  return std::string(name.substr(0, name.size() - kPrecedingSuffix.size()));
+}
+
+std::string PathOf(const Location& folder, std::string_view name) {
+  return name.empty() ? folder.path : JoinPath(folder.path, name);
+}
+
+Result<bool> IsLink(const Store& store, std::string_view path) {
+  DOLIUM_TRY(const auto local, store.LocalPath(path));
+  std::error_code ignored;
+  return local && std::filesystem::is_symlink(*local, ignored);
 }
 
 // Every key once, so that the order of the changes does not matter.
@@ -77,39 +95,67 @@ Result<std::vector<std::string>> FilesContainer::Objects() const {
   return std::vector<std::string>{location_.path};
 }
 
-Result<FilesContainer::Listing> FilesContainer::ListFolder(
-    std::string_view object) const {
-  if (object != location_.path) {
-    return InvalidArgument(fmt::format("{}: not an object of {}",
-                                       store().Describe(object), location_.Describe()));
-  }
+bool FilesContainer::Listing::has_file(std::string_view path) const {
+  return std::binary_search(files.begin(), files.end(), path);
+}
+
+Result<FilesContainer::Listing> FilesContainer::ListAll() const {
   Listing listing;
-  DOLIUM_TRY_VOID(
-      store().List(location_.path, [&](std::string_view name, bool is_folder) {
-        if (is_folder) {
-          listing.folders.emplace_back(name);
-        } else if (!IsBookkeeping(name)) {
-          listing.files.emplace_back(name);
-        }
-        return true;
-      }));
+  std::vector<std::string> folders = {""};
+  while (!folders.empty()) {
+    const std::string folder = std::move(folders.back());
+    folders.pop_back();
+    std::vector<std::string> below;
+    const std::string path = PathOf(location_, folder);
+    const auto listed = store().List(path, [&](std::string_view name, bool is_folder) {
+      if (IsBookkeeping(name)) return true;
+      (is_folder ? below : listing.files).push_back(JoinPath(folder, name));
+      return true;
+    });
+    // A subfolder may have been removed meanwhile.
+    const bool is_gone = !listed && listed.error().code == ErrorCode::kNotFound;
+    if (!listed && !(is_gone && !folder.empty())) return listed.error();
+    for (std::string& name : below) {
+      DOLIUM_TRY(const bool is_link, IsLink(store(), PathOf(location_, name)));
+      (is_link ? listing.links : folders).push_back(std::move(name));
+    }
+  }
   std::sort(listing.files.begin(), listing.files.end());
-  std::sort(listing.folders.begin(), listing.folders.end());
+  std::sort(listing.links.begin(), listing.links.end());
   return listing;
+}
+
+Result<FilesContainer::Listing> FilesContainer::ListObject(
+    std::string_view object) const {
+  if (object == location_.path) return ListAll();
+  return InvalidArgument(fmt::format("{}: not an object of {}", store().Describe(object),
+                                     location_.Describe()));
+}
+
+Result<std::vector<std::string>> FilesContainer::Unlisted() const {
+  DOLIUM_TRY(Listing listing, ListAll());
+  std::vector<std::string> unlisted = std::move(listing.links);
+  for (const std::string& name : listing.files) {
+    if (CheckKey(name)) continue;
+    const auto key = KeyPrecededBy(name);
+    const bool is_preceding = key && CheckKey(*key) && listing.has_file(*key);
+    if (!is_preceding) unlisted.push_back(name);
+  }
+  std::sort(unlisted.begin(), unlisted.end());
+  return unlisted;
 }
 
 Result<void> FilesContainer::ScanObject(std::string_view object,
                                         const ScanVisitor& visitor) const {
-  DOLIUM_TRY(const Listing listing, ListFolder(object));
-  const auto& files = listing.files;
+  DOLIUM_TRY(const Listing listing, ListObject(object));
   const auto load = [&](const std::string& key) -> Result<std::optional<Entry>> {
     DOLIUM_TRY(auto entry, FindValue(key));
-    if (entry && std::binary_search(files.begin(), files.end(), PrecedingName(key))) {
+    if (entry && listing.has_file(PrecedingName(key))) {
       DOLIUM_TRY_VOID(AddPreceding(*entry));
     }
     return entry;
   };
-  for (const std::string& name : files) {
+  for (const std::string& name : listing.files) {
     if (!CheckKey(name)) continue;
     const auto entry = load(name);
     bool go_on = true;
@@ -130,7 +176,7 @@ Result<void> FilesContainer::ScanObject(std::string_view object,
 
 Result<void> FilesContainer::CheckObject(std::string_view object,
                                          const FindingVisitor& visitor) const {
-  DOLIUM_TRY(const Listing listing, ListFolder(object));
+  DOLIUM_TRY(const Listing listing, ListObject(object));
   const auto warn = [&](std::string kind, const std::string& name, std::string message) {
     visitor({Severity::kWarning,
              std::move(kind),
@@ -139,14 +185,14 @@ Result<void> FilesContainer::CheckObject(std::string_view object,
              {},
              std::move(message)});
   };
-  for (const std::string& name : listing.folders) {
-    warn("folder", name, "a folder is not part of the set");
+  for (const std::string& name : listing.links) {
+    warn("folder", name, "a link to a folder is not followed");
   }
   for (const std::string& name : listing.files) {
-    if (name.ends_with(kPrecedingSuffix)) {
-      const std::string key = name.substr(0, name.size() - kPrecedingSuffix.size());
-      if (!std::binary_search(listing.files.begin(), listing.files.end(), key)) {
-        warn("orphan", name, fmt::format("no file \"{}\" that these bytes precede", key));
+    if (const auto key = KeyPrecededBy(name)) {
+      if (!listing.has_file(*key)) {
+        warn("orphan", name,
+             fmt::format("no file \"{}\" that these bytes precede", *key));
       }
     } else if (const auto usable = CheckKey(name); !usable) {
       warn("name", name, usable.error().message);

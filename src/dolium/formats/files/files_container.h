@@ -1,5 +1,6 @@
-// A plain folder as a container. It keeps nothing in memory: each call looks at the
-// folder.
+// A plain folder as a container: every file in it and in its subfolders. It keeps nothing
+// in memory: each call looks at the folder. Links to folders are not followed, for they
+// may lead back.
 #pragma once
 
 #include <optional>
@@ -30,13 +31,21 @@ class FilesContainer final : public Container {
   Result<void> Apply(std::span<const Change> changes,
                      const ChangeOptions& options = {}) override;
 
+  // What lies in the folder and is no part of an entry, by its path there: links to
+  // folders, names that cannot be keys, preceding bytes of nothing. In order of name.
+  Result<std::vector<std::string>> Unlisted() const;
+
  private:
+  // Paths from the folder, in order of name, without bookkeeping.
   struct Listing {
-    std::vector<std::string> files;    // in order of name, without bookkeeping
-    std::vector<std::string> folders;  // in order of name
+    std::vector<std::string> files;
+    std::vector<std::string> links;  // to folders
+
+    bool has_file(std::string_view path) const;
   };
 
-  Result<Listing> ListFolder(std::string_view object) const;
+  Result<Listing> ListAll() const;
+  Result<Listing> ListObject(std::string_view object) const;
   // The entry without its preceding bytes, or nullopt.
   Result<std::optional<Entry>> FindValue(std::string_view key) const;
   Result<void> AddPreceding(Entry& entry) const;

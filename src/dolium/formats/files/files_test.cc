@@ -1,3 +1,5 @@
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -5,12 +7,14 @@
 #include <gtest/gtest.h>
 
 #include "dolium/bytes/memory_store.h"
+#include "dolium/bytes/testing/temporary_folder.h"
 #include "dolium/container/read_entry.h"
 #include "dolium/container/testing/conformance.h"
 #include "dolium/container/testing/entry_list.h"
 #include "dolium/container/testing/must.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/formats/files/file_key.h"
+#include "dolium/formats/files/files_container.h"
 #include "dolium/formats/files/format.h"
 
 namespace dolium::files {
@@ -53,31 +57,33 @@ class FilesTest : public testing::Test {
   const Location location_ = NewMemoryLocation();
 };
 
-TEST(CheckKey, TakesOneSafeFileName) {
+TEST(CheckKey, TakesASafePathBelowTheFolder) {
   for (const std::string_view key :
-       {"a", "0", "...", ".hidden", "with space", "a.shard"}) {
+       {"a", "0", "...", ".hidden", "with space", "a.shard", "a/b", "a.preceding/b/c"}) {
     EXPECT_TRUE(CheckKey(key)) << key;
   }
 }
 
-TEST(CheckKey, RefusesWhatIsNotOneSafeFileName) {
+TEST(CheckKey, RefusesWhatIsNotASafePathBelowTheFolder) {
   using namespace std::string_view_literals;
   for (const std::string_view key :
-       {""sv, "."sv, ".."sv, "a/b"sv, "/"sv, "a\0b"sv, ".dolium-unfinished"sv,
-        ".x.dolium-tmp-7"sv, "a.preceding"sv}) {
+       {""sv, "."sv, ".."sv, "/"sv, "/a"sv, "a/"sv, "a//b"sv, "a/../b"sv, "./a"sv,
+        "a\0b"sv, ".dolium-unfinished"sv, "a/.dolium-plan/b"sv, "a/.x.dolium-tmp-7"sv,
+        "a/b.preceding"sv}) {
     const auto checked = CheckKey(key);
     ASSERT_FALSE(checked) << key;
     EXPECT_EQ(checked.error().code, ErrorCode::kInvalidArgument);
   }
-  EXPECT_EQ(CheckKey("a/b").error().message,
-            "key \"a/b\" cannot be a file name: it contains a slash");
+  EXPECT_EQ(CheckKey("a/../b").error().message,
+            "key \"a/../b\" cannot be a file name: it has \".\" or \"..\" in it");
 }
 
 TEST_F(FilesTest, ReadsAFolderThatItDidNotWrite) {
   Put("b", "second");
   Put("a", "first");
   Put("a.preceding", "before");
-  Put("below/c", "not part of it");
+  Put("below/c/d", "third");
+  Put("below/.dolium-part-0", "bookkeeping");
   const auto container = Open();
   std::vector<std::string> keys;
   ScanVisitor visitor;
@@ -86,7 +92,11 @@ TEST_F(FilesTest, ReadsAFolderThatItDidNotWrite) {
     return true;
   };
   Must(Scan(*container, visitor));
-  EXPECT_THAT(keys, ElementsAre("a", "b"));
+  EXPECT_THAT(keys, ElementsAre("a", "b", "below/c/d"));
+  EXPECT_EQ(
+      AsText(
+          Must(ReadEntry(container->store(), *Must(container->Find("below/c/d")))).value),
+      "third");
   const auto entry = Must(container->Find("a"));
   ASSERT_TRUE(entry);
   EXPECT_EQ(entry->size, 5U);
@@ -98,15 +108,52 @@ TEST_F(FilesTest, ReadsAFolderThatItDidNotWrite) {
 
 TEST_F(FilesTest, WarnsOfWhatIsNotPartOfTheSet) {
   Put("a", "value");
-  Put("b.preceding", "of nothing");
-  Put("below/c", "unseen");
+  Put("below/b.preceding", "of nothing");
+  Put("below/c", "value");
+  Put("below/c.preceding", "before it");
   Put("line\nbreak", "value");
   std::vector<std::string> kinds;
   Must(Open()->CheckObject(location_.path, [&](const Finding& finding) {
     EXPECT_EQ(finding.severity, Severity::kWarning);
     kinds.push_back(finding.kind);
   }));
-  EXPECT_THAT(kinds, ElementsAre("folder", "orphan", "name"));
+  EXPECT_THAT(kinds, ElementsAre("orphan", "name"));
+  EXPECT_THAT(Must(FilesContainer(location_).Unlisted()),
+              ElementsAre("below/b.preceding"));
+}
+
+TEST(FilesInFolders, DoNotFollowLinksThatMayLeadBack) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() + "/below");
+  std::ofstream(folder.path() + "/below/a") << "value";
+  fs::create_directory_symlink("..", folder.path() + "/below/back");
+  const FilesContainer container(Must(ParseLocation(folder.path())));
+  std::vector<std::string> keys;
+  Must(Scan(container, {.entry =
+                            [&](const Entry& entry) {
+                              keys.push_back(entry.key);
+                              return true;
+                            },
+                        .damage = {}}));
+  EXPECT_THAT(keys, ElementsAre("below/a"));
+  EXPECT_THAT(Must(container.Unlisted()), ElementsAre("below/back"));
+  std::vector<std::string> messages;
+  Must(container.CheckObject(container.location().path, [&](const Finding& finding) {
+    messages.push_back(finding.kind + ": " + finding.message);
+  }));
+  EXPECT_THAT(messages, ElementsAre("folder: a link to a folder is not followed"));
+}
+
+TEST(FilesInFolders, AreChangedByTheirPaths) {
+  const TemporaryFolder folder;
+  FilesContainer container(Must(ParseLocation(folder.path())));
+  const std::vector<Change> changes = {{.key = "a/b/c",
+                                        .value = Bytes::Copy(AsBytes("value")),
+                                        .preceding = {},
+                                        .only_if_absent = true}};
+  Must(container.Apply(changes));
+  EXPECT_EQ(Must(container.Find("a/b/c"))->size, 5U);
 }
 
 TEST_F(FilesTest, BidsForAFolderWithFilesButNotForShards) {
