@@ -1,6 +1,7 @@
 #include "dolium/ops/convert.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,7 +16,10 @@
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/job/work_list.h"
+#include "dolium/ops/job/work_record.h"
 #include "dolium/ops/scan_source.h"
+#include "dolium/ops/source/kinds.h"
+#include "dolium/ops/source/source.h"
 
 namespace dolium {
 namespace {
@@ -38,6 +42,13 @@ Result<std::string> RequestText(const ConvertRequest& request) {
                       {"skip_damaged", request.skip_damaged},
                       {"allow_unfinished", request.allow_unfinished}};
   return DumpJob(value);
+}
+
+// What a work list can hold of an entry: enough to know its source again.
+Entry WithoutCodecs(const Entry& entry) {
+  Entry bare = entry;
+  for (Extent& extent : bare.extents) extent.codecs.clear();
+  return bare;
 }
 
 class ConvertDraft final : public JobDraft {
@@ -63,36 +74,44 @@ class ConvertDraft final : public JobDraft {
   const std::string& request() const override { return text_; }
 
   Result<void> Prepare() override {
-    OpenOptions options;
-    options.spec = request_.source_spec;
-    options.allow_unfinished = request_.allow_unfinished;
-    DOLIUM_TRY(source_, OpenContainer(formats_, source_location_, request_.source_format,
-                                      options));
-    const std::string_view name =
-        request_.target_format.empty() ? source_->format_name() : request_.target_format;
-    DOLIUM_TRY(format_, FindFormat(formats_, name));
+    SourceOptions options;
+    options.format = request_.source_format;
+    options.open.spec = request_.source_spec;
+    options.open.allow_unfinished = request_.allow_unfinished;
+    DOLIUM_TRY(source_, OpenSource(formats_, source_location_, options));
+    DOLIUM_TRY(const auto parts, source_->parts());
+    for (const SourcePart& part : parts) {
+      DOLIUM_TRY_VOID(CheckApart(part.location, target_));
+    }
+    DOLIUM_TRY(copy_, source_->OpenForCopy(request_.target_format));
     return {};
   }
 
   Result<void> CheckReplaceable(const Location& folder) const override {
-    return dolium::CheckReplaceable(folder, *format_);
+    return CheckTargetReplaceable(folder, *copy_.format);
   }
 
   Result<std::string> Plan(const PlanFolder& folder) override {
     DOLIUM_TRY(const auto target, CreateTarget(folder.set()));
     WorkListWriter lists(folder.folder(), options_.writer.memory);
+    std::atomic<bool> by_key = false;
     PartReport scan;
-    DOLIUM_TRY(
-        scan.skipped,
-        ScanSource(*source_, ScanOptions(), [&](const Entry& entry) -> Result<void> {
-          const auto part = target->PartOf(entry.key);
-          if (part) return lists.Add(*part, entry);
-          return EntryError(source_location_.Describe(), entry.key, part.error());
-        }));
+    DOLIUM_TRY(scan.skipped, ScanSource(*copy_.entries, ScanOptions(),
+                                        [&](const Entry& entry) -> Result<void> {
+                                          const auto part = target->PartOf(entry.key);
+                                          if (part && !CheckEntry(entry)) {
+                                            by_key = true;
+                                            return lists.Add(*part, WithoutCodecs(entry));
+                                          }
+                                          if (part) return lists.Add(*part, entry);
+                                          return EntryError(source_location_.Describe(),
+                                                            entry.key, part.error());
+                                        }));
     DOLIUM_TRY(const auto summary, lists.Finish());
     if (!scan.skipped.empty()) DOLIUM_TRY_VOID(folder.WriteReport(scan));
-    return ToText(ConvertParameters{std::string(format_->name), target->Describe(),
-                                    summary.lists, summary.entries, summary.bytes});
+    return ToText(ConvertParameters{std::string(copy_.format->name), target->Describe(),
+                                    summary.lists, summary.entries, summary.bytes,
+                                    by_key});
   }
 
  private:
@@ -100,24 +119,25 @@ class ConvertDraft final : public JobDraft {
     CreateOptions create;
     create.spec = request_.target_spec;
     create.parameters = request_.parameters;
-    create.like = source_.get();
+    create.like = copy_.entries.get();
     // A spec leaves nothing to choose, and so nothing to count for.
     if (!create.spec) DOLIUM_TRY_VOID(CountEntries(create));
-    return format_->create(place, create);
+    return copy_.format->create(place, create);
   }
 
   Result<void> CountEntries(CreateOptions& create) const {
     std::mutex mutex;
-    DOLIUM_TRY(
-        [[maybe_unused]] const auto skipped,
-        ScanSource(*source_, ScanOptions(), [&](const Entry& entry) -> Result<void> {
-          const uint64_t bytes = PayloadBytes(entry);
-          const std::lock_guard lock(mutex);
-          create.expected_entries += 1;
-          create.expected_bytes = SaturatingAdd(create.expected_bytes, bytes);
-          create.largest_entry = std::max(create.largest_entry, bytes);
-          return {};
-        }));
+    DOLIUM_TRY([[maybe_unused]] const auto skipped,
+               ScanSource(*copy_.entries, ScanOptions(),
+                          [&](const Entry& entry) -> Result<void> {
+                            const uint64_t bytes = PayloadBytes(entry);
+                            const std::lock_guard lock(mutex);
+                            create.expected_entries += 1;
+                            create.expected_bytes =
+                                SaturatingAdd(create.expected_bytes, bytes);
+                            create.largest_entry = std::max(create.largest_entry, bytes);
+                            return {};
+                          }));
     return {};
   }
 
@@ -131,8 +151,8 @@ class ConvertDraft final : public JobDraft {
   std::string text_;
   Location source_location_;
   Location target_;
-  std::unique_ptr<Container> source_;
-  const Format* format_ = nullptr;
+  std::unique_ptr<Source> source_;
+  CopySource copy_;
 };
 
 Result<OpenJob> BeginConvert(Formats formats, const ConvertRequest& request,

@@ -11,13 +11,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/base/once.h"
 #include "dolium/container/entry_error.h"
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/job/part_entries.h"
 #include "dolium/ops/job/plan_folder.h"
-#include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/job/work_list.h"
 #include "dolium/ops/scan_source.h"
+#include "dolium/ops/source/kinds.h"
+#include "dolium/ops/source/source.h"
 
 namespace dolium {
 namespace {
@@ -72,17 +74,66 @@ Result<void> KeepTables(std::span<WorkList> lists, uint64_t budget) {
   return {};
 }
 
+// What the request of a conversion says of its source.
+struct SourceRequest {
+  Location location;
+  SourceOptions options;
+  bool skip_damaged = false;
+};
+
+// kConflict if an object was replaced since the entry was listed.
+Result<void> CheckSameObjects(const Store& store, const Entry& listed,
+                              const Entry& found) {
+  const size_t extents = std::min(listed.extents.size(), found.extents.size());
+  for (size_t i = 0; i < extents; ++i) {
+    const ObjectVersion& before = *listed.extents[i].object;
+    const ObjectVersion& now = *found.extents[i].object;
+    if (before.name == now.name && before.generation != now.generation) {
+      return Conflict(fmt::format("{}: was replaced while it was converted",
+                                  store.Describe(now.name)));
+    }
+  }
+  return {};
+}
+
+// Listed entries, as the source has them.
+class EntriesByKey final : public EntrySource {
+ public:
+  EntriesByKey(PartEntries& listed, const Container& source)
+      : listed_(listed), source_(source) {}
+
+  Result<std::span<const Entry>> Next() override {
+    DOLIUM_TRY(const auto listed, listed_.Next());
+    found_.clear();
+    for (const Entry& entry : listed) {
+      DOLIUM_TRY(auto found, source_.Find(entry.key));
+      if (!found) {
+        return NotFound(fmt::format("{}: \"{}\" was removed while it was converted",
+                                    source_.location().Describe(), entry.key));
+      }
+      DOLIUM_TRY_VOID(CheckSameObjects(source_.store(), entry, *found));
+      found_.push_back(*std::move(found));
+    }
+    return std::span<const Entry>(found_);
+  }
+  Result<void> Rewind() override { return listed_.Rewind(); }
+
+ private:
+  PartEntries& listed_;
+  const Container& source_;
+  std::vector<Entry> found_;
+};
+
 class ConvertJob final : public Job {
  public:
-  // The source's location, and whether damage in it is skipped, are of the request.
-  ConvertJob(Location folder, ConvertParameters parameters, const Format* format,
-             std::unique_ptr<Target> target, Location source, bool skip_damaged)
-      : folder_(std::move(folder)),
+  ConvertJob(Formats formats, Location folder, ConvertParameters parameters,
+             const Format* format, std::unique_ptr<Target> target, SourceRequest source)
+      : formats_(formats),
+        folder_(std::move(folder)),
         parameters_(std::move(parameters)),
         format_(format),
         target_(std::move(target)),
-        source_(std::move(source)),
-        skip_damaged_(skip_damaged) {}
+        source_(std::move(source)) {}
 
   Result<void> Plan(const PartSink& sink) override {
     DOLIUM_TRY(const auto lists, Lists());
@@ -115,14 +166,20 @@ class ConvertJob final : public Job {
     std::mutex mutex;
     TaskReport report;
     PartSource source;
-    source.store = source_.store.get();
+    source.store = source_.location.store.get();
     source.entries = &entries;
+    std::optional<EntriesByKey> by_key;
+    if (parameters_.by_key) {
+      DOLIUM_TRY(const Container* const container, SourceEntries());
+      source.store = &container->store();
+      source.entries = &by_key.emplace(entries, *container);
+    }
     source.progress = [&](uint64_t more, uint64_t bytes) { progress.Add(more, bytes); };
-    if (skip_damaged_) {
+    if (source_.skip_damaged) {
       source.skip_damaged = [&](const Entry& entry, const Error& error) {
         if (!IsDamage(error)) return false;
         const std::lock_guard lock(mutex);
-        report.skipped.push_back(SkippedFinding(*source_.store, entry, error));
+        report.skipped.push_back(SkippedFinding(*source_.location.store, entry, error));
         return true;
       };
     }
@@ -156,12 +213,20 @@ class ConvertJob final : public Job {
     return std::span<const WorkList>(lists_);
   }
 
+  Result<const Container*> SourceEntries() {
+    DOLIUM_TRY(const auto* const opened, opened_.Get([&] {
+      return OpenSource(formats_, source_.location, source_.options);
+    }));
+    return (*opened)->entries();
+  }
+
+  const Formats formats_;
   const Location folder_;
   const ConvertParameters parameters_;
   const Format* const format_;
   const std::unique_ptr<Target> target_;
-  const Location source_;
-  const bool skip_damaged_;
+  const SourceRequest source_;
+  Once<std::unique_ptr<Source>> opened_;
   std::mutex mutex_;
   std::vector<WorkList> lists_;  // guarded by mutex_ until they are opened
 };
@@ -173,7 +238,8 @@ Result<std::string> ToText(const ConvertParameters& parameters) {
                   {"description", parameters.description},
                   {"work_lists", parameters.lists},
                   {"entries", parameters.entries},
-                  {"bytes", parameters.bytes}});
+                  {"bytes", parameters.bytes},
+                  {"by_key", parameters.by_key}});
 }
 
 Result<ConvertParameters> ParseConvertParameters(std::string_view text) {
@@ -185,6 +251,8 @@ Result<ConvertParameters> ParseConvertParameters(std::string_view text) {
                     value.at("work_lists").get_to(parameters.lists);
                     value.at("entries").get_to(parameters.entries);
                     value.at("bytes").get_to(parameters.bytes);
+                    // Records of earlier versions do not have it.
+                    parameters.by_key = value.value("by_key", false);
                     return parameters;
                   });
 }
@@ -192,27 +260,32 @@ Result<ConvertParameters> ParseConvertParameters(std::string_view text) {
 Result<std::unique_ptr<Job>> OpenConvertJob(Formats formats, const Location& folder,
                                             const JobRecord& record) {
   DOLIUM_TRY(ConvertParameters parameters, ParseConvertParameters(record.parameters));
-  std::string source;
-  bool skip_damaged = false;
-  DOLIUM_TRY_VOID(ParseJob(record.request, "the record of a conversion",
-                           [&](const json& request) -> Result<void> {
-                             request.at("source").get_to(source);
-                             request.at("skip_damaged").get_to(skip_damaged);
-                             return {};
-                           }));
-  DOLIUM_TRY(Location location, ParseLocation(source));
-  DOLIUM_TRY(const Format* format, FindFormat(formats, parameters.format));
+  std::string location;
+  SourceRequest source;
+  DOLIUM_TRY_VOID(ParseJob(
+      record.request, "the record of a conversion",
+      [&](const json& request) -> Result<void> {
+        request.at("source").get_to(location);
+        request.at("source_format").get_to(source.options.format);
+        request.at("skip_damaged").get_to(source.skip_damaged);
+        request.at("allow_unfinished").get_to(source.options.open.allow_unfinished);
+        if (const json& spec = request.at("source_spec"); spec.is_string()) {
+          source.options.open.spec = spec.get<std::string>();
+        }
+        return {};
+      }));
+  DOLIUM_TRY(source.location, ParseLocation(location));
+  DOLIUM_TRY(const Format* format, FindTargetFormat(formats, parameters.format));
   DOLIUM_TRY(auto target, format->reopen(folder, parameters.description));
-  return std::make_unique<ConvertJob>(folder, std::move(parameters), format,
-                                      std::move(target), std::move(location),
-                                      skip_damaged);
+  return std::make_unique<ConvertJob>(formats, folder, std::move(parameters), format,
+                                      std::move(target), std::move(source));
 }
 
 Result<void> CheckConvertReplaceable(Formats formats, const JobRecord& record,
                                      const Location& folder) {
   DOLIUM_TRY(const auto parameters, ParseConvertParameters(record.parameters));
-  DOLIUM_TRY(const Format* format, FindFormat(formats, parameters.format));
-  return CheckReplaceable(folder, *format);
+  DOLIUM_TRY(const Format* format, FindTargetFormat(formats, parameters.format));
+  return CheckTargetReplaceable(folder, *format);
 }
 
 }  // namespace dolium

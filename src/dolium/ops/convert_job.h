@@ -27,6 +27,9 @@ struct ConvertParameters {
   uint64_t lists = 0;       // work lists
   uint64_t entries = 0;     // in all of them
   uint64_t bytes = 0;
+  // Entries are found by key when a part is made, because the source alone can read them
+  // (chunks of xorbs, dictionaries).
+  bool by_key = false;
 };
 Result<std::string> ToText(const ConvertParameters& parameters);
 Result<ConvertParameters> ParseConvertParameters(std::string_view text);

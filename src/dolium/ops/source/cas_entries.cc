@@ -11,6 +11,9 @@
 namespace dolium {
 namespace {
 
+constexpr size_t kKeptVersions = 16;
+constexpr uint64_t kKeptFiles = 1'000'000;
+
 // What ends the visit of a manifest early.
 Error ManifestVisitEnded() { return Cancelled(); }
 
@@ -21,7 +24,8 @@ CasEntries::CasEntries(Location location, std::shared_ptr<const cas::CasStore> s
     : location_(std::move(location)),
       store_(std::move(store)),
       lease_(std::move(lease)),
-      xorbs_({location_.Child("xorbs"), location_.Child("damaged")}, cache_bytes) {}
+      xorbs_({location_.Child("xorbs"), location_.Child("damaged")}, cache_bytes),
+      files_(kKeptVersions, kKeptFiles) {}
 
 Result<std::shared_ptr<const CasEntries>> CasEntries::Open(
     Location location, std::shared_ptr<const cas::CasStore> store, uint64_t cache_bytes) {
@@ -85,6 +89,20 @@ Result<Entry> CasEntries::EntryOfFile(std::string key, const xet::Hash& hash) co
   return entry;
 }
 
+Result<std::shared_ptr<const CasEntries::Files>> CasEntries::FilesOf(
+    const cas::Version& version) const {
+  const std::string reference = version.reference();
+  if (auto kept = files_.Get(reference)) return kept;
+  auto files = std::make_shared<Files>();
+  DOLIUM_TRY_VOID(store_->VisitManifest(
+      version, *lease_, [&](const cas::ManifestEntry& entry) -> Result<void> {
+        if (entry.type == cas::EntryType::kFile) files->emplace(entry.path, entry.hash);
+        return {};
+      }));
+  files_.Put(reference, files, files->size());
+  return files;
+}
+
 Result<std::optional<Entry>> CasEntries::Find(std::string_view key) const {
   // Names and paths may have slashes and at signs: the first split that is a version
   // counts.
@@ -104,16 +122,10 @@ Result<std::optional<Entry>> CasEntries::Find(std::string_view key) const {
       }
       if (version && !is_last) {
         const std::string_view path = key.substr(end + 1);
-        std::optional<xet::Hash> hash;
-        const auto visited = store_->VisitManifest(
-            *version, *lease_, [&](const cas::ManifestEntry& entry) -> Result<void> {
-              if (entry.type != cas::EntryType::kFile || entry.path != path) return {};
-              hash = entry.hash;
-              return ManifestVisitEnded();
-            });
-        if (!visited && !hash) return visited.error();
-        if (!hash) return std::nullopt;
-        DOLIUM_TRY(Entry entry, EntryOfFile(std::string(key), *hash));
+        DOLIUM_TRY(const auto files, FilesOf(*version));
+        const auto found = files->find(std::string(path));
+        if (found == files->end()) return std::nullopt;
+        DOLIUM_TRY(Entry entry, EntryOfFile(std::string(key), found->second));
         return entry;
       }
     }
@@ -183,6 +195,25 @@ Result<void> CasEntries::ScanObject(std::string_view object,
     DOLIUM_TRY([[maybe_unused]] const bool go_on, damage({}, visited.error()));
   }
   return {};
+}
+
+Result<std::optional<std::string>> CasEntries::FindLink() const {
+  std::optional<std::string> link;
+  DOLIUM_TRY(const auto objects, Objects());
+  for (const std::string& object : objects) {
+    const auto version = VersionOf(object);
+    if (!version || version->kind == cas::VersionKind::kFile) continue;
+    const auto visited = store_->VisitManifest(
+        *version, *lease_, [&](const cas::ManifestEntry& entry) -> Result<void> {
+          if (entry.type != cas::EntryType::kLink) return {};
+          link = fmt::format("{}/{}", version->reference(), entry.path);
+          return ManifestVisitEnded();
+        });
+    if (link) return link;
+    // The scan reports what is damaged, and whether that is an error.
+    static_cast<void>(visited);
+  }
+  return link;
 }
 
 Result<void> CasEntries::CheckObject(std::string_view object,

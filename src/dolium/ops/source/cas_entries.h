@@ -8,8 +8,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "dolium/base/lru_cache.h"
 #include "dolium/container/container.h"
 #include "dolium/domain/cas/store.h"
 #include "dolium/formats/xet/xorb_folder.h"
@@ -19,12 +21,13 @@ namespace dolium {
 class CasEntries final : public Container {
  public:
   static Result<std::shared_ptr<const CasEntries>> Open(
-      Location location, std::shared_ptr<const cas::CasStore> store, uint64_t cache_bytes);
+      Location location, std::shared_ptr<const cas::CasStore> store,
+      uint64_t cache_bytes);
 
   const Location& location() const override { return location_; }
   std::string_view format_name() const override;
   Properties properties() const override;
-  // Reads the manifest of the version up to the path.
+  // Reads the manifest of the version, and keeps those that were used last.
   Result<std::optional<Entry>> Find(std::string_view key) const override;
   // The files that hold the versions.
   Result<std::vector<std::string>> Objects() const override;
@@ -32,6 +35,10 @@ class CasEntries final : public Container {
                           const ScanVisitor& visitor) const override;
   Result<void> CheckObject(std::string_view object,
                            const FindingVisitor& visitor) const override;
+
+  // The key that a symbolic link in one of the versions would have; nullopt if there is
+  // none.
+  Result<std::optional<std::string>> FindLink() const;
   Result<Properties> Statistics(std::stop_token stop) const override;
 
   const cas::CasStore& versions() const { return *store_; }
@@ -40,6 +47,10 @@ class CasEntries final : public Container {
   CasEntries(Location location, std::shared_ptr<const cas::CasStore> store,
              std::unique_ptr<cas::Lease> lease, uint64_t cache_bytes);
 
+  // The files of a folder, by path.
+  using Files = std::unordered_map<std::string, xet::Hash>;
+
+  Result<std::shared_ptr<const Files>> FilesOf(const cas::Version& version) const;
   Result<cas::Version> VersionOf(std::string_view object) const;
   Result<Entry> EntryOfFile(std::string key, const xet::Hash& hash) const;
 
@@ -47,6 +58,7 @@ class CasEntries final : public Container {
   const std::shared_ptr<const cas::CasStore> store_;
   const std::unique_ptr<cas::Lease> lease_;
   const xet::XorbFolder xorbs_;
+  mutable LruCache<std::string, Files> files_;  // by reference; versions never change
 };
 
 }  // namespace dolium

@@ -12,9 +12,13 @@
 #include "dolium/domain/volume/grid.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/formats/dvid/container.h"
+#include "dolium/formats/files/files_container.h"
+#include "dolium/formats/files/format.h"
 #include "dolium/ops/source/cas_entries.h"
 #include "dolium/ops/source/volume_entries.h"
+#include "dolium/ops/source/volume_files.h"
 #include "dolium/ops/volume/verify_volume.h"
+#include "dolium/ops/volume/volume_target.h"
 
 namespace dolium {
 namespace {
@@ -126,6 +130,31 @@ Result<VerifyReport> CheckVolumeSource(const Source& source, const VerifyOptions
   return report;
 }
 
+// All the files of a volume, those of its parts in other folders included.
+Result<CopySource> OpenVolumeForCopy(const Source& source,
+                                     std::shared_ptr<const Container> entries,
+                                     std::string_view format) {
+  DOLIUM_TRY(const volume::Volume* const opened, source.volume());
+  const auto& parts = static_cast<const VolumeEntries&>(*entries);
+  if (!format.empty() && format != kVolumeCopyFormat.name) {
+    return Unsupported(fmt::format(
+        "{}: a volume is copied as a volume; a part of it, as {}, can be "
+        "converted to {}",
+        source.location().Describe(), parts.parts().front().location.Describe(), format));
+  }
+  if (opened->folder().Describe() != source.location().Describe()) {
+    return Unsupported(fmt::format("{}: redirects to {}: copy that",
+                                   source.location().Describe(),
+                                   opened->folder().Describe()));
+  }
+  DOLIUM_TRY(auto files, VolumeFiles::Open(*opened, parts));
+  return CopySource{std::move(files), &kVolumeCopyFormat};
+}
+
+Result<void> CheckVolumeCopyReplaceable(const Location& folder) {
+  return volume::CheckVolumeReplaceable(folder, /*with_all_parts=*/true);
+}
+
 // DVID exports.
 
 Result<VerifyReport> CheckExportSource(const Source& source, const VerifyOptions& options,
@@ -154,6 +183,22 @@ Result<EntryVoxels> DecodeBlock(const Container& container, std::string_view key
   }
   const auto& size = decoded->size;
   return EntryVoxels{{size[0], size[1], size[2]}, std::move(decoded->voxels)};
+}
+
+// Folders of files.
+
+Result<CopySource> OpenFilesForCopy(const Source& source,
+                                    std::shared_ptr<const Container> entries,
+                                    std::string_view format) {
+  if (source.options().format.empty()) {
+    DOLIUM_TRY(const auto unlisted,
+               static_cast<const files::FilesContainer&>(*entries).Unlisted());
+    if (!unlisted.empty()) return WouldBeLeftOut(source, unlisted.front());
+  }
+  DOLIUM_TRY(
+      const Format* const target,
+      FindTargetFormat(source.formats(), format.empty() ? files::kFormat.name : format));
+  return CopySource{std::move(entries), target};
 }
 
 // ShardPack sets.
@@ -219,6 +264,19 @@ Result<VerifyReport> CheckCasSource(const Source& source, const VerifyOptions& o
   return report;
 }
 
+// Files of versions, in a folder for each. Folders and permissions are left to `cas get`;
+// links hold something, and no entry shows it.
+Result<CopySource> OpenCasForCopy(const Source& source,
+                                  std::shared_ptr<const Container> entries,
+                                  std::string_view format) {
+  DOLIUM_TRY(const auto link, static_cast<const CasEntries&>(*entries).FindLink());
+  if (link) return WouldBeLeftOut(source, *link);
+  DOLIUM_TRY(
+      const Format* const target,
+      FindTargetFormat(source.formats(), format.empty() ? files::kFormat.name : format));
+  return CopySource{std::move(entries), target};
+}
+
 // Files of several versions share their chunks: the objects are counted for themselves.
 Result<StatsReport> CountCasSizes(const Source& source, const StatsOptions& options) {
   DOLIUM_TRY(const Container* const entries, source.entries());
@@ -240,7 +298,8 @@ std::span<const SourceKind> SourceKinds() {
        .entries = OpenCasEntries,
        .versions = OpenCasOf,
        .check = CheckCasSource,
-       .count_sizes = CountCasSizes},
+       .count_sizes = CountCasSizes,
+       .open_for_copy = OpenCasForCopy},
       {.kind = "volume",
        .format = "precomputed",
        .probe = ProbeVolume,
@@ -248,7 +307,10 @@ std::span<const SourceKind> SourceKinds() {
        .volume = OpenVolumeOf,
        .parts = ListVolumeParts,
        .check = CheckVolumeSource,
-       .count_entries = CountCells},
+       .count_entries = CountCells,
+       .open_for_copy = OpenVolumeForCopy,
+       .copy_format = &kVolumeCopyFormat,
+       .check_replaceable = CheckVolumeCopyReplaceable},
       {.kind = "sharded set", .format = "neuroglancer"},
       {.kind = "ShardPack set", .format = "shardpack", .samples = OpenSamplesOf},
       {.kind = "Xet shard or xorb", .format = "xet"},
@@ -257,7 +319,7 @@ std::span<const SourceKind> SourceKinds() {
        .volume = OpenVolumeOf,
        .check = CheckExportSource,
        .decode_entry = DecodeBlock},
-      {.kind = "folder of files", .format = "files"},
+      {.kind = "folder of files", .format = "files", .open_for_copy = OpenFilesForCopy},
   };
   return kKinds;
 }

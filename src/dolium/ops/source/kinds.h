@@ -36,10 +36,27 @@ struct SourceKind {
                                 const FindingVisitor&) = nullptr;
   Result<StatsReport> (*count_sizes)(const Source&, const StatsOptions&) = nullptr;
   Result<uint64_t> (*count_entries)(const Source&) = nullptr;
+  // What a copy into a format (empty: its own) is made of; instead of the entries, whose
+  // folder must hold nothing else.
+  Result<CopySource> (*open_for_copy)(const Source&,
+                                      std::shared_ptr<const Container> entries,
+                                      std::string_view format) = nullptr;
+  // Of kinds whose copies are written in a format that is no row of formats/builtin.cc:
+  // that format, and whether a copy may replace what is in a folder.
+  const Format* copy_format = nullptr;
+  Result<void> (*check_replaceable)(const Location& folder) = nullptr;
   Result<EntryVoxels> (*decode_entry)(const Container&, std::string_view key,
                                       std::string_view labels) = nullptr;
 };
 
 std::span<const SourceKind> SourceKinds();
+
+// The format that copies of that name are written in: a kind's, or one of `formats`.
+Result<const Format*> FindTargetFormat(Formats formats, std::string_view name);
+// Whether a set of that format may replace what is in a folder: kExists if not.
+Result<void> CheckTargetReplaceable(const Location& folder, const Format& format);
+
+// What a conversion that would lose something says.
+Error WouldBeLeftOut(const Source& source, std::string_view name);
 
 }  // namespace dolium

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/cas/store.h"
 #include "dolium/domain/dataset/sample_set.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/source/kinds.h"
 
 namespace dolium {
@@ -50,7 +53,63 @@ Result<const T*> CapabilityOf(const Once<std::shared_ptr<const T>>& once, Open* 
   return opened->get();
 }
 
+// Refuses to copy the entries of a folder that holds something else besides.
+Result<void> CheckNothingElse(const Source& source, const Container& entries) {
+  const Location& location = source.location();
+  DOLIUM_TRY(const auto object, location.store->Stat(location.path));
+  if (object || !source.options().format.empty()) return {};
+  DOLIUM_TRY(const Format* const format,
+             FindFormat(source.formats(), entries.format_name()));
+  std::vector<std::string> others;
+  const auto listed =
+      location.store->List(location.path, [&](std::string_view name, bool is_folder) {
+        const bool is_owned = !is_folder && format->owns_object(name);
+        if (!IsBookkeeping(name) && !is_owned) others.emplace_back(name);
+        return true;
+      });
+  if (!listed && listed.error().code == ErrorCode::kUnsupported) return {};
+  if (!listed) return listed.error();
+  if (others.empty()) return {};
+  // The index may lie in folders, and be made of more than the format calls its own.
+  DOLIUM_TRY(const auto objects, entries.Objects());
+  std::ranges::sort(others);
+  for (const std::string& name : others) {
+    const std::string path = JoinPath(location.path, name);
+    const bool is_known = std::ranges::any_of(objects, [&](const std::string& known) {
+      return known == path || known.starts_with(path + "/");
+    });
+    if (!is_known) return WouldBeLeftOut(source, name);
+  }
+  return {};
+}
+
 }  // namespace
+
+Error WouldBeLeftOut(const Source& source, std::string_view name) {
+  return Unsupported(
+      fmt::format("{}: a conversion would leave out \"{}\", which is no "
+                  "part of the {}; move it away, or name the format to "
+                  "convert the rest",
+                  source.location().Describe(), name, source.kind()));
+}
+
+Result<const Format*> FindTargetFormat(Formats formats, std::string_view name) {
+  for (const SourceKind& row : SourceKinds()) {
+    if (row.copy_format != nullptr && row.copy_format->name == name) {
+      return row.copy_format;
+    }
+  }
+  return FindFormat(formats, name);
+}
+
+Result<void> CheckTargetReplaceable(const Location& folder, const Format& format) {
+  for (const SourceKind& row : SourceKinds()) {
+    if (row.copy_format == &format && row.check_replaceable != nullptr) {
+      return row.check_replaceable(folder);
+    }
+  }
+  return CheckReplaceable(folder, format);
+}
 
 Source::Source(const SourceKind& row, Formats formats, Location location,
                SourceOptions options, std::shared_ptr<const Container> entries)
@@ -67,13 +126,18 @@ Source::~Source() = default;
 
 std::string_view Source::kind() const { return row_.kind; }
 
-Result<const Container*> Source::entries() const {
+Result<std::shared_ptr<const Container>> Source::SharedEntries() const {
   DOLIUM_TRY(const auto* const opened,
              entries_.Get([&]() -> Result<std::shared_ptr<const Container>> {
                if (row_.entries == nullptr) return std::shared_ptr<const Container>();
                return row_.entries(*this);
              }));
-  return opened->get();
+  return *opened;
+}
+
+Result<const Container*> Source::entries() const {
+  DOLIUM_TRY(const auto opened, SharedEntries());
+  return opened.get();
 }
 
 Result<const volume::Volume*> Source::volume() const {
@@ -91,6 +155,15 @@ Result<const cas::CasStore*> Source::versions() const {
 Result<std::vector<SourcePart>> Source::parts() const {
   if (row_.parts == nullptr) return std::vector<SourcePart>();
   return row_.parts(*this);
+}
+
+Result<CopySource> Source::OpenForCopy(std::string_view format) const {
+  DOLIUM_TRY(auto all, SharedEntries());
+  if (row_.open_for_copy != nullptr) return row_.open_for_copy(*this, all, format);
+  DOLIUM_TRY_VOID(CheckNothingElse(*this, *all));
+  DOLIUM_TRY(const Format* const target,
+             FindTargetFormat(formats_, format.empty() ? all->format_name() : format));
+  return CopySource{std::move(all), target};
 }
 
 Result<VerifyReport> Source::Check(const VerifyOptions& options,

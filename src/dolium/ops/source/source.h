@@ -55,6 +55,12 @@ struct EntryVoxels {
   std::vector<uint64_t> values;
 };
 
+// What a copy is made of, and the format that it is written in.
+struct CopySource {
+  std::shared_ptr<const Container> entries;
+  const Format* format = nullptr;
+};
+
 class Source {
  public:
   // `entries` may be null: then they are opened when they are asked for.
@@ -78,6 +84,11 @@ class Source {
 
   Result<std::vector<SourcePart>> parts() const;
 
+  // What a conversion of all that is here into a format takes; an empty name means the
+  // kind's own. kUnsupported, with the name of it, if something would be left out; a
+  // caller that names a format (SourceOptions::format) wants what that one shows.
+  Result<CopySource> OpenForCopy(std::string_view format) const;
+
   // Checks everything that there is to check: see Verify().
   Result<VerifyReport> Check(const VerifyOptions& options,
                              const FindingVisitor& visitor) const;
@@ -98,6 +109,8 @@ class Source {
                                                  std::string_view labels) const;
 
  private:
+  Result<std::shared_ptr<const Container>> SharedEntries() const;
+
   const SourceKind& row_;
   const Formats formats_;
   const Location location_;

@@ -66,12 +66,16 @@ Result<std::optional<FoundVolumeJob>> JobAt(const Location& home) {
   return FoundVolumeJob{*std::move(state.record), *std::move(job)};
 }
 
-Result<void> CheckVolumeReplaceable(const Location& folder) {
+Result<void> CheckVolumeReplaceable(const Location& folder, bool with_all_parts) {
   std::vector<std::string> expected = {std::string(kInfoName), "provenance"};
   // A key of several folders, or one that leads elsewhere, is none of those that go.
   const auto volume = Volume::Open(folder, /*allow_unfinished=*/true);
   if (volume && volume->folder().Describe() == folder.Describe()) {
     for (const ScaleInfo& scale : volume->info().scales) expected.push_back(scale.key);
+    for (const auto& part : {volume->info().mesh, volume->info().skeletons,
+                             volume->info().segment_properties}) {
+      if (with_all_parts && part) expected.push_back(*part);
+    }
   }
   if (const auto job = JobAt(folder); job && *job) {
     for (const ScaleInfo& scale : (*job)->job.info.scales) expected.push_back(scale.key);
@@ -86,9 +90,8 @@ Result<void> CheckVolumeReplaceable(const Location& folder) {
   if (!listed && listed.error().code != ErrorCode::kNotFound) return listed;
   if (!foreign) return {};
   return Exists(
-      fmt::format("{}: holds \"{}\", which is not part of a volume's scales; "
-                  "move it away",
-                  folder.Describe(), *foreign));
+      fmt::format("{}: holds \"{}\", which is not part of a volume{}; move it away",
+                  folder.Describe(), *foreign, with_all_parts ? "" : "'s scales"));
 }
 
 Result<void> DropUnfinishedScales(const Location& volume, const VolumeInfo& info,

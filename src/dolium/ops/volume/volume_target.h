@@ -22,8 +22,8 @@ struct FoundVolumeJob {
 Result<std::optional<FoundVolumeJob>> JobAt(const Location& home);
 
 // kExists if the folder holds anything that is not part of a volume and would be lost
-// with it. An absent folder holds nothing.
-Result<void> CheckVolumeReplaceable(const Location& folder);
+// with it: by default, anything but its scales. An absent folder holds nothing.
+Result<void> CheckVolumeReplaceable(const Location& folder, bool with_all_parts = false);
 
 // Removes the scales that downsamplings of a volume left unfinished, but for those of a
 // job with this request. kUnsupported unless the volume is a local folder.

@@ -1,0 +1,239 @@
+// Conversions of whole sources: nothing is left out unsaid.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dolium/bytes/testing/temporary_folder.h"
+#include "dolium/container/testing/must.h"
+#include "dolium/domain/cas/put.h"
+#include "dolium/domain/cas/store.h"
+#include "dolium/formats/builtin.h"
+#include "dolium/ops/convert.h"
+#include "dolium/ops/source/source.h"
+#include "dolium/ops/testing/volume_plan_fixture.h"
+
+namespace dolium {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+void WriteText(const std::string& path, const std::string& text) {
+  fs::create_directories(fs::path(path).parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+std::string ReadText(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+// Every file below a folder, by its path there, in order.
+std::vector<std::string> FilesBelow(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_directory()) {
+      files.push_back(fs::relative(entry.path(), folder).native());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+Result<ConvertReport> Copy(const std::string& source, const std::string& target,
+                           const std::string& format = {}, bool force = false) {
+  ConvertRequest request;
+  request.source = source;
+  request.target = target;
+  request.target_format = format;
+  request.force = force;
+  return Convert(BuiltinFormats(), request, {});
+}
+
+class CopyVolume : public volume::VolumePlanTest {
+ protected:
+  void Make(bool sharded) const {
+    volume::IngestRequest request = Ingest({20, 16, 8}, "data/vol");
+    request.storage.sharded = sharded;
+    request.pyramid.scales = 0;
+    fs::create_directories(Path("data"));
+    Run(PlanIngest(request));
+  }
+  void Name(const std::string& mesh, const std::string& properties) const {
+    Must(volume::UpdateInfo(Must(ParseLocation(Path("data/vol"))),
+                            [&](volume::VolumeInfo info) -> Result<volume::VolumeInfo> {
+                              info.mesh = mesh;
+                              info.segment_properties = properties;
+                              return info;
+                            }));
+  }
+  void CheckWhole(const std::string& path) const {
+    const auto source = Must(OpenSource(BuiltinFormats(), Must(ParseLocation(path))));
+    EXPECT_EQ(source->kind(), "volume");
+    std::vector<std::string> findings;
+    Must(source->Check({}, [&](const Finding& finding) {
+      findings.push_back(finding.kind + ": " + finding.message);
+    }));
+    EXPECT_THAT(findings, ElementsAre());
+  }
+};
+
+TEST_F(CopyVolume, KeepsEverythingInItsFolder) {
+  for (const bool sharded : {true, false}) {
+    const std::string out = Path(sharded ? "sharded" : "files");
+    fs::remove_all(Path("data"));
+    Make(sharded);
+    Name("mesh", "properties");
+    WriteText(Path("data/vol/mesh/7:0"), "{}");
+    WriteText(Path("data/vol/mesh/below/7"), "fragment");
+    WriteText(Path("data/vol/properties/info"), "{}");
+    WriteText(Path("data/vol/provenance"), "who");
+    Must(Copy(Path("data/vol"), out));
+    const auto files = FilesBelow(Path("data/vol"));
+    EXPECT_GE(files.size(), 6U);
+    EXPECT_EQ(FilesBelow(out), files);
+    for (const std::string& file : files) {
+      EXPECT_EQ(ReadText(out + "/" + file), ReadText(Path("data/vol/") + file)) << file;
+    }
+    CheckWhole(out);
+  }
+}
+
+TEST_F(CopyVolume, BringsPartsFromOtherFolders) {
+  Make(/*sharded=*/true);
+  Name("../../elsewhere/mesh", "../mesh");
+  WriteText(Path("elsewhere/mesh/7:0"), "a mesh");
+  WriteText(Path("data/mesh/info"), "properties");
+  WriteText(Path("data/vol/mesh"), "a name that is taken");
+  Must(Copy(Path("data/vol"), Path("out")));
+  const auto info = Must(volume::Volume::Open(Must(ParseLocation(Path("out"))))).info();
+  EXPECT_EQ(info.segment_properties, "mesh_2");
+  EXPECT_EQ(info.mesh, "mesh_3");
+  EXPECT_EQ(ReadText(Path("out/mesh")), "a name that is taken");
+  EXPECT_EQ(ReadText(Path("out/mesh_2/info")), "properties");
+  EXPECT_EQ(ReadText(Path("out/mesh_3/7:0")), "a mesh");
+  CheckWhole(Path("out"));
+}
+
+TEST_F(CopyVolume, FollowsALinkToAPartAndNoOther) {
+  Make(/*sharded=*/true);
+  fs::rename(Path("data/vol/4_4_8"), Path("scale"));
+  fs::create_directory_symlink(Path("scale"), Path("data/vol/4_4_8"));
+  Must(Copy(Path("data/vol"), Path("out")));
+  EXPECT_EQ(FilesBelow(Path("out/4_4_8")), FilesBelow(Path("scale")));
+  CheckWhole(Path("out"));
+  fs::create_directory_symlink("..", Path("data/vol/back"));
+  const auto copied = Copy(Path("data/vol"), Path("other"));
+  ASSERT_FALSE(copied);
+  EXPECT_EQ(copied.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(copied.error().message, HasSubstr("a copy would leave out \"back\""));
+  EXPECT_FALSE(fs::exists(Path("other")));
+}
+
+TEST_F(CopyVolume, ReplacesAVolumeAndNothingElse) {
+  Make(/*sharded=*/true);
+  Name("mesh", "properties");
+  WriteText(Path("data/vol/mesh/7:0"), "{}");
+  Must(Copy(Path("data/vol"), Path("out")));
+  const auto again = Copy(Path("data/vol"), Path("out"));
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::kExists);
+  WriteText(Path("data/vol/mesh/8:0"), "{}");
+  Must(Copy(Path("data/vol"), Path("out"), "", /*force=*/true));
+  EXPECT_TRUE(fs::exists(Path("out/mesh/8:0")));
+  WriteText(Path("out/notes"), "mine");
+  const auto refused = Copy(Path("data/vol"), Path("out"), "", /*force=*/true);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+  EXPECT_THAT(refused.error().message, HasSubstr("holds \"notes\""));
+}
+
+TEST_F(CopyVolume, IsRefusedWhereTheTargetHasAPart) {
+  Make(/*sharded=*/true);
+  Name("../out/mesh", "properties");
+  WriteText(Path("data/out/mesh/7:0"), "{}");
+  const auto copied = Copy(Path("data/vol"), Path("data/out"), "", /*force=*/true);
+  ASSERT_FALSE(copied);
+  EXPECT_EQ(copied.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(copied.error().message, HasSubstr("lies in the target"));
+}
+
+TEST_F(CopyVolume, GivesItsPartsToOtherFormats) {
+  Make(/*sharded=*/true);
+  const auto refused = Copy(Path("data/vol"), Path("out"), "files");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(refused.error().message, HasSubstr("data/vol/4_4_8, can be converted"));
+  Must(Copy(Path("data/vol/4_4_8"), Path("out"), "files"));
+  EXPECT_THAT(FilesBelow(Path("out")), ElementsAre("0", "1"));
+}
+
+class CopyFolder : public ::testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  TemporaryFolder folder_;
+};
+
+TEST_F(CopyFolder, KeepsSubfolders) {
+  WriteText(path("set/a"), "first");
+  WriteText(path("set/below/b"), "second");
+  Must(Copy(path("set"), path("out")));
+  EXPECT_THAT(FilesBelow(path("out")), ElementsAre("a", "below/b"));
+}
+
+TEST_F(CopyFolder, RefusesWhatNoEntryShows) {
+  WriteText(path("set/1"), "first");
+  Must(Copy(path("set"), path("sharded"), "neuroglancer"));
+  WriteText(path("sharded/notes/text"), "mine");
+  const auto refused = Copy(path("sharded"), path("out"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("a conversion would leave out \"notes\", which is no part of the "
+                        "sharded set; move it away, or name the format"));
+  ConvertRequest request;
+  request.source = path("sharded");
+  request.source_format = "neuroglancer";
+  request.target = path("out");
+  Must(Convert(BuiltinFormats(), request, {}));
+  WriteText(path("set/2.preceding"), "of nothing");
+  EXPECT_THAT(Copy(path("set"), path("other")).error().message,
+              HasSubstr("would leave out \"2.preceding\""));
+}
+
+TEST_F(CopyFolder, ExportsTheVersionsOfACasStore) {
+  Must(cas::InitStore(path("store")));
+  WriteText(path("tree/a"), std::string(300'000, 'a'));
+  WriteText(path("tree/b/c"), "text");
+  WriteText(path("tree/empty"), "");
+  const auto put = [&] {
+    const auto store = Must(cas::CasStore::Open(path("store")));
+    cas::PutOptions options;
+    options.name = "tree";
+    Must(cas::Put(*store, {path("tree")}, options));
+  };
+  put();
+  WriteText(path("tree/b/c"), "other text");
+  put();
+  Must(Copy(path("store"), path("out")));
+  EXPECT_THAT(FilesBelow(path("out")),
+              ElementsAre("tree@1/a", "tree@1/b/c", "tree@1/empty", "tree@2/a",
+                          "tree@2/b/c", "tree@2/empty"));
+  EXPECT_EQ(ReadText(path("out/tree@1/b/c")), "text");
+  EXPECT_EQ(ReadText(path("out/tree@2/b/c")), "other text");
+  EXPECT_EQ(ReadText(path("out/tree@2/a")), std::string(300'000, 'a'));
+  fs::create_symlink("a", path("tree/link"));
+  put();
+  EXPECT_THAT(Copy(path("store"), path("other")).error().message,
+              HasSubstr("would leave out \"tree@3/link\""));
+}
+
+}  // namespace
+}  // namespace dolium
