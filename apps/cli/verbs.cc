@@ -185,6 +185,11 @@ std::vector<Verb> MakeVerbs() {
               "Where neither a spec nor parameters are given, they are chosen by "
               "the number and "
               "sizes of the entries.\n"
+              "A volume is copied whole, with mesh, skeletons and all else in its "
+              "folder; parts in other folders come to lie in the target, and its info "
+              "names them there. The versions of a cas store become folders "
+              "`name@number`. A source that holds something that its format does not "
+              "show is refused, unless -f names the format.\n"
               "With --plan, the work is only planned: each line printed is a task "
               "that `dolium "
               "task` does, on any machine that sees both locations. When all are "
@@ -232,6 +237,7 @@ std::vector<Verb> MakeVerbs() {
                kProgress}),
           .examples = {"dolium convert --shard-size 1GB seg/s0 seg-large/s0",
                        "dolium convert --to files seg/s0 chunks",
+                       "dolium convert seg seg-copy",
                        "dolium convert --to precomputed --spec info.json export seg",
                        "dolium convert --to dvid seg export",
                        "dolium convert --plan seg/s0 new/s0 | split -n l/8 - tasks."},
