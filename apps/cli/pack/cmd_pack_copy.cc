@@ -63,10 +63,18 @@ ExitStatus RunCopy(Context& context, std::string_view verb, bool needs_limit,
   if (!set) return context.FailLocation(set.error());
   const Result<std::vector<uint64_t>> numbers = order(**set);
   if (!numbers) return context.Fail(numbers.error());
+  request->references = context.arguments.positionals();
+  request->overlays = context.arguments.GetAll("overlay");
+  if (context.arguments.Has("plan")) {
+    const auto tasks = PlanCopy(**set, *numbers, *request);
+    if (!tasks) return context.FailLocation(tasks.error());
+    for (const std::string& task : *tasks) context.terminal.Line(task);
+    return ExitStatus::kGood;
+  }
   request->progress = context.terminal.StartProgress(std::string(verb));
   const auto report = CopySamples(**set, *numbers, *request);
   context.terminal.EndProgress();
-  if (!report) return context.FailLocation(report.error());
+  if (!report) return FailPackJob(context, report.error());
   ShowPackReport(context, *report);
   return ExitStatus::kGood;
 }

@@ -63,13 +63,24 @@ ExitStatus RunCreate(Context& context, std::string_view verb, Result<Request> re
   if (!request) {
     return context.FailLocation(request.error().Within(fmt::format("pack {}", verb)));
   }
+  if (context.arguments.Has("plan")) {
+    return context.Fail(Unsupported(fmt::format(
+        "pack {}: --plan: which shards there will be is known only when all samples have "
+        "been read, so that there are no tasks; run it without, and again if it is cut "
+        "short: it goes on behind the last shard that is complete",
+        verb)));
+  }
   const auto source =
       dataset::OpenSampleSource(request->kind, request->input, request->options);
   if (!source) return context.FailLocation(source.error());
+  auto name =
+      dataset::NameSource(request->kind, request->input, request->options, **source);
+  if (!name) return context.FailLocation(name.error());
+  request->create.source = *std::move(name);
   request->create.progress = context.terminal.StartProgress(std::string(verb));
   const auto report = CreatePack(**source, request->create);
   context.terminal.EndProgress();
-  if (!report) return context.FailLocation(report.error());
+  if (!report) return FailPackJob(context, report.error());
   ShowPackReport(context, *report);
   return ExitStatus::kGood;
 }

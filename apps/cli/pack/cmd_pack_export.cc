@@ -35,9 +35,16 @@ void ShowSummary(const Context& context, const std::string& target,
                   count(summary.files, "file"), FormatSize(summary.bytes)));
 }
 
-ExitStatus ExportTo(Context& context, std::string_view label,
-                    const dataset::SampleSet& set, dataset::SampleSink& sink,
-                    const std::string& target) {
+ExitStatus FailExport(Context& context, const Error& error) {
+  return context.FailLocation(error);
+}
+
+// Does the work of one verb; `work` takes numbers of samples, and options to run with.
+template <typename Work>
+ExitStatus RunExport(Context& context, std::string_view label,
+                     const dataset::SampleSet& set, const std::string& target,
+                     const Work& work,
+                     ExitStatus (*fail)(Context&, const Error&) = FailExport) {
   const auto selection = SelectionOf(context);
   if (!selection) {
     return context.FailLocation(selection.error().Within(fmt::format("pack {}", label)));
@@ -49,9 +56,9 @@ ExitStatus ExportTo(Context& context, std::string_view label,
   request.memory = context.arguments.Number("memory", request.memory);
   request.stop = context.stop;
   request.progress = context.terminal.StartProgress(std::string(label));
-  const auto summary = ExportSamples(set, *numbers, sink, request);
+  const Result<ExportSummary> summary = work(*numbers, request);
   context.terminal.EndProgress();
-  if (!summary) return context.FailLocation(summary.error());
+  if (!summary) return fail(context, summary.error());
   ShowSummary(context, target, *summary);
   return ExitStatus::kGood;
 }
@@ -73,13 +80,22 @@ ExitStatus RunPackExtract(Context& context) {
                                          : dataset::FolderLayout::kDirectory;
   const auto sink = dataset::CreateFolderSink(folder, options);
   if (!sink) return context.FailLocation(sink.error());
-  return ExportTo(context, "extract", **set, **sink, folder);
+  return RunExport(context, "extract", **set, folder,
+                   [&](const auto& numbers, const dataset::ExportRequest& request) {
+                     return ExportSamples(**set, numbers, **sink, request);
+                   });
 }
 
 ExitStatus RunPackExport(Context& context) {
   const Arguments& arguments = context.arguments;
   const auto kind = KindOption(context, "to");
   if (!kind) return context.Fail(kind.error().Within("pack export"));
+  if (arguments.Has("plan")) {
+    return context.Fail(Unsupported(
+        "pack export: --plan: which files there will be is known only when all samples "
+        "have been written, so that there are no tasks; run it without, and again if it "
+        "is cut short: it goes on behind the last file that is complete"));
+  }
   const auto set = OpenSet({arguments[0]});
   if (!set) return context.FailLocation(set.error());
   dataset::SampleExportOptions options;
@@ -92,9 +108,25 @@ ExitStatus RunPackExport(Context& context) {
                                          : dataset::FolderLayout::kDirectory;
   options.dot_replacement = arguments.Get("replace-dots").value_or("");
   options.keys = !arguments.Has("no-keys");
+  if (dataset::IsExportedToFiles(*kind)) {
+    dataset::ExportFilesRequest files{.kind = *kind,
+                                      .target = arguments[1],
+                                      .options = options,
+                                      .references = {arguments[0]}};
+    return RunExport(
+        context, "export", **set, arguments[1],
+        [&](const auto& numbers, const dataset::ExportRequest& request) {
+          files.run = request;
+          return ExportFiles(**set, numbers, files);
+        },
+        FailPackJob);
+  }
   const auto sink = dataset::OpenSampleSink(*kind, arguments[1], options);
   if (!sink) return context.FailLocation(sink.error());
-  return ExportTo(context, "export", **set, **sink, arguments[1]);
+  return RunExport(context, "export", **set, arguments[1],
+                   [&](const auto& numbers, const dataset::ExportRequest& request) {
+                     return ExportSamples(**set, numbers, **sink, request);
+                   });
 }
 
 }  // namespace dolium::cli

@@ -233,6 +233,13 @@ Result<std::shared_ptr<const dataset::SampleSet>> OpenSet(
   return dataset::OpenSampleSet(references);
 }
 
+ExitStatus FailPackJob(Context& context, const Error& error) {
+  if (error.code == ErrorCode::kCancelled) {
+    return context.Fail(Cancelled("stopped on request; the same command resumes"));
+  }
+  return context.FailLocation(error);
+}
+
 void ShowPackReport(const Context& context, const dataset::PackReport& report) {
   const shardpack::PackSummary& summary = report.summary;
   if (report.leftover) {
@@ -260,6 +267,7 @@ void ShowPackReport(const Context& context, const dataset::PackReport& report) {
                                {"keys_unique", !has_duplicates},
                                {"raw_bytes", summary.raw_bytes},
                                {"bytes", summary.bytes()},
+                               {"parts_done_before", report.parts_done_before},
                                {"shards", std::move(shards)}});
     return;
   }
@@ -278,6 +286,13 @@ void ShowPackReport(const Context& context, const dataset::PackReport& report) {
     line += fmt::format("; {} skipped", count(summary.skipped, "sample", "samples"));
   }
   if (has_duplicates) line += "; keys are not unique";
+  if (report.parts_done_before > 0) {
+    line += fmt::format("; {} were done before",
+                        count(report.parts_done_before, "shard", "shards"));
+  }
+  if (report.began_again) {
+    line += "; began again, because the source has changed since an earlier run";
+  }
   context.terminal.Line(line);
 }
 

@@ -43,6 +43,9 @@ Result<std::string> KindOption(const Context& context, std::string_view name);
 Result<std::shared_ptr<const dataset::SampleSet>> OpenSet(
     const std::vector<std::string>& references);
 
+// The end of a verb that writes shards and has failed, or was stopped.
+ExitStatus FailPackJob(Context& context, const Error& error);
+
 // The closing line of a verb that writes shards.
 void ShowPackReport(const Context& context, const dataset::PackReport& report);
 

@@ -11,6 +11,8 @@ namespace {
 using Options = std::vector<Option>;
 
 constexpr Option kPackForce = Flag("", "force", "replace shards that are there");
+constexpr Option kPackPlan =
+    Flag("", "plan", "refused: which files there will be is not known beforehand");
 constexpr Option kPackMemory = Value(ValueKind::kSize, "", "memory", "<size>",
                                      "most to hold of samples at once [256MiB]");
 constexpr Option kThreads =
@@ -41,8 +43,12 @@ constexpr std::string_view kCopyDetails =
     "Records are copied as they are: nothing is decoded, unless --align or --compression "
     "asks for it or a shard has a dictionary of its own. Contents are checked on the "
     "way. "
-    "Metadata of the shards are kept; --metadata adds fields or replaces them. Shards "
-    "appear whole; if the work fails, none of them stays.";
+    "Metadata of the shards are kept; --metadata adds fields or replaces them.\n"
+    "The shards appear when all are complete; if the work fails, none of them does. "
+    "Until then they are in `<first shard>.dolium-new`. Cut short, the same command goes "
+    "on with the shards that are left. With --plan, the work is only planned: each line "
+    "printed is a task that `dolium task` does, here or elsewhere; then the same command "
+    "without --plan completes the set.";
 
 Options Join(const std::vector<Options>& lists) {
   Options all;
@@ -101,8 +107,8 @@ Options WriteRows() {
                EncodeRows(),
                ShardRows(),
                TailRows(),
-               {kMetadata, kReproducible, kPackForce, kJobs, kThreads, kPackMemory, kJson,
-                kNoSummary, kProgress}});
+               {kMetadata, kReproducible, kPackForce, kPackPlan, kJobs, kThreads,
+                kPackMemory, kJson, kNoSummary, kProgress}});
 }
 
 Options SelectRows() {
@@ -133,8 +139,8 @@ Options CopyRows() {
                 Value(ValueKind::kNumber, "", "align", "<bytes>",
                       "contents begin at multiples of this: 8 to 4096 [as they do]")},
                TailRows(),
-               {kMetadata, kReproducible, kPackForce, kJobs, kThreads, kPackMemory, kJson,
-                kNoSummary, kProgress}});
+               {kMetadata, kReproducible, kPackForce, kPlan, kJobs, kThreads, kPackMemory,
+                kJson, kNoSummary, kProgress}});
 }
 
 Verb CopyVerb(std::string_view name, std::string_view usage, std::string_view outline,
@@ -176,9 +182,12 @@ Verb Create() {
           "With --shard-size or --shard-records, shards are numbered from the digits "
           "that "
           "end the name of --output: `train-000000.shardpack`, `train-000001.shardpack` "
-          "and so on. The number of threads does not show in the files. Shards appear "
-          "whole; if the work fails, none of them stays. A writer that is killed leaves "
-          "a temporary, of which `dolium pack repair` makes a shard.",
+          "and so on. The number of threads does not show in the files.\n"
+          "The shards appear when all are complete; if the work fails, none of them "
+          "does. Until then they are in `<first shard>.dolium-new`. Cut short, the same "
+          "command goes on behind the last shard that is complete, if the source has "
+          "not changed. Of the shard that was being written, `dolium pack repair` makes "
+          "one with the samples it had.",
       .options = Join({
           {Value(ValueKind::kFile, "i", "input", "<folder>",
                  "the folder, or a manifest: a file that lists samples"),
@@ -431,7 +440,9 @@ Verb Import() {
           "Each value of an lmdb is a sample; with --group-by dir, those of keys that "
           "are "
           "equal up to their last slash are one, as `dolium pack export` writes them. "
-          "parquet is handled by the Python module.",
+          "parquet is handled by the Python module.\n"
+          "The shards appear when all are complete. Cut short, the same command goes on "
+          "behind the last of them, as that of `dolium pack create` does.",
       .options = Join(
           {{Value(ValueKind::kText, "", "from", "<kind>",
                   "folder, webdataset, mds, tfrecord, lmdb or jsonl"),
@@ -468,7 +479,10 @@ Verb Export() {
                       "for metadata and content types, which are then left out. What "
                       "an import would not find again under its key and name is "
                       "refused. An lmdb is imported again with --group-by dir, unless "
-                      "all samples have one file, data.\n") +
+                      "all samples have one file, data.\n"
+                      "Files of webdataset, tfrecord and jsonl appear when all are "
+                      "complete. Cut short, the same command goes on behind the last of "
+                      "them; until then they are in `<first file>.dolium-new`.\n") +
           std::string(kSetDetails),
       .options = Join({{Value(ValueKind::kText, "", "to", "<kind>",
                               "folder, webdataset, mds, tfrecord, lmdb or jsonl"),
@@ -483,8 +497,8 @@ Verb Export() {
                               "webdataset: for dots in keys, which end a key there"),
                         Flag("", "no-keys", "tfrecord, mds: leave out keys")},
                        SelectRows(),
-                       {Flag("", "force", "replace files that are there"), kJobs,
-                        kThreads, kPackMemory, kJson, kNoSummary, kProgress}}),
+                       {Flag("", "force", "replace files that are there"), kPackPlan,
+                        kJobs, kThreads, kPackMemory, kJson, kNoSummary, kProgress}}),
       .examples = {"shardpack export --to webdataset --shard-size 1GB data train.tar",
                    "shardpack export --to jsonl captions.shardpack captions.jsonl"},
       .least_arguments = 2,

@@ -23,13 +23,33 @@ Result<void> SyncParent(const std::string& path) {
   return SyncFd(folder.get()).Within(parent);
 }
 
+}  // namespace
+
 Result<void> SyncParents(const std::string& a, const std::string& b) {
   DOLIUM_TRY_VOID(SyncParent(a));
   if (ParentPath(a) == ParentPath(b)) return {};
   return SyncParent(b);
 }
 
-}  // namespace
+Result<void> MoveFile(const std::string& from, const std::string& to, bool replace) {
+  if (!replace) {
+    if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
+      return {};
+    }
+    if (errno == EEXIST) return Exists("is there already").Within(to);
+    if (errno != EINVAL && errno != ENOSYS) {
+      return SystemError(errno, fmt::format("cannot rename to {}", to)).Within(from);
+    }
+    // A file system that cannot tell while it renames.
+    struct stat status{};
+    if (lstat(to.c_str(), &status) == 0) return Exists("is there already").Within(to);
+  }
+  if (rename(from.c_str(), to.c_str()) == 0) return {};
+  if (errno == EISDIR || errno == ENOTEMPTY) {
+    return Exists("is a folder, which a file does not replace").Within(to);
+  }
+  return SystemError(errno, fmt::format("cannot rename to {}", to)).Within(from);
+}
 
 Result<bool> FolderExists(const std::string& path) {
   struct stat status{};

@@ -1,7 +1,9 @@
 // SampleSource and SampleSink: samples one after another, in and out of other formats.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "dolium/base/result.h"
 #include "dolium/container/progress.h"
@@ -17,6 +19,19 @@ class SampleSource {
 
   // The next one; nullopt after the last. After an error, nothing more may be asked for.
   virtual Result<std::optional<shardpack::Sample>> Next() = 0;
+
+  // Passes the next `count` samples, or those that there are. By default it reads them.
+  virtual Result<void> Skip(uint64_t count) {
+    for (; count > 0; --count) {
+      DOLIUM_TRY(const auto sample, Next());
+      if (!sample) break;
+    }
+    return {};
+  }
+
+  // A text that is another one if other samples would come, or in another order, as far
+  // as the source knows that without reading them.
+  virtual std::string state() const { return {}; }
 
   // How far it is: entries are samples, bytes those read of the source.
   virtual Progress progress() const = 0;

@@ -46,7 +46,10 @@ struct PackWriter::Batch {
   std::optional<std::vector<Result<std::vector<EncodedRecord>>>> records;
 };
 
-PackWriter::PackWriter(PackOptions options) : options_(std::move(options)) {}
+PackWriter::PackWriter(PackOptions options)
+    : options_(std::move(options)),
+      samples_done_(options_.samples_before),
+      samples_to_drop_(options_.samples_to_drop) {}
 
 PackWriter::~PackWriter() = default;
 
@@ -75,6 +78,10 @@ Result<std::unique_ptr<PackWriter>> PackWriter::Create(PackOptions options) {
 Result<void> PackWriter::Add(Sample sample) {
   if (failure_) return *failure_;
   if (options_.stop.stop_requested()) return Cancelled();
+  if (!is_training_ && samples_to_drop_ > 0) {
+    --samples_to_drop_;
+    return {};
+  }
   if (!is_training_ && !is_parallel_) {
     DOLIUM_TRY(auto records, Encode(sample));
     bytes_taken_ += BytesOf(sample);
@@ -138,7 +145,9 @@ Result<void> PackWriter::TrainDictionary() {
   }
   std::vector<Sample> samples = std::exchange(training_, {});
   for (Sample& sample : samples) {
-    if (is_parallel_) {
+    if (samples_to_drop_ > 0) {
+      --samples_to_drop_;
+    } else if (is_parallel_) {
       DOLIUM_TRY_VOID(Enqueue(std::move(sample)));
     } else {
       DOLIUM_TRY(auto records, Encode(sample));
@@ -230,6 +239,8 @@ Result<void> PackWriter::CommitAll(const Sample& sample,
                                    std::vector<EncodedRecord> records) {
   if (records.empty()) {
     ++summary_.skipped;
+    ++skipped_in_shard_;
+    ++samples_done_;
     return {};
   }
   DOLIUM_TRY_VOID(MakeRoom(records));
@@ -249,18 +260,25 @@ Result<void> PackWriter::CommitAll(const Sample& sample,
     DOLIUM_TRY(records.front(), EncodeRecord(with_dictionary, encode));
   }
   for (const EncodedRecord& record : records) DOLIUM_TRY_VOID(shard_->Append(record));
+  ++samples_done_;
   return {};
 }
 
 Result<void> PackWriter::BeginShard() {
-  DOLIUM_TRY(shard_,
-             ShardWriter::Create(options_.place(summary_.shards.size()), options_.shard));
+  const uint64_t number = options_.shards_before + summary_.shards.size();
+  DOLIUM_TRY(shard_, ShardWriter::Create(options_.place(number), options_.shard));
   return {};
 }
 
-Result<void> PackWriter::EndShard() {
-  DOLIUM_TRY(ShardSummary summary, shard_->Finish(summary_.shards.size()));
+Result<void> PackWriter::EndShard(bool is_last) {
+  const uint64_t number = options_.shards_before + summary_.shards.size();
+  DOLIUM_TRY(ShardSummary summary, shard_->Finish(number));
   shard_.reset();
+  if (options_.shard_done) {
+    DOLIUM_TRY_VOID(
+        options_.shard_done(summary, samples_done_, skipped_in_shard_, is_last));
+  }
+  skipped_in_shard_ = 0;
   summary_.records += summary.records;
   summary_.raw_bytes += summary.stat.raw_bytes;
   summary_.shards.push_back(std::move(summary));
@@ -275,7 +293,7 @@ Result<void> PackWriter::MakeRoom(std::span<const EncodedRecord> records) {
                        (options_.shard_records > 0 &&
                         shard_->records() + records.size() > options_.shard_records);
   if (!is_full) return {};
-  DOLIUM_TRY_VOID(EndShard());
+  DOLIUM_TRY_VOID(EndShard(/*is_last=*/false));
   return BeginShard();
 }
 
@@ -315,7 +333,7 @@ Result<void> PackWriter::AppendBlock(const EncodedRecord& record, bool may_roll)
 Result<PackSummary> PackWriter::Finish() {
   if (failure_) return *failure_;
   DOLIUM_TRY_VOID(Keep(CommitRest()));
-  DOLIUM_TRY_VOID(Keep(EndShard()));
+  DOLIUM_TRY_VOID(Keep(EndShard(/*is_last=*/true)));
   return std::move(summary_);
 }
 

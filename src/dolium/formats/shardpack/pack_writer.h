@@ -39,6 +39,18 @@ struct PackOptions {
   Oversize oversize = Oversize::kError;
   // zstd: train a dictionary of about this size from the first samples; 0: none.
   size_t dictionary_bytes = 0;
+  // Where an earlier writer of the same samples stood after its last complete shard: how
+  // many shards there are, and how many samples they took. Of those samples, the first
+  // `samples_to_drop` to be added are the last ones, and count for the dictionary alone.
+  uint64_t shards_before = 0;
+  uint64_t samples_before = 0;
+  uint64_t samples_to_drop = 0;
+  // Called when a shard has appeared, with how many samples all shards so far took, and
+  // how many of these were left out since the shard before. An error is that of the
+  // writer.
+  std::function<Result<void>(const ShardSummary& shard, uint64_t samples,
+                             uint64_t skipped, bool is_last)>
+      shard_done = {};
   size_t jobs = 0;                        // threads; 0: one per core
   uint64_t memory = uint64_t{256} << 20;  // bytes of samples held
   std::stop_token stop = {};
@@ -97,7 +109,7 @@ class PackWriter {
   // Begins a new shard if these would make this one too large.
   Result<void> MakeRoom(std::span<const EncodedRecord> records);
   Result<void> BeginShard();
-  Result<void> EndShard();
+  Result<void> EndShard(bool is_last);
   Result<void> TrainDictionary();
   // The encoded records of a sample: one, unless it had to be split.
   Result<std::vector<EncodedRecord>> Encode(const Sample& sample) const;
@@ -105,6 +117,9 @@ class PackWriter {
   PackOptions options_;
   bool is_parallel_ = false;
   PackSummary summary_;
+  uint64_t samples_done_ = 0;     // written or left out, by all writers
+  uint64_t samples_to_drop_ = 0;  // of those still to come
+  uint64_t skipped_in_shard_ = 0;
   std::unique_ptr<ShardWriter> shard_;
   std::unique_ptr<Batch> open_batch_;
   std::deque<std::shared_ptr<Batch>> in_flight_;

@@ -7,6 +7,14 @@
 // A part may be made by any process, in any order within its stage, any number of times;
 // its output appears atomically, and doing it twice does no harm. Parts of a stage may
 // need those of the stages before it.
+//
+// A stream is a job whose parts become known only while they are made: one after another,
+// by one process, from a source that is read front to back. What describes a part that is
+// done says where the source stood, so that a rerun goes on behind the last of them.
+//
+// A job makes a folder, or files among others: then it works in a folder of its own
+// beside them, `<target>.dolium-new`, and its files are moved into place when all are
+// there.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +44,8 @@ enum class JobStep : uint8_t {
   kClosed,         // the report of all is written
   kDescribed,      // so is what describes the set
   kMarkerRemoved,  // the set is complete; only the swap and the tidying up remain
-  kOldMovedAside,  // where folders cannot be exchanged: between the two renames
+  kOldMovedAside,  // where folders cannot be exchanged: between the two renames; of a
+                   // job that makes files: the first of them is in its place
   kSwapped,        // the new set is in its place; the old one is still there
   kOldRemoved,     // the bookkeeping is all that is left
 };
@@ -44,6 +53,7 @@ enum class JobStep : uint8_t {
 struct RunOptions {
   WriterOptions writer;
   ProgressFunction progress;
+  bool replace_files = false;  // those that are in the way of a job that makes files
   // For tests: called at each step, and whether folders may be exchanged at once.
   std::function<void(JobStep)> at_step = {};
   bool exchange_folders = true;
@@ -62,14 +72,18 @@ using PartSink = std::function<void(JobPart)>;
 struct TaskReport {
   WriteSummary written;
   std::vector<Finding> skipped;  // damaged entries that were left out
+  std::string detail = {};       // what the kind wants to know of the part later
 };
+// Takes what was made of the next part of a stream, whose output has appeared.
+using StreamSink = std::function<Result<void>(TaskReport part, bool is_last)>;
 
 struct JobReport {
   WriteSummary written;  // by all runs
   uint64_t parts = 0;
   uint64_t parts_done_before = 0;
-  std::vector<Finding> skipped;  // by the scan, then in order of part and key
-  std::string target = {};       // location of the finished set
+  std::vector<Finding> skipped;           // by the scan, then in order of part and key
+  std::vector<std::string> details = {};  // of the parts, in order, if one has any
+  std::string target = {};                // location of the finished set
 };
 
 // What a part is made with.
@@ -90,6 +104,13 @@ class Job {
 
   // Before many parts are made by this process.
   virtual Result<void> PrepareRun(const WriterOptions& options);
+
+  // Whether it is a stream: then Plan() and RunPart() are not called, RunStream() is.
+  virtual bool is_stream() const { return false; }
+  // Makes the parts that follow those that are done, in order. `done` are their reports,
+  // from part 0 on, and do not hold the last one.
+  virtual Result<void> RunStream(std::span<const TaskReport> done,
+                                 const PartContext& context, const StreamSink& sink);
 
   // Makes a part. kConflict if the source is no longer what the job was planned for,
   // kUnavailable if a part that it needs is not done yet, kInvalidArgument if there is no
@@ -119,6 +140,7 @@ struct JobKind {
   // gone by then.
   Result<void> (*check_replaceable)(Formats formats, const JobRecord& record,
                                     const Location& folder);
+  bool makes_files = false;  // and not a folder
 };
 
 // All kinds of jobs that there are.

@@ -32,15 +32,35 @@ Result<void> MarkDone(OpenJob& open, size_t jobs) {
   });
 }
 
+// The parts of a stream that are done are all that are known of it.
+Result<void> FindStreamParts(OpenJob& open) {
+  DOLIUM_TRY(const auto reports,
+             open.folder.ReadStream([&](const PartReport& report) -> Result<bool> {
+               return IsPartThere(*open.job, report);
+             }));
+  for (const PartReport& report : reports) {
+    JobPart part;
+    part.number = *report.part;
+    part.entries = report.written.entries;
+    part.done = true;
+    open.parts.push_back(std::move(part));
+  }
+  return {};
+}
+
 Result<OpenJob> OpenState(Formats formats, const PlanFolder& folder,
                           PlanFolder::State state, const RunOptions& options) {
-  OpenJob open{folder, {}, std::move(state), nullptr, {}};
+  OpenJob open{folder, {}, std::move(state), nullptr, {}, false};
   const Location& set = folder.set();
   DOLIUM_TRY(open.location, PortableText(set, set.Describe()));
   // A job that is finished needs its source no more.
   if (open.state.phase == Phase::kFinished) return open;
   DOLIUM_TRY(open.job, OpenRecord(formats, set, *open.state.record));
   if (open.state.phase != Phase::kUnderWay) return open;
+  if (open.job->is_stream()) {
+    DOLIUM_TRY_VOID(FindStreamParts(open));
+    return open;
+  }
   DOLIUM_TRY_VOID(
       open.job->Plan([&](JobPart part) { open.parts.push_back(std::move(part)); }));
   DOLIUM_TRY_VOID(MarkDone(open, options.writer.jobs));
@@ -62,11 +82,49 @@ class Beginner {
   }
 
   Result<OpenJob> Run() {
+    if (draft_.makes_files()) return RunBeside();
     DOLIUM_TRY(auto found, force_ ? FindForced() : Find());
     if (found) return *std::move(found);
     DOLIUM_TRY_VOID(draft_.Prepare());
     DOLIUM_TRY(const Location place, ChoosePlace());
     return BeginIn(PlanFolder(place));
+  }
+
+  // Of a job that makes files: in a folder of its own beside them.
+  Result<OpenJob> RunBeside() {
+    const PlanFolder folder(FolderBeside(target_));
+    DOLIUM_TRY(const auto path, folder.set().store->LocalPath(folder.set().path));
+    if (!path) {
+      return Unsupported(target_.Describe() +
+                         ": cannot be written; only local files can be");
+    }
+    DOLIUM_TRY(auto state, folder.Load());
+    if (CanResume(state) && draft_.can_resume()) {
+      return OpenState(formats_, folder, std::move(state), options_);
+    }
+    if (state.phase == Phase::kFinished) {
+      DOLIUM_TRY_VOID(Complete(folder));
+    } else if (IsUnderWay(state) && !IsSame(state) && !force_) {
+      return OtherRequestError(folder.set(), state);
+    }
+    // What a job that was ending, or being removed, left is in the way of nobody.
+    if (!IsUnderWay(state)) DOLIUM_TRY_VOID(RemoveBeside(folder, state.id));
+    DOLIUM_TRY_VOID(draft_.Prepare());
+    // Parts that are of no use.
+    if (IsUnderWay(state)) DOLIUM_TRY_VOID(RemoveBeside(folder, state.id));
+    DOLIUM_TRY(OpenJob open, BeginIn(folder));
+    open.began_again = IsUnderWay(state) && IsSame(state);
+    return open;
+  }
+
+  // Unless another process has begun a job there meanwhile.
+  Result<void> RemoveBeside(const PlanFolder& folder, const std::string& id) {
+    DOLIUM_TRY_VOID(draft_.CheckReplaceable(folder.set()));
+    DOLIUM_TRY(const auto path, folder.set().store->LocalPath(folder.set().path));
+    DOLIUM_TRY(const auto lock, folder.FindLock());
+    DOLIUM_TRY(const auto state, folder.Load());
+    if (!path || state.id != id) return {};
+    return RemoveFolder(*path);
   }
 
   Result<OpenJob> RunHere() {
@@ -269,6 +327,12 @@ uint64_t OpenJob::entries_done() const {
 }
 
 Result<std::vector<std::vector<std::string>>> OpenJob::Tasks() const {
+  if (job && job->is_stream()) {
+    return Unsupported(
+        fmt::format("{}: its parts become known only while it runs, one after another; "
+                    "it has no tasks for other processes",
+                    location));
+  }
   std::vector<std::vector<std::string>> stages;
   for (const JobPart& part : parts) {
     if (stages.size() <= part.stage) stages.resize(part.stage + 1);

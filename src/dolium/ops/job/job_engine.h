@@ -27,6 +27,10 @@ class JobDraft {
   // As JobRecord has them.
   virtual const std::string& request() const = 0;
   virtual std::string source() const { return {}; }
+  // As JobKind has it.
+  virtual bool makes_files() const { return false; }
+  // Whether the source can be read again. If not, what an earlier run made is dropped.
+  virtual bool can_resume() const { return true; }
 
   // Called once it is known that there is nothing to resume, before all that follows.
   virtual Result<void> Prepare() { return {}; }
@@ -44,19 +48,24 @@ struct OpenJob {
   PlanFolder::State state;
   std::unique_ptr<Job> job;    // nullptr if finished
   std::vector<JobPart> parts;  // none once all are done
+  // What an earlier run of the same request had made was dropped: its source has changed,
+  // or cannot be read again.
+  bool began_again = false;
 
   uint64_t parts_total() const;
   uint64_t parts_done() const;
   uint64_t entries() const;  // of the parts
   uint64_t entries_done() const;
-  // Tasks that are left to do, by stage.
+  // Tasks that are left to do, by stage. kUnsupported for a stream, which has none.
   Result<std::vector<std::vector<std::string>>> Tasks() const;
 };
 
 // Finds the job of this request at the target, or beside it, or begins it. kExists,
 // unless `force`, if the target is there or another request began something there; with
 // `force`, if it holds what is not part of a set and would be lost. kConflict if the same
-// request began with another state of the source, and not `force`.
+// request began with another state of the source, and not `force`. For a job that makes
+// files, `target` is the first of them; a job of its own folder whose source has changed,
+// or cannot be read again, is dropped.
 Result<OpenJob> BeginJob(Formats formats, JobDraft& draft, const Location& target,
                          bool force, const RunOptions& options);
 
@@ -76,6 +85,13 @@ Result<JobReport> RunJob(Formats formats, OpenJob& job, const RunOptions& option
 // removes marker and bookkeeping, and swaps the set into place if it replaces another.
 Result<JobReport> FinishJob(Formats formats, const Location& folder,
                             const RunOptions& options);
+
+// Removes a job that makes files, with the parts that it has, unless it has given way to
+// another one.
+Result<void> DropJob(const OpenJob& job);
+
+// Whether the object that a part leaves behind is there, if it leaves one.
+Result<bool> IsPartThere(const Job& job, const PartReport& report);
 
 // The job of a record.
 Result<std::unique_ptr<Job>> OpenRecord(Formats formats, const Location& folder,

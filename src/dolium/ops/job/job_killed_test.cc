@@ -14,8 +14,13 @@
 
 #include "dolium/bytes/testing/temporary_folder.h"
 #include "dolium/container/testing/must.h"
+#include "dolium/domain/dataset/imports/kinds.h"
 #include "dolium/ops/convert.h"
 #include "dolium/ops/job/job.h"
+#include "dolium/ops/pack/pack_copy.h"
+#include "dolium/ops/pack/pack_create.h"
+#include "dolium/ops/pack/pack_export.h"
+#include "dolium/ops/pack/pack_select.h"
 #include "dolium/ops/testing/convert_fixture.h"
 #include "dolium/ops/volume/dvid_write.h"
 #include "dolium/ops/volume/volume_plan.h"
@@ -124,6 +129,21 @@ Result<void> RunDownsample(const Work& work, const RunOptions& options) {
   return RunPlan(PlanDownsample(request), options);
 }
 
+Result<void> RunPackCreate(const Work& work, const RunOptions& options) {
+  const std::string folder = work.Path(work.of + ".samples");
+  DOLIUM_TRY(const auto source, dataset::OpenSampleSource("folder", folder, {}));
+  dataset::CreateRequest request;
+  request.output = work.target + "/t-0.shardpack";
+  request.pack.shard_records = 3;
+  request.pack.shard.reproducible = true;
+  request.pack.shard.force = work.force;
+  request.pack.jobs = options.writer.jobs;
+  request.at_step = options.at_step;
+  DOLIUM_TRY(request.source, dataset::NameSource("folder", folder, {}, *source));
+  DOLIUM_TRY([[maybe_unused]] const auto report, CreatePack(*source, request));
+  return {};
+}
+
 Result<void> RunDvidWrite(const Work& work, const RunOptions& options) {
   volume::DvidWriteRequest request;
   request.source = work.Path(work.of + ".volume");
@@ -134,6 +154,62 @@ Result<void> RunDvidWrite(const Work& work, const RunOptions& options) {
   return {};
 }
 
+// Samples of some shards' worth, in files.
+void MakeSamples(const Work& work) {
+  for (const std::string of : {"old", "new"}) {
+    const int count = of == "old" ? 7 : 13;
+    for (int i = 0; i < count; ++i) {
+      WriteText(work.Path(fmt::format("{}.samples/s{:02}.txt", of, i)),
+                fmt::format("{} sample {}", of, i));
+    }
+  }
+}
+
+// The same, packed.
+void MakePacks(const Work& work) {
+  MakeSamples(work);
+  for (const std::string of : {"old", "new"}) {
+    Work source{work.folder, of, work.Path(of + ".packs")};
+    Must(RunPackCreate(source, {}));
+  }
+}
+
+Result<void> RunPackShuffle(const Work& work, const RunOptions& options) {
+  dataset::CopyRequest request;
+  request.references = {work.Path(work.of + ".packs")};
+  DOLIUM_TRY(const auto set, dataset::OpenSampleSet(request.references));
+  request.output = work.target + "/t-0.shardpack";
+  request.shards = work.of == "old" ? 2 : 4;
+  request.shard.reproducible = true;
+  request.shard.force = work.force;
+  request.jobs = options.writer.jobs;
+  request.at_step = options.at_step;
+  const auto order = dataset::OrderAtRandom(set->size(), 1);
+  DOLIUM_TRY([[maybe_unused]] const auto report, CopySamples(*set, order, request));
+  return {};
+}
+
+Result<void> RunPackExport(const Work& work, const RunOptions& options) {
+  dataset::ExportFilesRequest request;
+  request.kind = "webdataset";
+  request.target = work.target + "/t.tar";
+  request.options.shard_samples = 4;
+  request.options.force = work.force;
+  request.references = {work.Path(work.of + ".packs")};
+  request.run.jobs = options.writer.jobs;
+  request.at_step = options.at_step;
+  DOLIUM_TRY(const auto set, dataset::OpenSampleSet(request.references));
+  DOLIUM_TRY(const auto numbers, SelectSamples(*set, {}));
+  DOLIUM_TRY([[maybe_unused]] const auto done, ExportFiles(*set, numbers, request));
+  return {};
+}
+
+// Those that make files are asked for some in the target.
+constexpr Asked kMakingFiles[] = {
+    {"pack_create", MakeSamples, RunPackCreate},
+    {"pack_shuffle", MakePacks, RunPackShuffle},
+    {"pack_export", MakePacks, RunPackExport},
+};
 constexpr Asked kReplacing[] = {
     {"convert", MakeSets, RunConvert},
     {"ingest", MakeArrays, RunIngest},
@@ -259,10 +335,64 @@ TEST_P(KilledReplacementTest, IsRefusedWhereAnEarlierVersionBeganOneUnlessForced
   EXPECT_EQ(Files(work_.target), Files(folder_.path() + "/expected"));
 }
 
+class KilledFilesTest : public KilledJobTest {
+ protected:
+  static constexpr JobStep kSteps[] = {JobStep::kPartsMade,     JobStep::kClosed,
+                                       JobStep::kDescribed,     JobStep::kMarkerRemoved,
+                                       JobStep::kOldMovedAside, JobStep::kSwapped,
+                                       JobStep::kOldRemoved};
+};
+
+TEST_P(KilledFilesTest, AreCompletedByTheSameRequest) {
+  for (const JobStep step : kSteps) {
+    SCOPED_TRACE(fmt::format("step {}", static_cast<int>(step)));
+    ASSERT_NO_FATAL_FAILURE(RunAndKill({step}));
+    if (step < JobStep::kOldMovedAside) {
+      // None of them has appeared.
+      EXPECT_THAT(Names(work_.target), testing::Each(HasSubstr(".dolium-new")));
+    }
+    ASSERT_NO_FATAL_FAILURE(ExpectCompleted({step}));
+    fs::remove_all(work_.target);
+  }
+}
+
+TEST_P(KilledFilesTest, ThatReplaceOthersAreCompletedByTheSameRequest) {
+  for (const JobStep step : kSteps) {
+    SCOPED_TRACE(fmt::format("step {}", static_cast<int>(step)));
+    Work old = work_;
+    old.of = "old";
+    ASSERT_TRUE(GetParam().run(old, {}));
+    const auto before = Files(work_.target);
+    work_.force = true;
+    ASSERT_NO_FATAL_FAILURE(RunAndKill({step}));
+    for (const auto& [name, bytes] : before) {
+      if (step >= JobStep::kOldMovedAside) break;
+      EXPECT_EQ(Files(work_.target)[name], bytes);
+    }
+    ASSERT_NO_FATAL_FAILURE(ExpectCompleted({step}));
+    fs::remove_all(work_.target);
+    work_.force = false;
+  }
+}
+
+TEST_P(KilledFilesTest, AreRefusedToAnotherRequestUnlessForced) {
+  ASSERT_NO_FATAL_FAILURE(RunAndKill({JobStep::kPartsMade}));
+  Work other = work_;
+  other.of = "old";
+  const auto refused = GetParam().run(other, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+  EXPECT_THAT(refused.error().message, HasSubstr("begun by another request"));
+  work_.force = true;
+  ASSERT_NO_FATAL_FAILURE(ExpectCompleted({JobStep::kPartsMade}));
+}
+
 constexpr auto kNameOf = [](const auto& param) { return std::string(param.param.name); };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, KilledJobTest, testing::ValuesIn(kReplacing), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Additions, KilledJobTest, testing::ValuesIn(kAdding), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Kinds, KilledFilesTest, testing::ValuesIn(kMakingFiles),
+                         kNameOf);
 INSTANTIATE_TEST_SUITE_P(Kinds, KilledReplacementTest, testing::ValuesIn(kReplacing),
                          kNameOf);
 

@@ -1,6 +1,7 @@
 // The one list of kinds of jobs.
 #include "dolium/ops/convert_job.h"
 #include "dolium/ops/job/job.h"
+#include "dolium/ops/pack/pack_job.h"
 #include "dolium/ops/volume/dvid_job.h"
 #include "dolium/ops/volume/volume_worker.h"
 
@@ -11,6 +12,12 @@ constexpr JobKind kJobKinds[] = {
     {kConvertKind, OpenConvertJob, CheckConvertReplaceable},
     {volume::kVolumeKind, volume::OpenVolumeJob, volume::CheckVolumeJobReplaceable},
     {volume::kDvidKind, volume::OpenDvidJob, volume::CheckDvidReplaceable},
+    {dataset::kPackCopyKind, dataset::OpenPackCopyJob, dataset::CheckPackReplaceable,
+     /*makes_files=*/true},
+    {dataset::kPackExportKind, dataset::OpenPackExportJob, dataset::CheckPackReplaceable,
+     /*makes_files=*/true},
+    {dataset::kPackCreateKind, dataset::OpenPackCreateJob, dataset::CheckPackReplaceable,
+     /*makes_files=*/true},
 };
 
 }  // namespace

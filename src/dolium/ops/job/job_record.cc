@@ -194,6 +194,7 @@ Result<std::string> FinishedText(const JobRecord& record, const JobReport& repor
   value["report"] = {{"written", SummaryJson(report.written)},
                      {"parts", report.parts},
                      {"skipped", skipped}};
+  if (!report.details.empty()) value["report"]["details"] = report.details;
   return DumpJob(value, 2);
 }
 
@@ -205,6 +206,7 @@ Result<JobReport> ParseFinishedReport(std::string_view text) {
                     report.written = GetSummary(value.at("written"));
                     report.parts = value.at("parts").get<uint64_t>();
                     report.skipped = GetFindings(value.at("skipped"));
+                    report.details = value.value("details", report.details);
                     return report;
                   });
 }
@@ -240,6 +242,8 @@ std::string ToText(const PartReport& report) {
   json value = {{"written", SummaryJson(report.written)},
                 {"skipped", FindingsJson(report.skipped)}};
   if (report.part) value["part"] = *report.part;
+  if (!report.detail.empty()) value["detail"] = report.detail;
+  if (report.is_last) value["last"] = true;
   return DumpLossy(value);
 }
 
@@ -251,6 +255,8 @@ Result<PartReport> ParsePartReport(std::string_view text) {
                       report.part = value.at("part").get<uint64_t>();
                     report.written = GetSummary(value.at("written"));
                     report.skipped = GetFindings(value.at("skipped"));
+                    report.detail = value.value("detail", "");
+                    report.is_last = value.value("last", false);
                     return report;
                   });
 }

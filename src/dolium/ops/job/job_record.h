@@ -69,6 +69,8 @@ struct PartReport {
   std::optional<uint64_t> part;
   WriteSummary written;
   std::vector<Finding> skipped;
+  std::string detail = {};
+  bool is_last = false;  // of a stream
 };
 std::string ToText(const PartReport& report);
 Result<PartReport> ParsePartReport(std::string_view text);

@@ -69,8 +69,34 @@ Result<TaskReport> MakePart(const PlanFolder& folder, const std::string& id, Job
     return error;
   }
   DOLIUM_TRY_VOID(folder.CheckJob(id));
-  DOLIUM_TRY_VOID(folder.WriteReport({part.number, made->written, made->skipped}));
+  DOLIUM_TRY_VOID(
+      folder.WriteReport({part.number, made->written, made->skipped, made->detail}));
   return made;
+}
+
+// Makes the parts of a stream that are left.
+Result<void> RunStreamParts(OpenJob& open, const RunOptions& options,
+                            ProgressSum& progress) {
+  const PlanFolder& folder = open.folder;
+  DOLIUM_TRY(auto reports, folder.ReadStream([&](const PartReport& report) {
+    return IsPartThere(*open.job, report);
+  }));
+  if (!reports.empty() && reports.back().is_last) return {};
+  std::vector<TaskReport> done;
+  for (PartReport& report : reports) {
+    done.push_back({report.written, std::move(report.skipped), std::move(report.detail)});
+  }
+  uint64_t next = done.size();
+  DOLIUM_TRY_VOID(folder.CheckJob(open.state.id));
+  return open.job->RunStream(
+      done,
+      {options.writer,
+       [&](uint64_t entries, uint64_t bytes) { progress.Add(entries, bytes); }},
+      [&](TaskReport part, bool is_last) -> Result<void> {
+        DOLIUM_TRY_VOID(folder.CheckJob(open.state.id));
+        return folder.WriteReport({next++, part.written, std::move(part.skipped),
+                                   std::move(part.detail), is_last});
+      });
 }
 
 Result<void> RunStage(OpenJob& open, std::span<const JobPart* const> parts,
@@ -92,15 +118,27 @@ Result<void> RunStage(OpenJob& open, std::span<const JobPart* const> parts,
       options.writer.stop);
 }
 
-// What all parts came to, after checking that every one is there.
-Result<JobReport> SumUp(const PlanFolder& folder, Job& job) {
+Result<std::vector<PartReport>> ReadStreamReports(const PlanFolder& folder,
+                                                  const Job& job) {
+  DOLIUM_TRY(auto reports, folder.ReadStream([&](const PartReport& report) {
+    return IsPartThere(job, report);
+  }));
+  if (!reports.empty() && reports.back().is_last) return reports;
+  return NotFound(
+      fmt::format("{}: {} parts are done, and others follow; repeat the request",
+                  folder.set().Describe(), reports.size()));
+}
+
+// Those of all parts, after checking that every one is there.
+Result<std::vector<PartReport>> ReadReports(const PlanFolder& folder, Job& job) {
+  if (job.is_stream()) return ReadStreamReports(folder, job);
   std::vector<JobPart> parts;
   DOLIUM_TRY_VOID(job.Plan([&](JobPart part) { parts.push_back(std::move(part)); }));
   std::vector<PartReport> reports(parts.size());
   DOLIUM_TRY_VOID(ParallelFor(parts.size(), 0, [&](size_t i) -> Result<void> {
     const uint64_t part = parts[i].number;
-    const auto object = job.PartObject(part);
     const auto name = [&] {
+      const auto object = job.PartObject(part);
       return object ? object->Describe() : folder.set().Describe();
     };
     DOLIUM_TRY(auto report, folder.ReadReport(part));
@@ -108,21 +146,64 @@ Result<JobReport> SumUp(const PlanFolder& folder, Job& job) {
       return NotFound(fmt::format("{}: part {} is not done; run its task", name(), part));
     }
     reports[i] = *std::move(report);
-    if (reports[i].written.entries == 0 || !object) return {};
-    DOLIUM_TRY(const auto info, object->store->Stat(object->path));
-    if (info) return {};
+    reports[i].part = part;
+    if (reports[i].written.entries == 0) return {};
+    DOLIUM_TRY(const bool there, IsPartThere(job, reports[i]));
+    if (there) return {};
     return NotFound(fmt::format("{}: part {} was made, but is gone; run its task again",
                                 name(), part));
   }));
+  return reports;
+}
+
+Result<JobReport> SumUp(const PlanFolder& folder, Job& job) {
+  DOLIUM_TRY(auto reports, ReadReports(folder, job));
   JobReport sum;
-  sum.parts = parts.size();
+  sum.parts = reports.size();
   DOLIUM_TRY(auto scan, folder.ReadReport(std::nullopt));
   if (scan) sum.skipped = std::move(scan->skipped);
   for (PartReport& report : reports) {
     sum.written += report.written;
     std::ranges::move(report.skipped, std::back_inserter(sum.skipped));
+    sum.details.push_back(std::move(report.detail));
   }
+  if (std::ranges::all_of(sum.details, &std::string::empty)) sum.details.clear();
   return sum;
+}
+
+// Moves the files of a finished job into the folder that its own lies in.
+Result<std::string> PutFilesInPlace(const PlanFolder& folder, const RunOptions& options) {
+  const Location& set = folder.set();
+  const Location parent{set.store, ParentPath(set.path)};
+  std::vector<std::string> names;
+  DOLIUM_TRY_VOID(set.store->List(set.path, [&](std::string_view name, bool is_folder) {
+    if (!is_folder && !IsBookkeeping(name)) names.emplace_back(name);
+    return true;
+  }));
+  std::ranges::sort(names);
+  // Before the first is moved, so that as a rule all are, or none.
+  for (const std::string& name : names) {
+    const Location target{set.store, JoinPath(parent.path, name)};
+    DOLIUM_TRY(const auto there, target.store->Stat(target.path));
+    if (!there || options.replace_files) continue;
+    return Exists(target.Describe() + ": is there already; --force replaces it");
+  }
+  DOLIUM_TRY(const auto from, set.store->LocalPath(set.path));
+  const std::string to = ParentPath(*from);
+  for (const std::string& name : names) {
+    DOLIUM_TRY_VOID(
+        MoveFile(JoinPath(*from, name), JoinPath(to, name), options.replace_files));
+    if (name == names.front()) Reach(options, JobStep::kOldMovedAside);
+  }
+  if (!names.empty()) {
+    DOLIUM_TRY_VOID(
+        SyncParents(JoinPath(*from, names.front()), JoinPath(to, names.front())));
+  }
+  Reach(options, JobStep::kSwapped);
+  Reach(options, JobStep::kOldRemoved);
+  DOLIUM_TRY_VOID(folder.Remove());
+  DOLIUM_TRY_VOID(RemoveFolder(*from));
+  return PortableText(parent, parent.Describe());
 }
 
 }  // namespace
@@ -132,6 +213,29 @@ Result<void> Job::PrepareRun(const WriterOptions& /*options*/) { return {}; }
 std::optional<Location> Job::PartObject(uint64_t /*part*/) const { return std::nullopt; }
 
 Result<bool> Job::IsComplete() const { return false; }
+
+Result<void> Job::RunStream(std::span<const TaskReport> /*done*/,
+                            const PartContext& /*context*/, const StreamSink& /*sink*/) {
+  return Unsupported("the job is no stream");
+}
+
+Result<bool> IsPartThere(const Job& job, const PartReport& report) {
+  const auto object = job.PartObject(*report.part);
+  if (!object) return true;
+  DOLIUM_TRY(const auto info, object->store->Stat(object->path));
+  return info.has_value();
+}
+
+Result<void> DropJob(const OpenJob& job) {
+  const PlanFolder& folder = job.folder;
+  DOLIUM_TRY(const auto path, folder.set().store->LocalPath(folder.set().path));
+  DOLIUM_TRY(const auto lock, folder.FindLock());
+  DOLIUM_TRY(const auto state, folder.Load());
+  const bool is_same =
+      state.record && job.state.record && !DifferenceOf(*state.record, *job.state.record);
+  if (!path || !is_same) return {};
+  return RemoveFolder(*path);
+}
 
 Result<std::unique_ptr<Job>> OpenRecord(Formats formats, const Location& folder,
                                         const JobRecord& record) {
@@ -181,6 +285,9 @@ Result<JobReport> RunJob(Formats formats, OpenJob& open, const RunOptions& optio
   }
   if (!stages.empty()) DOLIUM_TRY_VOID(open.job->PrepareRun(options.writer));
   ProgressSum progress(options.progress, open.entries_done(), open.entries());
+  if (open.job && open.job->is_stream() && open.state.phase == JobPhase::kUnderWay) {
+    DOLIUM_TRY_VOID(RunStreamParts(open, options, progress));
+  }
   for (const std::vector<const JobPart*>& parts : stages) {
     if (!parts.empty()) DOLIUM_TRY_VOID(RunStage(open, parts, options, progress));
   }
@@ -219,6 +326,8 @@ Result<JobReport> FinishJob(Formats formats, const Location& location,
 
 Result<std::string> PutInPlace(Formats formats, const PlanFolder& folder,
                                const JobRecord& record, const RunOptions& options) {
+  DOLIUM_TRY(const JobKind* kind, KindOf(folder.set(), record));
+  if (kind->makes_files) return PutFilesInPlace(folder, options);
   if (record.replaces.empty()) {
     DOLIUM_TRY(std::string location, PortableText(folder.set(), folder.set().Describe()));
     DOLIUM_TRY_VOID(folder.Remove());
@@ -229,7 +338,6 @@ Result<std::string> PutInPlace(Formats formats, const PlanFolder& folder,
       SwapFolders::Beside(JoinPath(ParentPath(here.target), record.replaces));
   const Location target{folder.set().store, folders.target};
   if (here.target != folders.target) {
-    DOLIUM_TRY(const JobKind* kind, KindOf(folder.set(), record));
     DOLIUM_TRY_VOID(kind->check_replaceable(formats, record, target));
     DOLIUM_TRY_VOID(SwapIn(folders, options.exchange_folders,
                            [&] { Reach(options, JobStep::kOldMovedAside); }));

@@ -135,6 +135,20 @@ Result<std::optional<PartReport>> PlanFolder::ReadReport(
   return report;
 }
 
+Result<std::vector<PartReport>> PlanFolder::ReadStream(
+    const std::function<Result<bool>(const PartReport&)>& is_there) const {
+  std::vector<PartReport> reports;
+  while (reports.empty() || !reports.back().is_last) {
+    DOLIUM_TRY(auto report, ReadReport(reports.size()));
+    if (!report) break;
+    report->part = reports.size();
+    DOLIUM_TRY(const bool there, is_there(*report));
+    if (!there) break;
+    reports.push_back(*std::move(report));
+  }
+  return reports;
+}
+
 Result<std::vector<uint64_t>> PlanFolder::PartsDone() const {
   std::vector<uint64_t> parts;
   const auto listed = folder_.store->List(folder_.path, [&](std::string_view name, bool) {

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,6 +63,10 @@ class PlanFolder {
   Result<void> WriteReport(const PartReport& report) const;
   // That of the scan, or of a part: empty if there is none.
   Result<std::optional<PartReport>> ReadReport(std::optional<uint64_t> part) const;
+  // Those of the parts of a stream, from the first on, as far as `is_there` says that
+  // what they are about is there.
+  Result<std::vector<PartReport>> ReadStream(
+      const std::function<Result<bool>(const PartReport&)>& is_there) const;
   // The parts that have one, in order.
   Result<std::vector<uint64_t>> PartsDone() const;
 

@@ -87,7 +87,11 @@ Result<void> CheckReplaceable(const Location& folder, const Format& format) {
 }
 
 SwapFolders SwapFolders::Beside(const std::string& target) {
-  return {target, target + ".dolium-new", target + ".dolium-old"};
+  return {target, target + std::string(kFreshSuffix), target + ".dolium-old"};
+}
+
+Location FolderBeside(const Location& target) {
+  return {target.store, NormalizePath(target.path) + std::string(kFreshSuffix)};
 }
 
 Result<SwapFolders> SwapFolders::Of(const Location& target) {

@@ -52,6 +52,9 @@ struct SwapFolders {
 Result<void> SwapIn(const SwapFolders& folders, bool exchange = true,
                     const std::function<void()>& between = {});
 
+// The folder of a job that makes files, of which `target` is the first: beside them.
+Location FolderBeside(const Location& target);
+
 // Removes what SwapIn() left of the old set.
 Result<void> RemoveReplaced(const SwapFolders& folders);
 

@@ -1,30 +1,69 @@
 #include "dolium/ops/pack/pack_copy.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "dolium/base/parallel.h"
-#include "dolium/formats/shardpack/layout.h"
+#include "dolium/base/endian.h"
+#include "dolium/base/xxh64.h"
+#include "dolium/ops/job/job_json.h"
+#include "dolium/ops/pack/pack_job.h"
 #include "dolium/ops/pack/pack_output.h"
+#include "dolium/ops/pack/sample_copier.h"
 
 namespace dolium::dataset {
 namespace {
 
-using shardpack::Check;
-using shardpack::EncodedRecord;
 using shardpack::Shard;
-using shardpack::ShardSummary;
-using shardpack::ShardWriter;
 
-constexpr size_t kSamplesAtOnce = 256;
+// In the bookkeeping of the job, as 64-bit numbers: where each shard ends, as a position
+// in the order; and the order, unless it is that of the set.
+constexpr std::string_view kEndsName = "work-ends";
+constexpr std::string_view kOrderName = "work-order";
+constexpr uint64_t kEndsLimit = uint64_t{1} << 30;
 
-bool HasDictionaries(const Shard& shard) {
-  return (shard.footer().features_optional & shardpack::kFeatureDictionaries) != 0;
+Result<void> PutNumbers(const Location& object, std::span<const uint64_t> numbers) {
+  constexpr size_t kAtOnce = 8192;
+  DOLIUM_TRY(const auto writer, object.store->Begin(object.path));
+  ByteVector bytes(kAtOnce * sizeof(uint64_t));
+  while (!numbers.empty()) {
+    const auto some = numbers.first(std::min(kAtOnce, numbers.size()));
+    for (size_t i = 0; i < some.size(); ++i) {
+      StoreLE<uint64_t>(bytes.data() + i * sizeof(uint64_t), some[i]);
+    }
+    DOLIUM_TRY_VOID(writer->Append(BytesView(bytes).first(some.size_bytes())));
+    numbers = numbers.subspan(some.size());
+  }
+  DOLIUM_TRY([[maybe_unused]] const Generation generation,
+             writer->Commit(Precondition::None()));
+  return {};
+}
+
+Result<std::vector<uint64_t>> ParseNumbers(BytesView bytes, const Location& object) {
+  if (bytes.size() % sizeof(uint64_t) != 0) {
+    return Corrupt(fmt::format("{}: {} bytes, expected a multiple of {}",
+                               object.Describe(), bytes.size(), sizeof(uint64_t)));
+  }
+  std::vector<uint64_t> numbers(bytes.size() / sizeof(uint64_t));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = LoadLE<uint64_t>(bytes.data() + i * sizeof(uint64_t));
+  }
+  return numbers;
+}
+
+bool IsOrderOfTheSet(const SampleSet& set, std::span<const uint64_t> order) {
+  if (order.size() != set.size()) return false;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (order[i] != i) return false;
+  }
+  return true;
 }
 
 // How many bytes the records of each sample take, without reading them where the index of
@@ -69,224 +108,309 @@ class SampleSizes {
   std::vector<Slot> slots_;
 };
 
-class Copy {
+class PackCopyJob final : public Job {
  public:
-  Copy(const SampleSet& set, std::span<const uint64_t> order, const CopyRequest& request,
-       PackOutput output)
-      : set_(set),
-        order_(order),
-        request_(request),
-        output_(std::move(output)),
-        shard_options_(request.shard) {}
+  PackCopyJob(const Location& folder, CopyParameters parameters, PackOutput names,
+              std::string state)
+      : folder_(folder),
+        parameters_(std::move(parameters)),
+        names_(std::move(names)),
+        state_(std::move(state)) {}
 
-  Result<PackReport> Run() {
-    DOLIUM_TRY_VOID(LearnFromSource());
-    DOLIUM_TRY_VOID(Plan());
-    const size_t shards = ends_.size();
-    const size_t threads = ThreadCount(request_.jobs, SIZE_MAX);
-    inner_jobs_ = std::max<size_t>(1, threads / shards);
-    const size_t at_once = std::min(shards, threads);
-    memory_ = std::max<uint64_t>(1, request_.memory / at_once);
-    summaries_.resize(shards);
-    auto written = ParallelFor(
-        shards, at_once, [&](size_t i) { return WriteShard(i); }, request_.stop);
-    PackReport report;
-    for (size_t i = 0; i < shards; ++i) {
-      if (!summaries_[i]) continue;
-      if (!written && !shard_options_.force) output_.Withdraw(i);
-      report.summary.records += summaries_[i]->records;
-      report.summary.raw_bytes += summaries_[i]->stat.raw_bytes;
-      report.summary.shards.push_back(*std::move(summaries_[i]));
-    }
-    if (!written) return std::move(written).error();
-    DOLIUM_TRY(report.leftover, output_.Leftover(shards));
-    return report;
+  // Spares opening the set, and reading the order, in the process that has them. They
+  // must outlive the job.
+  void Take(const SampleSet& set, std::span<const uint64_t> order) {
+    const std::scoped_lock lock(mutex_);
+    set_ = &set;
+    order_ = order;
   }
 
- private:
-  // What the new shards have from the old ones: alignment, compression, metadata.
-  Result<void> LearnFromSource() {
-    for (size_t i = 0; i < set_.shard_count(); ++i) {
-      DOLIUM_TRY(const auto shard, set_.shard(i));
-      sources_.insert(shard->Describe());
-      if (i == 0) {
-        shard_options_.encode.align_log2 =
-            request_.align_log2.value_or(shard->footer().align_log2);
-      }
-      const auto metadata = shard->metadata();
-      if (!metadata) continue;
-      if (const auto user = metadata->find("user");
-          user != metadata->end() && user->is_object()) {
-        for (const auto& [name, value] : user->items()) {
-          if (!shard_options_.user.contains(name)) shard_options_.user[name] = value;
-        }
-      }
-      const auto own = metadata->find("shardpack");
-      if (i > 0 || request_.recode || own == metadata->end() || !own->is_object())
-        continue;
-      if (const auto name = own->find("compression");
-          name != own->end() && name->is_string()) {
-        const auto compression = shardpack::ParseCompression(name->get<std::string>());
-        if (compression) shard_options_.encode.compression = *compression;
-      }
+  Result<void> Plan(const PartSink& sink) override {
+    DOLIUM_TRY(const auto ends, Ends());
+    for (uint64_t number = 0; number < ends->size(); ++number) {
+      JobPart part;
+      part.number = number;
+      part.entries = (*ends)[number] - (number == 0 ? 0 : (*ends)[number - 1]);
+      sink(std::move(part));
     }
     return {};
   }
 
+  Result<TaskReport> RunPart(const JobPart& part, const PartContext& context) override {
+    DOLIUM_TRY(const auto ends, Ends());
+    if (part.number >= ends->size()) {
+      return InvalidArgument(fmt::format("{}: no part {}; there are {}",
+                                         folder_.Describe(), part.number, ends->size()));
+    }
+    DOLIUM_TRY(const SampleCopier* const copier, Copier());
+    const uint64_t end = (*ends)[part.number];
+    const uint64_t begin = part.number == 0 ? 0 : (*ends)[part.number - 1];
+    DOLIUM_TRY(const std::vector<uint64_t> numbers, NumbersOf(begin, end));
+    DOLIUM_TRY(auto shard,
+               copier->Write(*PartObject(part.number), part.number, numbers, context));
+    return ReportOf({std::move(shard), end, 0});
+  }
+
+  std::optional<Location> PartObject(uint64_t part) const override {
+    return folder_.Child(names_.NameOf(part));
+  }
+
+  Result<void> Finish() override { return {}; }
+
+ private:
+  using Numbers = std::shared_ptr<const std::vector<uint64_t>>;
+
+  Location Work(std::string_view name) const {
+    return PlanFolder(folder_).folder().Child(name);
+  }
+
+  Result<Numbers> Ends() {
+    const std::scoped_lock lock(mutex_);
+    if (ends_) return ends_;
+    const Location object = Work(kEndsName);
+    DOLIUM_TRY(const auto whole, object.store->ReadWhole(object.path, kEndsLimit));
+    DOLIUM_TRY(auto ends, ParseNumbers(whole.bytes, object));
+    if (!std::ranges::is_sorted(ends)) {
+      return Corrupt(object.Describe() + ": its numbers are not in order");
+    }
+    ends_ = std::make_shared<const std::vector<uint64_t>>(std::move(ends));
+    return ends_;
+  }
+
+  // The set, opened if need be, and what is to be known of it.
+  Result<const SampleCopier*> Copier() {
+    const std::scoped_lock lock(mutex_);
+    if (copier_) return &*copier_;
+    if (set_ == nullptr) {
+      DOLIUM_TRY(opened_, OpenSampleSet(parameters_.references));
+      std::vector<std::shared_ptr<const SampleSet>> layers;
+      for (const std::string& overlay : parameters_.overlays) {
+        DOLIUM_TRY(auto layer, OpenSampleSet({&overlay, 1}));
+        layers.push_back(std::move(layer));
+      }
+      if (!layers.empty()) {
+        DOLIUM_TRY(opened_, Overlay(std::move(opened_), std::move(layers)));
+      }
+      DOLIUM_TRY(const std::string state, StateOfSet(*opened_, parameters_.overlays));
+      if (state != state_) {
+        return Conflict(fmt::format("{}: is not what it was when the job began",
+                                    parameters_.references.front()));
+      }
+      set_ = opened_.get();
+    }
+    DOLIUM_TRY(SampleCopier copier, SampleCopier::Make(*set_, parameters_));
+    copier_.emplace(std::move(copier));
+    return &*copier_;
+  }
+
+  // Samples of the positions [begin, end) of the order.
+  Result<std::vector<uint64_t>> NumbersOf(uint64_t begin, uint64_t end) const {
+    std::vector<uint64_t> numbers;
+    if (!order_.empty() && end <= order_.size()) {
+      const auto some = order_.subspan(begin, end - begin);
+      numbers.assign(some.begin(), some.end());
+    } else if (parameters_.has_order) {
+      const Location object = Work(kOrderName);
+      const auto range =
+          ByteRange::Make(begin * sizeof(uint64_t), (end - begin) * sizeof(uint64_t));
+      if (!range) return Corrupt(object.Describe() + ": a part ends past 2^64");
+      DOLIUM_TRY(const Bytes bytes, object.store->ReadRange(object.path, *range));
+      DOLIUM_TRY(numbers, ParseNumbers(bytes, object));
+    } else {
+      numbers.resize(end - begin);
+      std::iota(numbers.begin(), numbers.end(), begin);
+    }
+    for (const uint64_t number : numbers) {
+      if (number < set_->size()) continue;
+      return Corrupt(fmt::format("{}: sample {} of a set of {}", folder_.Describe(),
+                                 number, set_->size()));
+    }
+    return numbers;
+  }
+
+  const Location folder_;
+  const CopyParameters parameters_;
+  const PackOutput names_;
+  const std::string state_;
+  std::mutex mutex_;
+  Numbers ends_;
+  std::shared_ptr<const SampleSet> opened_;
+  const SampleSet* set_ = nullptr;
+  std::span<const uint64_t> order_;
+  std::optional<SampleCopier> copier_;
+};
+
+class PackCopyDraft final : public JobDraft {
+ public:
+  PackCopyDraft(const SampleSet& set, std::span<const uint64_t> order,
+                const CopyRequest& request, const PackOutput& output, std::string state)
+      : set_(set),
+        order_(order),
+        request_(request),
+        output_(output),
+        state_(std::move(state)) {
+    parameters_.output = BaseName(request.output);
+    parameters_.is_numbered = output.is_numbered();
+    parameters_.align_log2 = request.align_log2;
+    parameters_.recode = request.recode;
+    parameters_.shard = request.shard;
+    for (const std::string& reference : request.references) {
+      parameters_.references.push_back(PortableReference(reference));
+    }
+    for (const std::string& overlay : request.overlays) {
+      parameters_.overlays.push_back(PortableReference(overlay));
+    }
+    parameters_.samples = set.size();
+    parameters_.has_order = !IsOrderOfTheSet(set, order);
+    // Flat, so that a message can name what differs.
+    nlohmann::json text = ShardOptionsJson(parameters_.shard);
+    text.update(CopyJson(parameters_));
+    text.erase("shard");
+    text["shard_bytes"] = request.shard_bytes;
+    text["shard_records"] = request.shard_records;
+    text["shards"] = request.shards;
+    text["order"] = Xxh64(std::as_bytes(order));
+    text_ = LossyText(text);
+  }
+
+  std::string_view kind() const override { return kPackCopyKind; }
+  const std::string& request() const override { return text_; }
+  std::string source() const override { return state_; }
+  bool makes_files() const override { return true; }
+  bool can_resume() const override { return !request_.references.empty(); }
+  Result<void> Prepare() override {
+    if (request_.shard.force) return {};
+    DOLIUM_TRY_VOID(output_.CheckFree(0));
+    return output_.is_numbered() ? output_.CheckFree(1) : Result<void>();
+  }
+  Result<void> CheckReplaceable(const Location& folder) const override {
+    return CheckPackReplaceable({}, {}, folder);
+  }
+
+  Result<std::string> Plan(const PlanFolder& folder) override {
+    DOLIUM_TRY(const std::vector<uint64_t> ends, CutShards());
+    DOLIUM_TRY_VOID(CheckApartFromSource(ends.size()));
+    DOLIUM_TRY_VOID(PutNumbers(folder.folder().Child(kEndsName), ends));
+    if (parameters_.has_order) {
+      DOLIUM_TRY_VOID(PutNumbers(folder.folder().Child(kOrderName), order_));
+    }
+    return DumpJob(CopyJson(parameters_));
+  }
+
+ private:
   // Where each shard ends, as a position in the order.
-  Result<void> Plan() {
+  Result<std::vector<uint64_t>> CutShards() const {
+    std::vector<uint64_t> ends;
     const uint64_t total = order_.size();
     if (request_.shards > 0) {
       const uint64_t shards = std::min(request_.shards, std::max<uint64_t>(total, 1));
       for (uint64_t i = 1; i <= shards; ++i) {
         // No overflow: both are numbers of things in memory.
-        ends_.push_back(total / shards * i + total % shards * i / shards);
+        ends.push_back(total / shards * i + total % shards * i / shards);
       }
     } else if (request_.shard_records > 0) {
       for (uint64_t end = request_.shard_records; end < total;
            end += request_.shard_records) {
-        ends_.push_back(end);
+        ends.push_back(end);
       }
-      ends_.push_back(total);
+      ends.push_back(total);
     } else if (request_.shard_bytes > 0) {
       DOLIUM_TRY(const SampleSizes sizes, SampleSizes::Make(set_));
       uint64_t bytes = 0;
       for (size_t i = 0; i < order_.size(); ++i) {
         DOLIUM_TRY(const uint64_t size, sizes.Of(order_[i]));
         if (bytes > 0 && bytes + size > request_.shard_bytes) {
-          ends_.push_back(i);
+          ends.push_back(i);
           bytes = 0;
         }
         bytes += size;
       }
-      ends_.push_back(total);
+      ends.push_back(total);
     } else {
-      ends_.push_back(total);
+      ends.push_back(total);
     }
-    for (uint64_t i = 0; output_.is_numbered() && i < ends_.size(); ++i) {
-      if (!sources_.contains(output_.At(i).Describe())) continue;
-      return InvalidArgument(fmt::format(
-          "{}: is a shard of the source; name another output", output_.At(i).Describe()));
+    return ends;
+  }
+
+  Result<void> CheckApartFromSource(uint64_t shards) const {
+    if (!output_.is_numbered()) return {};
+    std::set<std::string> sources;
+    for (size_t i = 0; i < set_.shard_count(); ++i) {
+      DOLIUM_TRY(const auto shard, set_.shard(i));
+      sources.insert(shard->Describe());
+    }
+    for (uint64_t i = 0; i < shards; ++i) {
+      const std::string name = output_.At(i).Describe();
+      if (!sources.contains(name)) continue;
+      return InvalidArgument(name + ": is a shard of the source; name another output");
     }
     return {};
-  }
-
-  Result<void> WriteShard(size_t index) {
-    const uint64_t begin = index == 0 ? 0 : ends_[index - 1];
-    auto numbers = order_.subspan(static_cast<size_t>(begin),
-                                  static_cast<size_t>(ends_[index] - begin));
-    DOLIUM_TRY(const auto writer, ShardWriter::Create(output_.At(index), shard_options_));
-    while (!numbers.empty()) {
-      if (request_.stop.stop_requested()) return Cancelled();
-      const auto some = numbers.first(std::min(kSamplesAtOnce, numbers.size()));
-      numbers = numbers.subspan(some.size());
-      DOLIUM_TRY_VOID(CopySome(some, *writer));
-    }
-    DOLIUM_TRY(summaries_[index], writer->Finish(index));
-    return {};
-  }
-
-  Result<void> CopySome(std::span<const uint64_t> numbers, ShardWriter& writer) {
-    const auto loaded = set_.ReadMany(numbers);
-    uint64_t copied = 0;
-    for (size_t begin = 0; begin < numbers.size();) {
-      size_t end = begin;
-      for (uint64_t bytes = 0; end < numbers.size(); ++end) {
-        if (!loaded[end]) return loaded[end].error();
-        if (!IsCopied(*loaded[end])) {
-          for (const auto file : loaded[end]->files()) {
-            bytes += loaded[end]->header(file).raw_size;
-          }
-        }
-        if (bytes > memory_ && end > begin) break;
-      }
-      std::vector<std::vector<EncodedRecord>> records(end - begin);
-      DOLIUM_TRY_VOID(ParallelFor(
-          records.size(), inner_jobs_,
-          [&](size_t i) -> Result<void> {
-            DOLIUM_TRY(records[i], Prepare(*loaded[begin + i]));
-            return {};
-          },
-          request_.stop));
-      for (const std::vector<EncodedRecord>& of_sample : records) {
-        for (const EncodedRecord& record : of_sample) {
-          DOLIUM_TRY_VOID(writer.Append(record));
-          copied += record.size;
-        }
-      }
-      begin = end;
-    }
-    const std::scoped_lock lock(mutex_);
-    done_ += numbers.size();
-    done_bytes_ += copied;
-    if (request_.progress) request_.progress({done_, order_.size(), done_bytes_, 0});
-    return {};
-  }
-
-  bool IsCopied(const LoadedSample& sample) const {
-    if (request_.recode) return false;
-    const std::vector<SamplePart>& pieces = sample.parts();
-    const Shard& shard = *pieces.front().shard;
-    if (HasDictionaries(shard) ||
-        shard.footer().align_log2 != shard_options_.encode.align_log2) {
-      return false;
-    }
-    // Several records are the parts of one sample, as they were cut, or an overlay's.
-    for (size_t i = 1; i < pieces.size(); ++i) {
-      if (pieces[i].shard != pieces.front().shard ||
-          (pieces[i].record.header().flags & shardpack::kRecordPart) == 0) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  Result<std::vector<EncodedRecord>> Prepare(const LoadedSample& sample) const {
-    std::vector<EncodedRecord> records;
-    if (!IsCopied(sample)) {
-      DOLIUM_TRY(shardpack::Sample decoded, sample.Decode());
-      if (request_.recode) {
-        for (shardpack::File& file : decoded.files) file.compression = std::nullopt;
-      }
-      DOLIUM_TRY(EncodedRecord record, EncodeRecord(decoded, shard_options_.encode));
-      records.push_back(std::move(record));
-      return records;
-    }
-    for (const SamplePart& piece : sample.parts()) {
-      auto record = SummarizeBlock(piece.record.block(), Check::kFull);
-      if (!record) {
-        return std::move(record).error().Within(
-            fmt::format("{}: record {}", piece.shard->Describe(), piece.number));
-      }
-      records.push_back(*std::move(record));
-    }
-    return records;
   }
 
   const SampleSet& set_;
   const std::span<const uint64_t> order_;
   const CopyRequest& request_;
-  const PackOutput output_;
-  shardpack::ShardWriterOptions shard_options_;
-  std::set<std::string> sources_;
-  std::vector<uint64_t> ends_;
-  std::vector<std::optional<ShardSummary>> summaries_;
-  size_t inner_jobs_ = 1;
-  uint64_t memory_ = 0;
-  std::mutex mutex_;
-  uint64_t done_ = 0;
-  uint64_t done_bytes_ = 0;
+  const PackOutput& output_;
+  const std::string state_;
+  CopyParameters parameters_;
+  std::string text_;
 };
+
+RunOptions RunOptionsOf(const CopyRequest& request) {
+  RunOptions options;
+  options.writer.jobs = request.jobs;
+  options.writer.memory = request.memory;
+  options.writer.stop = request.stop;
+  options.progress = request.progress;
+  options.replace_files = request.shard.force;
+  options.at_step = request.at_step;
+  return options;
+}
+
+Result<PackOutput> OutputOf(const CopyRequest& request) {
+  return PackOutput::Make(request.output, request.shard_bytes > 0 ||
+                                              request.shard_records > 0 ||
+                                              request.shards > 0);
+}
+
+Result<OpenJob> BeginCopy(const SampleSet& set, std::span<const uint64_t> order,
+                          const CopyRequest& request, const PackOutput& output) {
+  DOLIUM_TRY(std::string state, StateOfSet(set, request.overlays));
+  PackCopyDraft draft(set, order, request, output, std::move(state));
+  DOLIUM_TRY(OpenJob job, BeginJob({}, draft, output.At(0), request.shard.force,
+                                   RunOptionsOf(request)));
+  if (job.job) static_cast<PackCopyJob&>(*job.job).Take(set, order);
+  return job;
+}
 
 }  // namespace
 
+Result<std::unique_ptr<Job>> OpenPackCopyJob(Formats /*formats*/, const Location& folder,
+                                             const JobRecord& record) {
+  DOLIUM_TRY(CopyParameters parameters, ParseCopyParameters(record.parameters));
+  DOLIUM_TRY(PackOutput names,
+             PackOutput::Make(parameters.output, parameters.is_numbered));
+  return std::make_unique<PackCopyJob>(folder, std::move(parameters), std::move(names),
+                                       record.source);
+}
+
 Result<PackReport> CopySamples(const SampleSet& set, std::span<const uint64_t> order,
                                const CopyRequest& request) {
-  const bool is_numbered =
-      request.shard_bytes > 0 || request.shard_records > 0 || request.shards > 0;
-  DOLIUM_TRY(PackOutput output,
-             PackOutput::Make(request.output, is_numbered, request.shard.force));
-  return Copy(set, order, request, std::move(output)).Run();
+  DOLIUM_TRY(const PackOutput output, OutputOf(request));
+  DOLIUM_TRY(OpenJob job, BeginCopy(set, order, request, output));
+  return RunPackJob(job, output, RunOptionsOf(request), !request.references.empty());
+}
+
+Result<std::vector<std::string>> PlanCopy(const SampleSet& set,
+                                          std::span<const uint64_t> order,
+                                          const CopyRequest& request) {
+  if (request.references.empty()) {
+    return Unsupported("a set that has no name cannot be opened by other processes");
+  }
+  DOLIUM_TRY(const PackOutput output, OutputOf(request));
+  DOLIUM_TRY(const OpenJob job, BeginCopy(set, order, request, output));
+  DOLIUM_TRY(auto stages, job.Tasks());
+  return stages.empty() ? std::vector<std::string>() : std::move(stages.front());
 }
 
 }  // namespace dolium::dataset

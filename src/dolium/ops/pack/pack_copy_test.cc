@@ -1,5 +1,7 @@
 #include "dolium/ops/pack/pack_copy.h"
 
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -199,6 +201,101 @@ TEST_F(CopySamplesTest, MakesTheSameBytesWithAnyNumberOfThreads) {
     EXPECT_TRUE(Equal(BytesOf(Path(fmt::format("one-{}.shardpack", number))),
                       BytesOf(Path(fmt::format("many-{}.shardpack", number)))));
   }
+}
+
+// A set that is shuffled into four shards.
+class CopyJobTest : public CopySamplesTest {
+ protected:
+  CopyJobTest() {
+    set_ = Open({Pack("a.shardpack", NumberedSamples(50))});
+    order_ = OrderAtRandom(set_->size(), 3);
+  }
+
+  CopyRequest Request(const std::string& name) const {
+    CopyRequest request{.output = Path(name), .shards = 4};
+    request.shard.reproducible = true;
+    request.references = {Path("a.shardpack")};
+    request.jobs = 1;
+    return request;
+  }
+
+  std::vector<std::string> Shards(const std::string& prefix) const {
+    std::vector<std::string> shards;
+    for (int i = 0; i < 4; ++i) {
+      const std::string path = Path(fmt::format("{}-{}.shardpack", prefix, i));
+      if (IsThere(path)) shards.emplace_back(AsText(BytesOf(path)));
+    }
+    return shards;
+  }
+
+  std::shared_ptr<const SampleSet> set_;
+  std::vector<uint64_t> order_;
+};
+
+TEST_F(CopyJobTest, IsResumedAfterAStop) {
+  Must(CopySamples(*set_, order_, Request("whole-0.shardpack")));
+  CopyRequest request = Request("t-0.shardpack");
+  std::stop_source stop;
+  request.stop = stop.get_token();
+  // Each of the shards takes one step.
+  request.progress = [&](const Progress& progress) {
+    if (progress.entries > 25) stop.request_stop();
+  };
+  const auto stopped = CopySamples(*set_, order_, request);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, ErrorCode::kCancelled);
+  EXPECT_TRUE(Shards("t").empty());
+  const PackReport report = Must(CopySamples(*set_, order_, Request("t-0.shardpack")));
+  EXPECT_GE(report.parts_done_before, 2U);
+  EXPECT_EQ(report.summary.records, 50U);
+  EXPECT_EQ(Shards("t"), Shards("whole"));
+}
+
+TEST_F(CopyJobTest, IsDoneByTasks) {
+  Must(CopySamples(*set_, order_, Request("whole-0.shardpack")));
+  const CopyRequest request = Request("t-0.shardpack");
+  const auto tasks = Must(PlanCopy(*set_, order_, request));
+  ASSERT_EQ(tasks.size(), 4U);
+  for (const std::string& task : tasks) Must(RunTask({}, task, {}));
+  EXPECT_TRUE(Must(PlanCopy(*set_, order_, request)).empty());
+  EXPECT_TRUE(Shards("t").empty());
+  EXPECT_EQ(Must(CopySamples(*set_, order_, request)).parts_done_before, 4U);
+  EXPECT_EQ(Shards("t"), Shards("whole"));
+  EXPECT_FALSE(RunTask({}, tasks.front(), {}));
+}
+
+TEST_F(CopyJobTest, RefusesTasksOfASetThatHasChanged) {
+  const auto tasks = Must(PlanCopy(*set_, order_, Request("t-0.shardpack")));
+  std::filesystem::remove(Path("a.shardpack"));
+  Pack("a.shardpack", NumberedSamples(50));
+  const auto refused = RunTask({}, tasks.front(), {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("is not what it was when the job began"));
+}
+
+TEST_F(CopyJobTest, PlansAnOverlayToo) {
+  std::vector<shardpack::Sample> changed = {
+      {.key = "s001", .files = {TextFile("text", "changed")}}};
+  Pack("b.shardpack", std::move(changed));
+  const auto overlaid = Must(Overlay(set_, {Open({Path("b.shardpack")})}));
+  CopyRequest request = Request("t-0.shardpack");
+  request.overlays = {Path("b.shardpack")};
+  for (const std::string& task : Must(PlanCopy(*overlaid, All(*overlaid), request))) {
+    Must(RunTask({}, task, {}));
+  }
+  const PackReport report = Must(CopySamples(*overlaid, All(*overlaid), request));
+  EXPECT_EQ(report.parts_done_before, 4U);
+  EXPECT_TRUE(AreEqual(*overlaid, *Open({Path("t-*.shardpack")})));
+}
+
+TEST_F(CopyJobTest, HasNoTasksWithoutAName) {
+  CopyRequest request = Request("t-0.shardpack");
+  request.references.clear();
+  const auto refused = PlanCopy(*set_, order_, request);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
 }
 
 }  // namespace

@@ -9,15 +9,18 @@
 #include <vector>
 
 #include "dolium/base/worker_pool.h"
+#include "dolium/domain/dataset/imports/kinds.h"
+#include "dolium/ops/job/job_json.h"
+#include "dolium/ops/pack/pack_job.h"
 #include "dolium/ops/pack/pack_output.h"
 
 namespace dolium::dataset {
 namespace {
 
 using shardpack::PackOptions;
-using shardpack::PackSummary;
 using shardpack::PackWriter;
 using shardpack::Sample;
+using shardpack::ShardSummary;
 
 // What the reader hands over at once.
 constexpr size_t kBatchSamples = 64;
@@ -113,45 +116,180 @@ class ReadAhead {
   WorkerPool reader_{1};
 };
 
-Result<PackSummary> WriteAll(SampleSource& source, PackOptions options,
-                             const ProgressFunction& progress) {
-  const uint64_t ahead = std::min(kMostAhead, options.memory / kAheadPart);
-  DOLIUM_TRY(const auto writer, PackWriter::Create(std::move(options)));
-  ReadAhead reader(source, ahead);
-  while (true) {
-    DOLIUM_TRY(ReadAhead::Batch batch, reader.Next());
-    if (batch.samples.empty()) break;
-    for (Sample& sample : batch.samples) DOLIUM_TRY_VOID(writer->Add(std::move(sample)));
-    if (progress) progress(batch.progress);
+// Where its samples come from, the process that runs it says; to finish it needs none.
+class PackCreateJob final : public Job {
+ public:
+  PackCreateJob(Location folder, PackOutput names)
+      : folder_(std::move(folder)), names_(std::move(names)) {}
+
+  // Both must outlive the job.
+  void Take(SampleSource& source, const CreateRequest& request) {
+    source_ = &source;
+    request_ = &request;
   }
-  return writer->Finish();
-}
+
+  bool is_stream() const override { return true; }
+  Result<void> Plan(const PartSink& /*sink*/) override { return {}; }
+  Result<TaskReport> RunPart(const JobPart& /*part*/,
+                             const PartContext& /*context*/) override {
+    return Unsupported(folder_.Describe() + ": its parts are made one after another");
+  }
+  std::optional<Location> PartObject(uint64_t part) const override {
+    return folder_.Child(names_.NameOf(part));
+  }
+  Result<void> Finish() override { return {}; }
+
+  Result<void> RunStream(std::span<const TaskReport> done, const PartContext& context,
+                         const StreamSink& sink) override {
+    if (source_ == nullptr) return Unsupported(folder_.Describe() + ": has no source");
+    PackOptions options = request_->pack;
+    DOLIUM_TRY(const PackOutput output,
+               PackOutput::Make(request_->output, names_.is_numbered()));
+    const bool may_replace = options.shard.force;
+    options.jobs = context.writer.jobs;
+    options.memory = context.writer.memory;
+    options.stop = context.writer.stop;
+    // In the folder of the job, only what a killed run left is in the way.
+    options.shard.force = true;
+    options.place = [&](uint64_t number) { return folder_.Child(names_.NameOf(number)); };
+    options.shard_done = [&](const ShardSummary& shard, uint64_t samples,
+                             uint64_t skipped, bool is_last) -> Result<void> {
+      DOLIUM_TRY_VOID(sink(ReportOf({shard, samples, skipped}), is_last));
+      // Said before the work on the next, and enforced when all are done.
+      if (is_last || may_replace) return {};
+      return output.CheckFree(++shards_);
+    };
+    DOLIUM_TRY_VOID(GoOnBehind(done, options));
+    return WriteAll(std::move(options));
+  }
+
+ private:
+  Result<void> GoOnBehind(std::span<const TaskReport> done, PackOptions& options) {
+    if (done.empty()) return {};
+    DOLIUM_TRY(const MadeShard last, ParseMadeShard(done.back().detail));
+    shards_ = options.shards_before = done.size();
+    options.samples_before = last.samples;
+    // The dictionary is made from the first samples again.
+    if (options.dictionary_bytes > 0) {
+      options.samples_to_drop = last.samples;
+      return {};
+    }
+    return source_->Skip(last.samples);
+  }
+
+  Result<void> WriteAll(PackOptions options) {
+    const uint64_t ahead = std::min(kMostAhead, options.memory / kAheadPart);
+    DOLIUM_TRY(const auto writer, PackWriter::Create(std::move(options)));
+    ReadAhead reader(*source_, ahead);
+    while (true) {
+      DOLIUM_TRY(ReadAhead::Batch batch, reader.Next());
+      if (batch.samples.empty()) break;
+      for (Sample& sample : batch.samples) {
+        DOLIUM_TRY_VOID(writer->Add(std::move(sample)));
+      }
+      if (request_->progress) request_->progress(batch.progress);
+    }
+    DOLIUM_TRY([[maybe_unused]] const auto summary, writer->Finish());
+    return {};
+  }
+
+  const Location folder_;
+  const PackOutput names_;
+  SampleSource* source_ = nullptr;
+  const CreateRequest* request_ = nullptr;
+  uint64_t shards_ = 0;  // that are complete
+};
+
+class PackCreateDraft final : public JobDraft {
+ public:
+  PackCreateDraft(const CreateRequest& request, const PackOutput& output)
+      : request_(request), output_(output) {
+    const PackOptions& pack = request.pack;
+    // Flat, so that a message can name what differs.
+    nlohmann::json text = ShardOptionsJson(pack.shard);
+    text["source"] = request.source ? request.source->text : "";
+    text["shard_bytes"] = pack.shard_bytes;
+    text["shard_records"] = pack.shard_records;
+    text["oversize"] = static_cast<int>(pack.oversize);
+    text["dictionary_bytes"] = pack.dictionary_bytes;
+    text_ = LossyText(text);
+  }
+
+  std::string_view kind() const override { return kPackCreateKind; }
+  const std::string& request() const override { return text_; }
+  std::string source() const override {
+    return request_.source ? request_.source->state : "";
+  }
+  bool makes_files() const override { return true; }
+  bool can_resume() const override { return request_.source.has_value(); }
+  Result<void> Prepare() override {
+    if (request_.pack.shard.force) return {};
+    DOLIUM_TRY_VOID(output_.CheckFree(0));
+    return output_.is_numbered() ? output_.CheckFree(1) : Result<void>();
+  }
+  Result<void> CheckReplaceable(const Location& folder) const override {
+    return CheckPackReplaceable({}, {}, folder);
+  }
+  Result<std::string> Plan(const PlanFolder& /*folder*/) override {
+    return DumpJob(
+        {{"output", BaseName(request_.output)}, {"numbered", output_.is_numbered()}});
+  }
+
+ private:
+  const CreateRequest& request_;
+  const PackOutput& output_;
+  std::string text_;
+};
 
 }  // namespace
 
+Result<std::unique_ptr<Job>> OpenPackCreateJob(Formats /*formats*/,
+                                               const Location& folder,
+                                               const JobRecord& record) {
+  DOLIUM_TRY(PackOutput names,
+             ParseJob(record.parameters, "the record of new shards",
+                      [](const nlohmann::json& value) -> Result<PackOutput> {
+                        return PackOutput::Make(value.at("output").get<std::string>(),
+                                                value.at("numbered").get<bool>());
+                      }));
+  return std::make_unique<PackCreateJob>(folder, std::move(names));
+}
+
+Result<SourceName> NameSource(std::string_view kind, const std::string& path,
+                              const ImportOptions& options, const SampleSource& source) {
+  SourceName name;
+  name.text = LossyText(
+      {{"kind", kind},
+       {"path", PortableReference(path)},
+       {"grouping", static_cast<int>(options.grouping)},
+       {"manifest", options.manifest.empty() ? "" : PortableReference(options.manifest)},
+       {"skip_links", options.skip_links},
+       {"keep_attributes", options.keep_attributes},
+       {"keep_case", options.keep_case},
+       {"records", static_cast<int>(options.records)},
+       {"database", options.database},
+       {"jsonl_files", options.jsonl_files},
+       {"key_prefix", options.key_prefix}});
+  DOLIUM_TRY(name.state, SourceState(kind, path, options, source));
+  return name;
+}
+
 Result<PackReport> CreatePack(SampleSource& source, const CreateRequest& request) {
-  PackOptions options = request.pack;
-  const bool force = options.shard.force;
+  const PackOptions& pack = request.pack;
   DOLIUM_TRY(
       const PackOutput output,
-      PackOutput::Make(request.output,
-                       options.shard_bytes > 0 || options.shard_records > 0, force));
-  uint64_t begun = 0;
-  options.place = [&](uint64_t number) {
-    begun = number + 1;
-    return output.At(number);
-  };
-  auto summary = WriteAll(source, std::move(options), request.progress);
-  if (!summary) {
-    // The last one that was begun has not appeared.
-    for (uint64_t number = 0; !force && number + 1 < begun; ++number) {
-      output.Withdraw(number);
-    }
-    return std::move(summary).error();
-  }
-  PackReport report{.summary = *std::move(summary), .leftover = {}};
-  DOLIUM_TRY(report.leftover, output.Leftover(report.summary.shards.size()));
-  return report;
+      PackOutput::Make(request.output, pack.shard_bytes > 0 || pack.shard_records > 0));
+  RunOptions options;
+  options.writer.jobs = pack.jobs;
+  options.writer.memory = pack.memory;
+  options.writer.stop = pack.stop;
+  options.replace_files = pack.shard.force;
+  options.at_step = request.at_step;
+  PackCreateDraft draft(request, output);
+  DOLIUM_TRY(OpenJob job, BeginJob({}, draft, output.At(0), pack.shard.force, options));
+  // A job whose shards are all there has no use for the source.
+  if (job.job) static_cast<PackCreateJob&>(*job.job).Take(source, request);
+  return RunPackJob(job, output, options, draft.can_resume());
 }
 
 }  // namespace dolium::dataset

@@ -1,5 +1,8 @@
 #include "dolium/ops/pack/pack_create.h"
 
+#include <cerrno>
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,6 +101,147 @@ TEST_F(CreatePackTest, StopsOnRequestAndLeavesNothing) {
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::kCancelled);
   EXPECT_FALSE(IsThere(Path("t.shardpack")));
+}
+
+// Samples that can be named, and of which so many come before an error.
+class NamedSource : public PackFixture {
+ protected:
+  struct Run {
+    size_t samples = 11;
+    std::optional<Error> failure = {};
+    std::string state = "1";
+    bool can_be_read_again = true;
+  };
+
+  Result<PackReport> Create(const Run& run, shardpack::PackOptions options = {}) {
+    std::vector<shardpack::Sample> samples = NumberedSamples(11);
+    samples.resize(run.samples);
+    ListedSamples source(std::move(samples));
+    if (run.failure) source.FailAtTheEnd(*run.failure);
+    CreateRequest request{.output = Path("t-0.shardpack"), .pack = std::move(options)};
+    request.pack.shard_records = 2;
+    request.pack.shard.reproducible = true;
+    request.pack.jobs = 1;
+    if (run.can_be_read_again) request.source = SourceName{"eleven", run.state};
+    return CreatePack(source, request);
+  }
+
+  // What there is at the output, without the folders of jobs.
+  std::vector<std::string> Shards() const {
+    std::vector<std::string> shards;
+    for (size_t i = 0; i < 6; ++i) {
+      const std::string path = Path(fmt::format("t-{}.shardpack", i));
+      if (IsThere(path)) shards.emplace_back(AsText(BytesOf(path)));
+    }
+    return shards;
+  }
+
+  bool HasJob() const {
+    return std::filesystem::exists(Path("t-0.shardpack.dolium-new"));
+  }
+
+  void RemoveShards() const {
+    for (size_t i = 0; i < 6; ++i) {
+      std::filesystem::remove(Path(fmt::format("t-{}.shardpack", i)));
+    }
+  }
+};
+
+TEST_F(NamedSource, GoesOnBehindTheLastCompleteShard) {
+  shardpack::PackOptions plain;
+  shardpack::PackOptions with_dictionary;
+  with_dictionary.shard.encode.compression = shardpack::Compression::kZstd;
+  with_dictionary.dictionary_bytes = 256;
+  for (const auto& options : {plain, with_dictionary}) {
+    Must(Create({}, options));
+    const std::vector<std::string> whole = Shards();
+    ASSERT_EQ(whole.size(), 6U);
+    RemoveShards();
+    // A disk that fills up, twice.
+    for (const size_t samples : {size_t{5}, size_t{8}}) {
+      const auto failed =
+          Create({.samples = samples, .failure = SystemError(ENOSPC, "x")}, options);
+      ASSERT_FALSE(failed);
+      EXPECT_TRUE(Shards().empty());
+      EXPECT_TRUE(HasJob());
+    }
+    const PackReport report = Must(Create({}, options));
+    // A dictionary waits for all of these samples, so that no shard was begun.
+    EXPECT_EQ(report.parts_done_before, options.dictionary_bytes > 0 ? 0U : 3U);
+    EXPECT_FALSE(report.began_again);
+    EXPECT_EQ(report.summary.records, 11U);
+    EXPECT_EQ(report.summary.shards.size(), 6U);
+    EXPECT_EQ(report.summary.shards[5].location.Describe(), Path("t-5.shardpack"));
+    EXPECT_EQ(Shards(), whole);
+    EXPECT_FALSE(HasJob());
+    RemoveShards();
+  }
+}
+
+TEST_F(NamedSource, BeginsAgainIfItHasChanged) {
+  ASSERT_FALSE(Create({.samples = 5, .failure = SystemError(ENOSPC, "x")}));
+  const PackReport report = Must(Create({.state = "2"}));
+  EXPECT_TRUE(report.began_again);
+  EXPECT_EQ(report.parts_done_before, 0U);
+  EXPECT_EQ(Shards().size(), 6U);
+}
+
+TEST_F(NamedSource, BeginsAgainIfItCannotBeReadTwice) {
+  ASSERT_FALSE(Create(
+      {.samples = 5, .failure = SystemError(ENOSPC, "x"), .can_be_read_again = false}));
+  EXPECT_FALSE(HasJob());
+  const PackReport report = Must(Create({.can_be_read_again = false}));
+  EXPECT_EQ(report.parts_done_before, 0U);
+  EXPECT_EQ(Shards().size(), 6U);
+}
+
+TEST_F(NamedSource, LeavesNothingOfAJobThatWillNeverSucceed) {
+  ASSERT_FALSE(Create({.samples = 5, .failure = Corrupt("damaged")}));
+  EXPECT_FALSE(HasJob());
+  EXPECT_TRUE(Shards().empty());
+}
+
+TEST_F(NamedSource, IsRefusedWhileAnotherRequestIsUnderWay) {
+  ASSERT_FALSE(Create({.samples = 5, .failure = SystemError(ENOSPC, "x")}));
+  shardpack::PackOptions other;
+  other.shard.encode.compression = shardpack::Compression::kLz4;
+  const auto refused = Create({}, other);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+  EXPECT_THAT(refused.error().message, HasSubstr("begun by another request"));
+  other.shard.force = true;
+  EXPECT_EQ(Must(Create({}, other)).summary.records, 11U);
+}
+
+TEST_F(NamedSource, WithADictionaryGoesOnToTheSameBytes) {
+  // More than a dictionary is made of, so that shards are complete when it fails.
+  const auto create = [&](size_t count, std::optional<Error> failure) {
+    std::vector<shardpack::Sample> samples;
+    for (size_t i = 0; i < count; ++i) {
+      std::string text;
+      while (text.size() < 15000) text += fmt::format("line {} of {}; ", text.size(), i);
+      samples.push_back(
+          {.key = fmt::format("s{:04}", i), .files = {TextFile("text", text)}});
+    }
+    ListedSamples source(std::move(samples));
+    if (failure) source.FailAtTheEnd(*std::move(failure));
+    CreateRequest request{.output = Path("t-0.shardpack"), .pack = {}};
+    request.pack.shard_records = 150;
+    request.pack.shard.reproducible = true;
+    request.pack.shard.encode.compression = shardpack::Compression::kZstd;
+    request.pack.dictionary_bytes = 4096;
+    request.pack.jobs = 1;  // so that all that was added is written when it fails
+    request.source = SourceName{"many", "1"};
+    return CreatePack(source, request);
+  };
+  Must(create(800, std::nullopt));
+  const std::vector<std::string> whole = Shards();
+  RemoveShards();
+  ASSERT_FALSE(create(700, SystemError(ENOSPC, "x")));
+  const PackReport report = Must(create(800, std::nullopt));
+  EXPECT_GT(report.parts_done_before, 0U);
+  EXPECT_EQ(report.summary.records, 800U);
+  EXPECT_EQ(Shards(), whole);
 }
 
 }  // namespace

@@ -22,12 +22,25 @@ uint64_t DecodedSize(const LoadedSample& sample) {
 
 }  // namespace
 
+bool IsExportedToFiles(std::string_view kind) {
+  return kind == "webdataset" || kind == "tfrecord" || kind == "jsonl";
+}
+
 Result<ExportSummary> ExportSamples(const SampleSet& set,
                                     std::span<const uint64_t> numbers, SampleSink& sink,
                                     const ExportRequest& request) {
   ExportSummary summary;
-  const uint64_t total = numbers.size();
+  DOLIUM_TRY_VOID(PutSamples(set, numbers, numbers.size(), sink, request, summary));
+  DOLIUM_TRY_VOID(sink.Finish());
+  return summary;
+}
+
+Result<void> PutSamples(const SampleSet& set, std::span<const uint64_t> numbers,
+                        uint64_t total, SampleSink& sink, const ExportRequest& request,
+                        ExportSummary& summary) {
+  uint64_t next = summary.taken;
   const auto put = [&](const shardpack::Sample& sample) -> Result<void> {
+    summary.taken = next++;
     if (sample.tombstone) return {};
     DOLIUM_TRY_VOID(sink.Put(sample));
     ++summary.samples;
@@ -60,8 +73,8 @@ Result<ExportSummary> ExportSamples(const SampleSet& set,
       begin = end;
     }
   }
-  DOLIUM_TRY_VOID(sink.Finish());
-  return summary;
+  summary.taken = next;
+  return {};
 }
 
 }  // namespace dolium::dataset

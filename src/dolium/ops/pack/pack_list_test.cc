@@ -1,10 +1,13 @@
 #include "dolium/ops/pack/pack_list.h"
 
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "dolium/ops/pack/pack_export.h"
 #include "dolium/ops/pack/pack_info.h"
+#include "dolium/ops/pack/pack_select.h"
 #include "dolium/ops/pack/pack_view.h"
 #include "dolium/ops/testing/pack_fixture.h"
 
@@ -189,6 +192,46 @@ TEST_F(PackListTest, ExportStopsAtDamageAndDoesNotFinish) {
   ASSERT_FALSE(summary);
   EXPECT_EQ(summary.error().code, ErrorCode::kCorrupt);
   EXPECT_FALSE(sink.is_finished);
+}
+
+TEST_F(PackListTest, ExportToFilesGoesOnAfterAStop) {
+  const auto set = Open({Pack("a.shardpack", NumberedSamples(600))});
+  const std::vector<uint64_t> numbers = OrderAtRandom(600, 1);
+  const auto request_to = [&](std::string_view name) {
+    ExportFilesRequest request{.kind = "jsonl", .target = Path(name), .options = {}};
+    request.options.shard_samples = 100;
+    request.references = {Path("a.shardpack")};
+    return request;
+  };
+  Must(ExportFiles(*set, numbers, request_to("whole-0.jsonl")));
+
+  ExportFilesRequest request = request_to("t-0.jsonl");
+  std::stop_source stop;
+  request.run.stop = stop.get_token();
+  request.run.progress = [&](const Progress& progress) {
+    if (progress.entries == 350) stop.request_stop();
+  };
+  const auto stopped = ExportFiles(*set, numbers, request);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, ErrorCode::kCancelled);
+  EXPECT_FALSE(IsThere(Path("t-0.jsonl")));
+  EXPECT_TRUE(IsThere(Path("t-0.jsonl.dolium-new/t-2.jsonl")));
+
+  uint64_t first = 0;
+  request = request_to("t-0.jsonl");
+  request.run.progress = [&](const Progress& progress) {
+    if (first == 0) first = progress.entries;
+  };
+  const ExportSummary summary = Must(ExportFiles(*set, numbers, request));
+  EXPECT_GT(first, 300U);
+  EXPECT_EQ(summary.samples, 600U);
+  EXPECT_EQ(summary.files, 1200U);
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_TRUE(Equal(BytesOf(Path(fmt::format("t-{}.jsonl", i))),
+                      BytesOf(Path(fmt::format("whole-{}.jsonl", i)))))
+        << i;
+  }
+  EXPECT_FALSE(std::filesystem::exists(Path("t-0.jsonl.dolium-new")));
 }
 
 }  // namespace

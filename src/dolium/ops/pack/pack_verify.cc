@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "dolium/bytes/folder.h"
+#include "dolium/bytes/folder_swap.h"
 #include "dolium/bytes/unique_fd.h"
 #include "dolium/formats/shardpack/kinds.h"
 #include "dolium/formats/shardpack/names.h"
@@ -25,6 +26,34 @@ using shardpack::VerifySummary;
 
 // Temporaries carry at most so much of the name of their object.
 constexpr size_t kTemporaryStem = 200;
+
+// The newest temporary of a file `name` in a folder, unless its writer is at work.
+Result<std::optional<Location>> FindAbandonedIn(const Location& folder,
+                                                std::string_view name) {
+  DOLIUM_TRY(const auto path, folder.store->LocalPath(folder.path));
+  if (!path) return std::nullopt;
+  const std::string begin =
+      fmt::format(".{}.dolium-tmp-", name.substr(0, kTemporaryStem));
+  std::optional<std::filesystem::directory_entry> newest;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(*path, failed)) {
+    const std::string file = entry.path().filename().string();
+    if (!file.starts_with(begin) || !IsTemporaryName(file)) continue;
+    std::error_code ignored;
+    if (!newest || entry.last_write_time(ignored) > newest->last_write_time(ignored)) {
+      newest = entry;
+    }
+  }
+  if (!newest) return std::nullopt;
+  Location found = folder.Child(newest->path().filename().string());
+  const UniqueFd fd(open(newest->path().c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return SystemError(errno, "cannot open").Within(found.Describe());
+  // Writers hold a lock as long as they live.
+  if (flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return Unavailable(fmt::format("{}: its writer is still at work", found.Describe()));
+  }
+  return found;
+}
 
 }  // namespace
 
@@ -90,30 +119,12 @@ Result<VerifySummary> VerifyStream(std::unique_ptr<shardpack::ByteInput> input,
 }
 
 Result<std::optional<Location>> FindAbandoned(const Location& shard) {
-  DOLIUM_TRY(const auto path, shard.store->LocalPath(shard.path));
-  if (!path) return std::nullopt;
-  const std::string begin =
-      fmt::format(".{}.dolium-tmp-", BaseName(*path).substr(0, kTemporaryStem));
-  std::optional<std::filesystem::directory_entry> newest;
-  std::error_code failed;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(ParentPath(*path), failed)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(begin) || !IsTemporaryName(name)) continue;
-    std::error_code ignored;
-    if (!newest || entry.last_write_time(ignored) > newest->last_write_time(ignored)) {
-      newest = entry;
-    }
+  const Location job{shard.store, shard.path + std::string(kFreshSuffix)};
+  for (const Location& folder : {shard.Parent(), job}) {
+    DOLIUM_TRY(auto found, FindAbandonedIn(folder, BaseName(shard.path)));
+    if (found) return found;
   }
-  if (!newest) return std::nullopt;
-  Location found = shard.Parent().Child(newest->path().filename().string());
-  const UniqueFd fd(open(newest->path().c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return SystemError(errno, "cannot open").Within(found.Describe());
-  // Writers hold a lock as long as they live.
-  if (flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    return Unavailable(fmt::format("{}: its writer is still at work", found.Describe()));
-  }
-  return found;
+  return std::nullopt;
 }
 
 }  // namespace dolium::dataset

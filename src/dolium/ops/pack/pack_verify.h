@@ -20,8 +20,9 @@ Result<shardpack::VerifySummary> VerifyStream(std::unique_ptr<shardpack::ByteInp
                                               const shardpack::VerifyOptions& options,
                                               const FindingVisitor& visitor);
 
-// What a writer of `shard` that was killed left behind: the newest of its temporaries,
-// nullopt if there is none. kUnavailable if its writer lives. Local shards only.
+// What a writer of `shard` that was killed left behind, beside it or in the folder of its
+// job: the newest of its temporaries, nullopt if there is none. kUnavailable if its
+// writer lives. Local shards only.
 Result<std::optional<Location>> FindAbandoned(const Location& shard);
 
 }  // namespace dolium::dataset

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "dolium/bytes/folder.h"
+#include "dolium/bytes/folder_swap.h"
 #include "dolium/bytes/store.h"
 #include "dolium/domain/dataset/imports/open_beneath.h"
 #include "dolium/domain/dataset/imports/webdataset_name.h"
@@ -81,6 +82,8 @@ class FolderListing::Lister {
       type = TypeOfMode(status.st_mode);
     }
     if (type == DT_DIR) {
+      // That of a job which writes beside its own source.
+      if (name.ends_with(kFreshSuffix)) return {};
       if (out_.directories_.size() == kMostDirectories) {
         return Unsupported(fmt::format("{}: too many directories", path_));
       }

@@ -1,12 +1,14 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "dolium/base/stable_hash.h"
 #include "dolium/bytes/folder.h"
 #include "dolium/bytes/location.h"
 #include "dolium/domain/dataset/content_types.h"
@@ -46,6 +48,23 @@ class ListedSource final : public SampleSource {
     }
     ++done_;
     return sample;
+  }
+
+  Result<void> Skip(uint64_t count) override {
+    done_ +=
+        static_cast<size_t>(std::min<uint64_t>(count, listing_.groups().size() - done_));
+    return {};
+  }
+
+  std::string state() const override {
+    uint64_t hash = listing_.groups().size();
+    for (const FolderListing::Group& group : listing_.groups()) {
+      hash = StableHash(listing_.Key(group), hash + group.count);
+      for (size_t i = 0; i < group.count; ++i) {
+        hash = StableHash(listing_.EntryName(group.first + i), hash);
+      }
+    }
+    return fmt::format("{:016x}", hash);
   }
 
   Progress progress() const override {

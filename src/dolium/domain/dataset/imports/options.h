@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+
+#include "dolium/base/result.h"
 
 namespace dolium::dataset {
 
@@ -82,6 +85,11 @@ struct SampleExportOptions {
   // tfrecord, mds: store keys in a feature or column `__key__`, from which they are read
   // again.
   bool keys = true;
+
+  // webdataset, tfrecord, jsonl, for a job that goes on: how many files are there
+  // already, and what is called when another one has appeared.
+  uint64_t files_before = 0;
+  std::function<Result<void>(bool is_last)> file_done = {};
 };
 
 }  // namespace dolium::dataset

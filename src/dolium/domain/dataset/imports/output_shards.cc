@@ -87,7 +87,8 @@ OutputShards::OutputShards(std::string path, const SampleExportOptions& options)
     : path_(std::move(path)),
       options_(options),
       numbered_(options.shard_bytes > 0 || options.shard_samples > 0),
-      gzip_wanted_(options.gzip || path_.ends_with(".gz") || path_.ends_with(".tgz")) {}
+      gzip_wanted_(options.gzip || path_.ends_with(".gz") || path_.ends_with(".tgz")),
+      files_(options.files_before) {}
 
 OutputShards::~OutputShards() = default;
 
@@ -116,7 +117,7 @@ Result<void> OutputShards::BeginFile() {
   return {};
 }
 
-Result<void> OutputShards::EndFile(BytesView tail) {
+Result<void> OutputShards::EndFile(BytesView tail, bool is_last) {
   if (gzip_) {
     DOLIUM_TRY_VOID(gzip_->Write(tail, /*last=*/true, *writer_));
   } else {
@@ -126,7 +127,7 @@ Result<void> OutputShards::EndFile(BytesView tail) {
   static_cast<void>(generation);
   writer_ = nullptr;
   gzip_ = nullptr;
-  return {};
+  return options_.file_done ? options_.file_done(is_last) : Result<void>();
 }
 
 Result<void> OutputShards::BeginSample(uint64_t bytes, BytesView tail) {
@@ -135,7 +136,7 @@ Result<void> OutputShards::BeginSample(uint64_t bytes, BytesView tail) {
       ((options_.shard_samples > 0 && samples_ >= options_.shard_samples) ||
        (options_.shard_bytes > 0 && bytes_ + tail.size() + bytes > options_.shard_bytes));
   if (full) {
-    DOLIUM_TRY_VOID(EndFile(tail));
+    DOLIUM_TRY_VOID(EndFile(tail, /*is_last=*/false));
     DOLIUM_TRY_VOID(BeginFile());
   }
   ++samples_;
@@ -148,6 +149,8 @@ Result<void> OutputShards::Append(BytesView bytes) {
   return writer_->Append(bytes);
 }
 
-Result<void> OutputShards::Finish(BytesView tail) { return EndFile(tail); }
+Result<void> OutputShards::Finish(BytesView tail) {
+  return EndFile(tail, /*is_last=*/true);
+}
 
 }  // namespace dolium::dataset

@@ -44,7 +44,7 @@ class OutputShards {
   OutputShards(std::string path, const SampleExportOptions& options);
 
   Result<void> BeginFile();
-  Result<void> EndFile(BytesView tail);
+  Result<void> EndFile(BytesView tail, bool is_last);
 
   const std::string path_;
   const SampleExportOptions options_;
