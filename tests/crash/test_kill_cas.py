@@ -1,4 +1,4 @@
-"""kill -9 while a store is written, collected or indexed: nothing that was reported as stored is
+"""kill -9 while a store is written, collected, indexed or exported: nothing that was reported as stored is
 lost, and nothing stays that gc does not clean.
 
 20 kills for each kind of work; 300 with DOLIUM_LONG=1.
@@ -189,6 +189,34 @@ def test_gc(tmp_path):
     cas(alone, "put", "--name", "keep", keep)
     xorbs = lambda where: sorted(path.name for path in (where / "xorbs").rglob("*.xorb"))
     assert xorbs(store) == xorbs(alone)
+
+
+def test_export(tmp_path):
+    """Xorbs appear whole, each under its hash, and the shard last: a rerun goes on."""
+    store = new_store(tmp_path / "store")
+    source = make_large_folder(tmp_path / "source", seed=14, megabytes=6 * 64)
+    cas(store, "put", "--name", "n", source)
+
+    def export(folder):
+        folder.mkdir(exist_ok=True)
+        return cas_worker(store, "export", "-o", folder / "n.mdb", "--xorbs", folder / "xorbs", "n")
+
+    whole = tmp_path / "whole"
+    duration = export(whole).finish()
+    assert len(list((whole / "xorbs").iterdir())) > 6
+    folder = tmp_path / "folder"
+    kills = moments(duration, seed=15)
+    for delay in kills:
+        was_killed = kills.hit(export(folder).kill_after(delay))
+        is_complete = (folder / "n.mdb").exists()
+        assert was_killed or is_complete
+        if not is_complete and random.Random(delay).random() < 0.5:
+            continue  # The next run has to cope with what is there.
+        if not is_complete:
+            export(folder).finish()
+        visible = {name: data for name, data in contents(folder).items() if "dolium-tmp" not in name}
+        assert visible == contents(whole)
+        shutil.rmtree(folder)
 
 
 def test_reindex(tmp_path):

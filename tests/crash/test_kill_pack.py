@@ -1,11 +1,13 @@
 """kill -9 of a writer of shards at random points: finished shards are whole, and `repair` makes of
-the unfinished one a shard with every record that had been written out.
+the unfinished one a shard with every record that had been written out. A job that is killed is
+completed by the same command.
 
-20 kills; 200 with DOLIUM_LONG=1.
+20 kills for each kind of work; 200 with DOLIUM_LONG=1.
 """
 
 import os
 import random
+import shutil
 import sys
 
 import pytest
@@ -105,3 +107,77 @@ def test_a_killed_writer(tmp_path, shard_records, compression):
         assert contents(shardpack.open(good)) == expected[name][:records]
         repaired_records += records
     assert repaired_records > 0
+
+
+def make_folder(folder, seed, count):
+    """A folder of samples, grouped by their stems."""
+    source = random.Random(seed)
+    folder.mkdir()
+    for number in range(count):
+        (folder / f"s{number:05}.bin").write_bytes(source.randbytes(source.randrange(8000)))
+        (folder / f"s{number:05}.txt").write_text(str(number))
+    return folder
+
+
+def shards(folder):
+    """What is there to be seen, by name."""
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.shardpack"))}
+
+
+def create(source, target, *options):
+    command = [program.PROGRAM, "pack", "create", "--reproducible", "--jobs", "2"]
+    command += ["-i", str(source), "--shard-records", "400", "--compression", "lz4"]
+    return killing.Worker([*command, "-o", str(target / "t-0.shardpack"), *options])
+
+
+def shuffle(source, target, *options):
+    command = [program.PROGRAM, "pack", "shuffle", "--reproducible", "--jobs", "2"]
+    command += ["--shards", "7", "--compression", "zstd", str(source)]
+    return killing.Worker([*command, "-o", str(target / "t-0.shardpack"), *options])
+
+
+def packed(source, folder):
+    folder.mkdir()
+    create(source, folder).finish()
+    return folder
+
+
+@pytest.mark.parametrize("work", [create, shuffle])
+@pytest.mark.parametrize("replaces", [False, True])
+def test_a_killed_job_is_completed_by_the_same_command(tmp_path, work, replaces):
+    sources = [make_folder(tmp_path / f"in{seed}", seed, 1200 + 1600 * seed) for seed in (0, 1)]
+    if work is shuffle:
+        sources = [packed(source, tmp_path / f"{source.name}.packed") for source in sources]
+    old, whole, target = (tmp_path / name for name in ("old", "whole", "target"))
+    for folder in (old, whole, target):
+        folder.mkdir()
+    work(sources[0], old).finish()
+    before = shards(old)
+    duration = work(sources[1], whole).finish()
+    after = shards(whole)
+    assert len(after) == 7 and set(before) <= set(after)
+    options = ["--force"] if replaces else []
+
+    def begin():
+        shutil.rmtree(target)
+        shutil.copytree(old, target) if replaces else target.mkdir()
+
+    begin()
+    kills = killing.Moments(duration, 3, KILLS)
+    for delay in kills:
+        was_killed = kills.hit(work(sources[1], target, *options).kill_after(delay))
+        seen = shards(target)
+        for name, data in seen.items():
+            assert data in (after[name], before.get(name) if replaces else None)
+        is_left = (target / "t-0.shardpack.dolium-new").exists()
+        assert is_left or seen in ((before if replaces else {}), after)
+        if was_killed and is_left and random.Random(delay).random() < 0.5:
+            continue  # The next run has to cope with what is there.
+        if seen != after or is_left:
+            errors = (again := work(sources[1], target, *options).process).communicate()[1]
+            # One that was complete, it tidies up and refuses.
+            is_refused = seen == after and again.returncode == 2 and b"already" in errors
+            assert again.returncode == 0 or is_refused, errors
+        assert shards(target) == after
+        assert sorted(path.name for path in target.iterdir()) == sorted(after)
+        begin()
