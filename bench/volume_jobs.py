@@ -138,7 +138,7 @@ def codec(library, operation, kind, dtype):
             return compressed_segmentation.decompress(data, CHUNK, dtype, BLOCK, order="F")
 
     else:
-        # It has no function for a chunk alone: a volume of one chunk in memory, each time anew.
+        # It has no function for a chunk alone: a volume of one chunk in memory, a new one each time.
         stores = []
         for i, _ in enumerate(arrays):
             kvstore = {"driver": "memory", "path": f"{i}/"}

@@ -94,7 +94,7 @@ def leftovers(store):
 
 def test_put(tmp_path):
     store = new_store(tmp_path / "store")
-    # More xorbs than a shard that is written on the way tells of.
+    # More xorbs than a shard that is written on the way lists.
     source = make_large_folder(tmp_path / "source", seed=1, megabytes=6 * 64)
     whole = contents(source)
     clean = new_store(tmp_path / "clean")
@@ -170,7 +170,7 @@ def test_gc(tmp_path):
             path = tmp_path / "garbage"
             path.write_bytes(random.Random(seed * 10 + number).randbytes(300_000))
             cas(store, "put", "--name", "garbage", path)
-        # Half of what a shard tells of is needed yet.
+        # Half of what a shard lists is needed yet.
         cas(store, "put", "--name", "half", keep / "large", path)
         cas(store, "rm", "--all", "garbage")
         cas(store, "rm", "--all", "half")

@@ -101,7 +101,7 @@ def test_a_killed_writer(tmp_path, shard_records, compression):
             program.run("pack", "repair", left[0], "--output", tmp_path / "none", status=1)
             continue
         good = tmp_path / f"good{kill}.shardpack"
-        # A record that is cut off is told as lost.
+        # A record that is cut off is reported as lost.
         is_cut = records < len(ends[name]) and size - ends[name][records - 1] >= 16
         program.run("pack", "repair", left[0], "--output", good, status=int(is_cut))
         assert contents(shardpack.open(good)) == expected[name][:records]

@@ -42,7 +42,7 @@ def all_files(folder):
 
 def kill_again_and_again(start, folder, complete, seed, is_whole):
     """Kills the work at many moments, lets it resume, and compares what it made in the end.
-    `is_whole(folder)` tells whether nothing is left to do."""
+    `is_whole(folder)` returns whether nothing is left to do."""
     duration = start().finish()
     assert all_files(folder) == all_files(complete)
     shutil.rmtree(folder)

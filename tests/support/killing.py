@@ -25,7 +25,7 @@ class Moments:
         self.hits = 0
 
     def hit(self, was_hit):
-        """Tells what the last kill met; returns the same."""
+        """Reports what the last kill met; returns the same."""
         self.hits += bool(was_hit)
         return was_hit
 

@@ -59,7 +59,7 @@ def name(spec):
 
 
 def make_chunks(seed=0):
-    """Chunks by id: dense ids, far ids, both ends of the range; empty and repetitive values."""
+    """Chunks by id: dense ids, distant ids, both ends of the range; empty and repetitive values."""
     source = random.Random(seed)
     ids = {0, 1, 2, 3, 7, 8, 255, 256, 511, 512, 2**32 - 1, 2**32, 2**53 + 1, 2**63}
     ids |= {LARGEST_ID - 1, LARGEST_ID}
@@ -83,8 +83,8 @@ def make_chunks(seed=0):
 
 def absent_ids(chunks):
     """Ids that are not there: neighbours of some that are, and others."""
-    near = {id + 1 for id in chunks if id < LARGEST_ID} | {4, 9, 2**40, 2**62 + 5}
-    return sorted(near - chunks.keys())
+    absent = {id + 1 for id in chunks if id < LARGEST_ID} | {4, 9, 2**40, 2**62 + 5}
+    return sorted(absent - chunks.keys())
 
 
 def shard_files(folder):

@@ -55,7 +55,7 @@ class ShardPackError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """What a reader refuses unless told otherwise."""
+    """What a reader refuses unless its options say otherwise."""
 
     raw_size: int = 4 << 30
     ratio: int = 4096

@@ -37,7 +37,7 @@ def labels(dtype, channels=1, size=SIZE):
 
 
 def image(dtype, channels=1, size=SIZE):
-    """Smooth, so that lossy encodings stay near."""
+    """Smooth, so that lossy encodings stay close."""
     x, y, z = np.meshgrid(*(np.arange(n) for n in size), indexing="ij")
     out = np.empty((*size, channels), dtype, order="F")
     for channel in range(channels):

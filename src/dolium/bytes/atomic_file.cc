@@ -17,7 +17,7 @@ namespace {
 // Whether somebody who cleans up took a fresh temporary for a dead writer's, before the
 // lock was on.
 Result<bool> WasRemoved(int file) {
-  // A file system without locks still works; its leftovers are then not told apart.
+  // A file system without locks still works; its leftovers are then not distinguished.
   RetryOnSignal([&] { return flock(file, LOCK_EX); });
   struct stat status{};
   if (fstat(file, &status) != 0) return SystemError(errno, "cannot look up");
@@ -118,7 +118,7 @@ Result<void> AtomicFile::Rename(int folder, std::string_view name, IfThere if_th
     if (errno != EINVAL && errno != ENOSYS) {
       return SystemError(errno, "cannot rename the temporary");
     }
-    // A file system that cannot tell while it renames.
+    // A file system that cannot report it while it renames.
     if (faccessat(folder, target.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
       return Exists("is there already");
     }

@@ -21,10 +21,10 @@ namespace dolium {
 // A temporary in a folder that is given as a descriptor, so that names that come from
 // data cannot lead elsewhere. The descriptor must stay open as long as the file is in the
 // making; AT_FDCWD is one too. While it lives, the temporary is under an exclusive flock:
-// that is how cleaners tell a live writer's temporary from a dead one's. Destroyed before
-// Rename() it leaves nothing, except in a forked child, where it belongs to the parent.
-// WriteAt() may be called from many threads, all else from one at a time. Errors do not
-// name the file: the caller knows what people call it.
+// that is how cleaners distinguish a live writer's temporary from a dead one's. Destroyed
+// before Rename() it leaves nothing, except in a forked child, where it belongs to the
+// parent. WriteAt() may be called from many threads, all else from one at a time. Errors
+// do not name the file: the caller knows what people call it.
 class AtomicFile {
  public:
   // Makes `.<name>.dolium-tmp-<number>`, whose permissions are `mode` less the umask.

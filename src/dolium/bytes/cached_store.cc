@@ -190,7 +190,7 @@ Result<std::optional<ObjectInfo>> CachedStore::LookUp(std::string_view object,
 }
 
 // A part of a slice that lies within one block.
-struct CachedStore::Piece {
+struct CachedStore::Segment {
   uint64_t block = 0;
   size_t offset = 0;  // in the block
   MutableBytes into;
@@ -231,48 +231,49 @@ Result<ObjectInfo> CachedStore::ReadInto(std::string_view object,
 
 Result<void> CachedStore::Fill(std::string_view object, const ObjectInfo& info,
                                std::span<const ReadSlice> slices) const {
-  std::vector<Piece> pieces;
+  std::vector<Segment> segments;
   for (const ReadSlice& slice : slices) {
     uint64_t at = slice.offset;
     for (MutableBytes left = slice.into; !left.empty();) {
       const auto inside = static_cast<size_t>(at % kBlock);
       const size_t length = std::min<size_t>(left.size(), kBlock - inside);
-      pieces.push_back({at / kBlock, inside, left.first(length)});
+      segments.push_back({at / kBlock, inside, left.first(length)});
       left = left.subspan(length);
       at += length;
     }
   }
-  std::ranges::sort(pieces, {}, &Piece::block);
+  std::ranges::sort(segments, {}, &Segment::block);
   // Those that are not in the folder move to the front, in order.
   size_t missing = 0;
-  for (size_t begin = 0; begin < pieces.size();) {
-    const uint64_t block = pieces[begin].block;
+  for (size_t begin = 0; begin < segments.size();) {
+    const uint64_t block = segments[begin].block;
     size_t end = begin;
-    while (end < pieces.size() && pieces[end].block == block) ++end;
+    while (end < segments.size() && segments[end].block == block) ++end;
     const auto kept = folder_->Get(BlockKey(object, info.generation, block));
     const bool is_whole =
         kept && kept->size() == std::min(kBlock, info.size - block * kBlock);
     for (; begin < end; ++begin) {
-      const Piece& piece = pieces[begin];
+      const Segment& segment = segments[begin];
       if (is_whole) {
-        std::memcpy(piece.into.data(), kept->data() + piece.offset, piece.into.size());
+        std::memcpy(segment.into.data(), kept->data() + segment.offset,
+                    segment.into.size());
       } else {
-        pieces[missing++] = piece;
+        segments[missing++] = segment;
       }
     }
   }
   if (missing == 0) return {};
   if (options_.offline) {
-    const uint64_t at = pieces.front().block * kBlock + pieces.front().offset;
-    return NotKept(
-        object,
-        fmt::format("bytes {} are", ToString(ByteRange{at, pieces.front().into.size()})));
+    const uint64_t at = segments.front().block * kBlock + segments.front().offset;
+    return NotKept(object,
+                   fmt::format("bytes {} are",
+                               ToString(ByteRange{at, segments.front().into.size()})));
   }
-  return Fetch(object, info, std::span(pieces).first(missing));
+  return Fetch(object, info, std::span(segments).first(missing));
 }
 
 Result<void> CachedStore::Fetch(std::string_view object, const ObjectInfo& info,
-                                std::span<Piece> missing) const {
+                                std::span<Segment> missing) const {
   while (!missing.empty()) {
     // Runs of blocks that follow each other, as many as one call may fetch.
     struct Run {
@@ -312,11 +313,11 @@ Result<void> CachedStore::Fetch(std::string_view object, const ObjectInfo& info,
       }
     }
     size_t run = 0;
-    for (const Piece& piece : missing.first(taken)) {
-      while (piece.block >= runs[run].first + runs[run].blocks) ++run;
-      const size_t at =
-          static_cast<size_t>((piece.block - runs[run].first) * kBlock) + piece.offset;
-      std::memcpy(piece.into.data(), slices[run].into.data() + at, piece.into.size());
+    for (const Segment& segment : missing.first(taken)) {
+      while (segment.block >= runs[run].first + runs[run].blocks) ++run;
+      const size_t at = static_cast<size_t>((segment.block - runs[run].first) * kBlock) +
+                        segment.offset;
+      std::memcpy(segment.into.data(), slices[run].into.data() + at, segment.into.size());
     }
     missing = missing.subspan(taken);
   }
@@ -365,7 +366,7 @@ Result<WholeObject> CachedStore::ReadWhole(std::string_view object,
 }
 
 Result<Suffix> CachedStore::ReadSuffix(std::string_view object, uint64_t length) const {
-  // What is known can be read by ranges. Else one request tells the size as well.
+  // What is known can be read by ranges. Else one request gives the size as well.
   if (options_.offline || length == 0 || length > kFetchBlocks * kBlock ||
       folder_->Has(RecordKey(object))) {
     for (int attempt = 0; attempt < kCacheAttempts; ++attempt) {

@@ -74,7 +74,7 @@ class CachedStore final : public Store {
 
  private:
   class Writer;
-  struct Piece;
+  struct Segment;
   struct Known {
     ObjectInfo info;
     std::chrono::steady_clock::time_point asked;
@@ -117,7 +117,7 @@ class CachedStore final : public Store {
   Result<void> Fill(std::string_view object, const ObjectInfo& info,
                     std::span<const ReadSlice> slices) const;
   Result<void> Fetch(std::string_view object, const ObjectInfo& info,
-                     std::span<Piece> missing) const;
+                     std::span<Segment> missing) const;
   void KeepBlock(std::string_view object, const Generation& generation, uint64_t block,
                  BytesView bytes) const;
 

@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
                     MakeStoreCase("AskedOnce", [] { return SuiteStore(hours(1)); })),
     StoreCaseName);
 
-// Bytes that tell where they are from.
+// Bytes that show where they are from.
 std::string TextOf(uint64_t seed, size_t size) {
   std::string text(size, '\0');
   std::mt19937_64 random(seed);

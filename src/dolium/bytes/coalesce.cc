@@ -25,9 +25,9 @@ std::vector<RangeGroup> CoalesceRanges(std::span<const ByteRange> ranges,
     if (!groups.empty()) {
       ByteRange& covering = groups.back().covering;
       const uint64_t length = std::max(covering.end(), range.end()) - covering.offset;
-      const bool near =
+      const bool is_close =
           range.offset <= covering.end() || range.offset - covering.end() <= max_gap;
-      if (near && length <= std::max(max_length, covering.length)) {
+      if (is_close && length <= std::max(max_length, covering.length)) {
         covering.length = length;
         groups.back().indices.push_back(index);
         continue;

@@ -12,8 +12,8 @@
 namespace dolium {
 
 // Device, inode, size, and time of the last change to the bytes. A file changed in place
-// is told apart as far as the file system's clock is: writers of ours never change one in
-// place and see to it that no identity comes back (see file_writer.h).
+// is distinguished as far as the file system's clock is: writers of ours never change one
+// in place and see to it that no identity comes back (see file_writer.h).
 class FileIdentity {
  public:
   FileIdentity() = default;

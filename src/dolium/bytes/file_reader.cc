@@ -18,7 +18,7 @@ namespace dolium {
 namespace {
 
 // A run ends before it grows past these, so that a batch keeps a disk busy in parallel.
-constexpr int kRunPlaces = 64;
+constexpr int kRunBuffers = 64;
 constexpr uint64_t kRunBytes = uint64_t{1} << 20;
 
 constexpr size_t kFallbackThreads = 8;
@@ -38,30 +38,30 @@ int ReadOne(int fd, const ReadSlice& slice) {
   return 0;
 }
 
-// The places of all slices, and the runs over them.
+// The buffers of all slices, and the runs over them.
 struct Runs {
-  std::vector<iovec> places;
+  std::vector<iovec> buffers;
   std::vector<ReadRun> runs;
 };
 
 Runs MakeRuns(std::span<const ReadSlice> slices) {
   Runs out;
-  out.places.reserve(slices.size());
+  out.buffers.reserve(slices.size());
   out.runs.reserve(slices.size());
   uint64_t end = 0;
   uint64_t length = 0;
   for (const ReadSlice& slice : slices) {
     if (slice.into.empty()) continue;
-    iovec* const place =
-        &out.places.emplace_back(iovec{slice.into.data(), slice.into.size()});
+    iovec* const buffer =
+        &out.buffers.emplace_back(iovec{slice.into.data(), slice.into.size()});
     const bool follows = !out.runs.empty() && slice.offset == end &&
-                         out.runs.back().place_count < kRunPlaces &&
+                         out.runs.back().buffer_count < kRunBuffers &&
                          length + slice.into.size() <= kRunBytes;
     if (!follows) {
-      out.runs.push_back({slice.offset, place, 0});
+      out.runs.push_back({slice.offset, buffer, 0});
       length = 0;
     }
-    ++out.runs.back().place_count;
+    ++out.runs.back().buffer_count;
     length += slice.into.size();
     end = slice.offset + slice.into.size();
   }
@@ -71,7 +71,7 @@ Runs MakeRuns(std::span<const ReadSlice> slices) {
 // One preadv2. 0 (perhaps with only a part read), errno, or kFileEndedEarly.
 int ReadSome(int fd, ReadRun& run, int flags) {
   const ssize_t got = RetryOnSignal([&] {
-    return preadv2(fd, run.places, run.place_count, static_cast<off_t>(run.offset),
+    return preadv2(fd, run.buffers, run.buffer_count, static_cast<off_t>(run.offset),
                    flags);
   });
   if (got < 0) return errno;

@@ -12,7 +12,7 @@ namespace dolium {
 inline constexpr int kFileEndedEarly = -1;
 
 // Fills every slice from `fd`: 0, the errno of a failed read, or kFileEndedEarly. On
-// failure the places hold anything. One slice is one pread. Several are first taken from
+// failure the buffers hold anything. One slice is one pread. Several are first taken from
 // the page cache; what is not there goes to the disk as one deep io_uring batch, or,
 // without io_uring, on threads. Slices that follow each other in the file and in `slices`
 // are read in one call.

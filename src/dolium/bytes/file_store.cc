@@ -110,7 +110,7 @@ Result<ObjectInfo> FileStore::ReadInto(std::string_view object,
                                        std::span<const ReadSlice> slices,
                                        const ReadOptions& options) const {
   // First from the file as it was last opened, in the hope that nothing has changed. One
-  // look at the path, after the read, tells: a hot read is two system calls.
+  // look at the path, after the read, shows it: a hot read is two system calls.
   std::shared_ptr<const OpenFile> file = root_->LastOpened(object);
   bool is_current = false;
   for (int attempt = 0; attempt < kReadAttempts; ++attempt) {
@@ -230,7 +230,8 @@ Result<std::optional<std::string>> FileStore::LocalPath(std::string_view object)
   const std::string link = "/proc/self/fd/" + std::to_string(root_->fd());
   const ssize_t length = readlink(link.c_str(), root, sizeof root);
   if (length <= 0 || static_cast<size_t>(length) == sizeof root) {
-    return SystemError(errno, "cannot tell its absolute path").Within(Describe(object));
+    return SystemError(errno, "cannot find out its absolute path")
+        .Within(Describe(object));
   }
   return JoinPath(std::string_view(root, static_cast<size_t>(length)), object);
 }

@@ -53,10 +53,10 @@ uint64_t NextOffset(uint64_t& state, uint64_t length) {
 
 void ReadOne(benchmark::State& state, const ReadOptions& options) {
   const auto length = static_cast<size_t>(state.range(0));
-  ByteVector place(length);
+  ByteVector buffer(length);
   uint64_t random = 1;
   for (auto _ : state) {
-    const ReadSlice slice{NextOffset(random, length), place};
+    const ReadSlice slice{NextOffset(random, length), buffer};
     if (!Hot().store().ReadInto("hot", {&slice, 1}, options)) std::abort();
   }
   state.SetBytesProcessed(state.iterations() * state.range(0));
@@ -75,24 +75,24 @@ void PlainPread(benchmark::State& state) {
   const auto local = Hot().store().OpenLocal("hot");
   if (!local || !*local) std::abort();
   const auto length = static_cast<size_t>(state.range(0));
-  ByteVector place(length);
+  ByteVector buffer(length);
   uint64_t random = 1;
   for (auto _ : state) {
     const auto offset = static_cast<off_t>(NextOffset(random, length));
-    if (pread((*local)->fd, place.data(), length, offset) < 0) std::abort();
+    if (pread((*local)->fd, buffer.data(), length, offset) < 0) std::abort();
   }
 }
 BENCHMARK(PlainPread)->Arg(4096)->Arg(256 << 10);
 
 void ReadThousandSlices(benchmark::State& state) {
   const auto length = static_cast<size_t>(state.range(0));
-  ByteVector places(1000 * length);
+  ByteVector buffers(1000 * length);
   std::vector<ReadSlice> slices(1000);
   uint64_t random = 1;
   for (auto _ : state) {
     for (size_t i = 0; i < slices.size(); ++i) {
       slices[i] = {NextOffset(random, length),
-                   MutableBytes(places).subspan(i * length, length)};
+                   MutableBytes(buffers).subspan(i * length, length)};
     }
     if (!Hot().store().ReadInto("hot", slices, {})) std::abort();
   }

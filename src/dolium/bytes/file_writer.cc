@@ -71,9 +71,9 @@ Result<void> FileWriter::WriteOut(BytesView bytes) {
   BytesView first = buffer_;
   BytesView second = bytes;
   while (!first.empty() || !second.empty()) {
-    const iovec pieces[] = {{const_cast<std::byte*>(first.data()), first.size()},
-                            {const_cast<std::byte*>(second.data()), second.size()}};
-    const ssize_t done = RetryOnSignal([&] { return writev(file_.fd(), pieces, 2); });
+    const iovec segments[] = {{const_cast<std::byte*>(first.data()), first.size()},
+                              {const_cast<std::byte*>(second.data()), second.size()}};
+    const ssize_t done = RetryOnSignal([&] { return writev(file_.fd(), segments, 2); });
     if (done < 0) {
       failed_ = true;
       return SystemError(errno, "cannot write").Within(root_->Describe(object_));

@@ -16,10 +16,10 @@
 
 namespace dolium {
 
-// An AtomicFile, which others can tell from a dead writer's. A commit stamps the file
-// with a time later than that of the file it replaces, so that no generation comes back,
-// even if the file system gives the inode number of an earlier one. After an error only
-// destruction is of use.
+// An AtomicFile, which others can distinguish from a dead writer's. A commit stamps the
+// file with a time later than that of the file it replaces, so that no generation comes
+// back, even if the file system gives the inode number of an earlier one. After an error
+// only destruction is of use.
 class FileWriter final : public ObjectWriter {
  public:
   static Result<std::unique_ptr<ObjectWriter>> Begin(std::shared_ptr<FileRoot> root,

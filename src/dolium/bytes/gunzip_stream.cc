@@ -25,14 +25,15 @@ GunzipStream::GunzipStream() : state_(std::make_unique<State>()) {
 
 GunzipStream::~GunzipStream() { inflateEnd(&state_->stream); }
 
-Result<void> GunzipStream::Write(BytesView piece, ByteVector& out, uint64_t limit) {
+Result<void> GunzipStream::Write(BytesView segment, ByteVector& out, uint64_t limit) {
   z_stream& stream = state_->stream;
-  while (!piece.empty()) {
-    const size_t taken = std::min<size_t>(piece.size(), std::numeric_limits<uInt>::max());
+  while (!segment.empty()) {
+    const size_t taken =
+        std::min<size_t>(segment.size(), std::numeric_limits<uInt>::max());
     // zlib does not write to its input; only its type is old.
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(piece.data()));
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(segment.data()));
     stream.avail_in = static_cast<uInt>(taken);
-    piece = piece.subspan(taken);
+    segment = segment.subspan(taken);
     bool more_output = false;
     while (stream.avail_in > 0 || more_output) {
       if (finished_ && stream.avail_in > 0) {  // Another member follows.

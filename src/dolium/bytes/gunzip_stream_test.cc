@@ -9,7 +9,7 @@
 namespace dolium {
 namespace {
 
-// Feeds `stored` in pieces of `step` bytes.
+// Feeds `stored` in segments of `step` bytes.
 Result<std::string> Gunzip(const std::string& stored, size_t step, uint64_t limit,
                            bool* finished = nullptr) {
   GunzipStream stream;

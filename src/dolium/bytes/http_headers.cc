@@ -128,7 +128,7 @@ std::string ResponseHead::content_encoding() const {
 
 Generation ResponseHead::MakeGeneration(std::optional<uint64_t> total) const {
   if (etag_ && !etag_->empty()) return {fmt::format("etag {}", *etag_)};
-  // A size alone tells nothing: what has the same size may be something else.
+  // A size alone proves nothing: what has the same size may be something else.
   if (!last_modified_ || last_modified_->empty()) return {};
   return {total ? fmt::format("modified {}, size {}", *last_modified_, *total)
                 : fmt::format("modified {}", *last_modified_)};

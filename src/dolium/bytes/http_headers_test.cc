@@ -103,7 +103,7 @@ TEST(ResponseHead, MakesGenerationsFromTheBestThereIs) {
   EXPECT_EQ(Head({"HTTP/2 200", modified, ""}).MakeGeneration(5).token,
             "modified Sat, 01 Jan 2022 00:00:00 GMT, size 5");
   EXPECT_EQ(Head({"HTTP/2 200", ""}).MakeGeneration(5).token, "")
-      << "a size alone tells nothing";
+      << "a size alone proves nothing";
   EXPECT_EQ(Head({"HTTP/2 200", ""}).MakeGeneration(std::nullopt).token, "");
 }
 

@@ -136,7 +136,7 @@ std::optional<Failure> RangeExchange::CheckHead(const ResponseHead& head) {
 }
 
 MutableBytes RangeExchange::Target() {
-  if (places_.size() == 1) return places_.front()->into;
+  if (wanted_.size() == 1) return wanted_.front()->into;
   scratch_.resize(static_cast<size_t>(asked().length));
   return scratch_;
 }
@@ -159,10 +159,10 @@ std::optional<Failure> RangeExchange::CheckEnd() {
                             ToString(asked()), received_, asked().length)),
         true};
   }
-  if (places_.size() > 1) {
-    for (const ReadSlice* place : places_) {
-      const std::byte* from = scratch_.data() + (place->offset - asked().offset);
-      std::memcpy(place->into.data(), from, place->into.size());
+  if (wanted_.size() > 1) {
+    for (const ReadSlice* slice : wanted_) {
+      const std::byte* from = scratch_.data() + (slice->offset - asked().offset);
+      std::memcpy(slice->into.data(), from, slice->into.size());
     }
     scratch_ = ByteVector();
   }
@@ -222,13 +222,13 @@ std::optional<Failure> SuffixExchange::CheckHead(const ResponseHead& head) {
   return std::nullopt;
 }
 
-std::optional<Failure> SuffixExchange::TakeBody(BytesView piece) {
-  if (piece.size() > expected_ - bytes_.size()) {
+std::optional<Failure> SuffixExchange::TakeBody(BytesView segment) {
+  if (segment.size() > expected_ - bytes_.size()) {
     return Failure{
         IoError(fmt::format("{}: asked for the last {} bytes, but the body is longer",
                             name(), *request().suffix))};
   }
-  Append(bytes_, piece);
+  Append(bytes_, segment);
   return std::nullopt;
 }
 
@@ -267,15 +267,15 @@ std::optional<Failure> WholeExchange::CheckHead(const ResponseHead& head) {
   return std::nullopt;
 }
 
-std::optional<Failure> WholeExchange::TakeBody(BytesView piece) {
-  received_ += piece.size();
+std::optional<Failure> WholeExchange::TakeBody(BytesView segment) {
+  received_ += segment.size();
   if (gunzip_) {
     if (received_ > MostCompressedBytes(limit_)) {
       return Failure{Corrupt(
           fmt::format("{}: the gzip body alone has more than the limit of {} bytes",
                       name(), limit_))};
     }
-    auto decoded = gunzip_->Write(piece, bytes_, limit_);
+    auto decoded = gunzip_->Write(segment, bytes_, limit_);
     if (!decoded) return Failure{std::move(decoded).error().Within(name())};
     return std::nullopt;
   }
@@ -283,7 +283,7 @@ std::optional<Failure> WholeExchange::TakeBody(BytesView piece) {
     return Failure{
         Corrupt(fmt::format("{}: more than the limit of {} bytes", name(), limit_))};
   }
-  Append(bytes_, piece);
+  Append(bytes_, segment);
   return std::nullopt;
 }
 

@@ -22,7 +22,7 @@ class HeadExchange final : public Exchange {
 
   // The server does not do HEAD.
   bool refused() const { return refused_; }
-  // nullopt if the server did not tell the size.
+  // nullopt if the server did not report the size.
   const std::optional<ObjectInfo>& info() const { return info_; }
 
  private:
@@ -43,7 +43,7 @@ class FirstByteExchange final : public Exchange {
       : Exchange(std::move(name), std::move(request)),
         forbidden_is_missing_(forbidden_is_missing) {}
 
-  // nullopt if the server did not tell the size.
+  // nullopt if the server did not report the size.
   const std::optional<ObjectInfo>& info() const { return info_; }
 
  private:
@@ -70,10 +70,10 @@ struct RangeReadState {
 class RangeExchange final : public Exchange {
  public:
   RangeExchange(std::string name, HttpRequest request, bool forbidden_is_missing,
-                std::vector<const ReadSlice*> places, RangeReadState& state)
+                std::vector<const ReadSlice*> wanted, RangeReadState& state)
       : Exchange(std::move(name), std::move(request)),
         forbidden_is_missing_(forbidden_is_missing),
-        places_(std::move(places)),
+        wanted_(std::move(wanted)),
         state_(state) {}
 
  private:
@@ -88,9 +88,9 @@ class RangeExchange final : public Exchange {
   MutableBytes Target();
 
   const bool forbidden_is_missing_;
-  const std::vector<const ReadSlice*> places_;
+  const std::vector<const ReadSlice*> wanted_;
   RangeReadState& state_;
-  ByteVector scratch_;  // only with several places, and only while reading
+  ByteVector scratch_;  // only with several slices, and only while reading
   uint64_t received_ = 0;
 };
 
@@ -106,7 +106,7 @@ class SuffixExchange final : public Exchange {
  private:
   void Restart() override;
   std::optional<Failure> CheckHead(const ResponseHead& head) override;
-  std::optional<Failure> TakeBody(BytesView piece) override;
+  std::optional<Failure> TakeBody(BytesView segment) override;
   std::optional<Failure> CheckEnd() override;
 
   const bool forbidden_is_missing_;
@@ -131,7 +131,7 @@ class WholeExchange final : public Exchange {
  private:
   void Restart() override;
   std::optional<Failure> CheckHead(const ResponseHead& head) override;
-  std::optional<Failure> TakeBody(BytesView piece) override;
+  std::optional<Failure> TakeBody(BytesView segment) override;
   std::optional<Failure> CheckEnd() override;
 
   const bool forbidden_is_missing_;

@@ -186,7 +186,7 @@ Result<std::optional<ObjectInfo>> HttpStore::StatByReading(
   auto whole = ReadWhole(object, kStatReadLimit);
   if (whole) return ObjectInfo{whole->bytes.size(), whole->generation};
   if (whole.error().code == ErrorCode::kNotFound) return std::nullopt;
-  return std::move(whole).error().Within("the server tells no size");
+  return std::move(whole).error().Within("the server reports no size");
 }
 
 Result<ObjectInfo> HttpStore::ReadInto(std::string_view object,
@@ -194,7 +194,7 @@ Result<ObjectInfo> HttpStore::ReadInto(std::string_view object,
                                        const ReadOptions& options) const {
   const std::string name = Describe(object);
   std::vector<ByteRange> ranges;
-  std::vector<const ReadSlice*> places;
+  std::vector<const ReadSlice*> wanted;
   for (const ReadSlice& slice : slices) {
     if (slice.into.empty()) continue;
     if (!ByteRange::Make(slice.offset, slice.into.size())) {
@@ -202,7 +202,7 @@ Result<ObjectInfo> HttpStore::ReadInto(std::string_view object,
                                  slice.offset, slice.offset, slice.into.size()));
     }
     ranges.push_back(slice.range());
-    places.push_back(&slice);
+    wanted.push_back(&slice);
   }
   if (ranges.empty()) {
     DOLIUM_TRY(std::optional<ObjectInfo> info, Stat(object));
@@ -224,19 +224,19 @@ Result<ObjectInfo> HttpStore::ReadInto(std::string_view object,
     for (const auto& group : groups) {
       HttpRequest request = Get(object);
       request.range = group.covering;
-      std::vector<const ReadSlice*> group_places;
-      group_places.reserve(group.indices.size());
-      for (const size_t index : group.indices) group_places.push_back(places[index]);
+      std::vector<const ReadSlice*> group_slices;
+      group_slices.reserve(group.indices.size());
+      for (const size_t index : group.indices) group_slices.push_back(wanted[index]);
       reads.push_back(std::make_unique<RangeExchange>(name, std::move(request),
                                                       forbidden_is_missing_,
-                                                      std::move(group_places), state));
+                                                      std::move(group_slices), state));
       exchanges.push_back(reads.back().get());
     }
     auto done = Run(exchanges);
     if (done) {
       return ObjectInfo{state.total.value_or(0), state.generation.value_or(Generation())};
     }
-    // The object was replaced between two groups: all of them must be read anew.
+    // The object was replaced between two groups: all of them must be read again.
     if (state.changed && !options.if_generation && !again) continue;
     return std::move(done).error();
   }

@@ -49,8 +49,8 @@ class HttpStore final : public Store {
   // The URL, without the query.
   std::string Describe(std::string_view object) const override;
 
-  // By HEAD; where the server does not allow it or tells no size, by reading byte 0, and
-  // if that fails too, by reading the whole of an object of at most 64 MiB.
+  // By HEAD; where the server does not allow it or reports no size, by reading byte 0,
+  // and if that fails too, by reading the whole of an object of at most 64 MiB.
   Result<std::optional<ObjectInfo>> Stat(std::string_view object) const override;
   Result<ObjectInfo> ReadInto(std::string_view object, std::span<const ReadSlice> slices,
                               const ReadOptions& options) const override;

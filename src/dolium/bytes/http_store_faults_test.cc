@@ -159,9 +159,9 @@ TEST_F(HttpStoreTest, TimesOutAndRetries) {
   options_.retry.attempts = 1;
   Reopen();
   server_.Break("/seg/a", slow, 1);
-  const std::string told = Read(0, 4);
-  EXPECT_THAT(told, StartsWith("unavailable: URL: Operation timed out after "));
-  EXPECT_THAT(told, HasSubstr("(attempt 1 of 1)"));
+  const std::string message = Read(0, 4);
+  EXPECT_THAT(message, StartsWith("unavailable: URL: Operation timed out after "));
+  EXPECT_THAT(message, HasSubstr("(attempt 1 of 1)"));
 }
 
 TEST_F(HttpStoreTest, RefusesAServerThatIgnoresRange) {

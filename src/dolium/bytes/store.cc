@@ -7,7 +7,7 @@
 namespace dolium {
 namespace {
 
-// Large enough that a request per piece costs little, on a network too.
+// Large enough that a request per segment costs little, on a network too.
 constexpr uint64_t kCopyPiece = uint64_t{4} << 20;
 
 std::string_view DropTrailingSlashes(std::string_view path) {
@@ -27,7 +27,7 @@ Result<void> ObjectWriter::AppendFrom(const Store& source, std::string_view obje
     const ReadSlice slice{range.offset + done,
                           buffer.view().first(static_cast<size_t>(length))};
     DOLIUM_TRY(const ObjectInfo info, source.ReadInto(object, {&slice, 1}, options));
-    // Without a generation to hold on to, at least all pieces come from one.
+    // Without a generation to hold on to, at least all segments come from one.
     if (!options.if_generation && !info.generation.token.empty()) {
       options.if_generation = info.generation;
     }

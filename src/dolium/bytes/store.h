@@ -22,7 +22,7 @@
 namespace dolium {
 
 // One state of an object's bytes: file identity and times, an ETag, a counter. Two reads
-// with equal generations saw the same bytes. Opaque; empty where the store cannot tell.
+// with equal generations saw the same bytes. Opaque; empty where the store does not know.
 struct Generation {
   std::string token;
 
@@ -119,8 +119,8 @@ class Store {
   using ListVisitor = std::function<bool(std::string_view name, bool is_folder)>;
   virtual Result<void> List(std::string_view folder, const ListVisitor& visit) const = 0;
 
-  // Fills every slice, all from one generation of the object, merging near ranges and
-  // reading in parallel as suits the store. kNotFound if there is no such object;
+  // Fills every slice, all from one generation of the object, merging neighbouring ranges
+  // and reading in parallel as suits the store. kNotFound if there is no such object;
   // kCorrupt if a range ends past it (`bytes [a, b) end past the object (n bytes)`).
   virtual Result<ObjectInfo> ReadInto(std::string_view object,
                                       std::span<const ReadSlice> slices,

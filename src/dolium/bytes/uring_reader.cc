@@ -119,7 +119,7 @@ class Batch {
     // There is room: the queue is as deep as in_flight_ may become.
     io_uring_sqe* const entry = io_uring_get_sqe(ring_);
     const ReadRun& run = runs_[index];
-    io_uring_prep_readv(entry, fd_, run.places, static_cast<unsigned>(run.place_count),
+    io_uring_prep_readv(entry, fd_, run.buffers, static_cast<unsigned>(run.buffer_count),
                         run.offset);
     io_uring_sqe_set_data64(entry, index);
     ++in_flight_;

@@ -142,10 +142,10 @@ TEST_P(StoreSuite, WritesLargeAndSmallPiecesInOrder) {
   auto writer = store().Begin("large");
   ASSERT_TRUE(writer) << writer.error().message;
   size_t done = 0;
-  for (const size_t piece :
+  for (const size_t segment :
        {1U, 1023U, 4096U, 1'048'576U, 7U, 2'500'000U, 0U, 100'000U}) {
-    ASSERT_TRUE((*writer)->Append(BytesView(whole).subspan(done, piece)));
-    done += piece;
+    ASSERT_TRUE((*writer)->Append(BytesView(whole).subspan(done, segment)));
+    done += segment;
     ASSERT_EQ((*writer)->size(), done);
   }
   ASSERT_TRUE((*writer)->Append(BytesView(whole).subspan(done)));
