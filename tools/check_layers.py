@@ -7,7 +7,8 @@ Reads every `#include` of a dolium header under src/, apps/ and python/. A file 
 its own layer and those above it in LAYERS; formats do not see each other; code that is not
 a test does not use testing/; installed headers do not need headers that are not installed.
 Faces (apps/ and python/) open a Source and ask for capabilities: they neither include the
-headers of one format nor compare its name, but for what FACES_WITH_FORMATS lists.
+headers of one format nor compare its name, but for what FACES_WITH_FORMATS lists. The
+library does not know who reads its messages: no string of src/ names an option or a command.
 """
 
 import pathlib
@@ -65,6 +66,10 @@ FACES_WITH_FORMATS = {
 
 # A comparison of a format's name with a literal.
 NAME_COMPARED = re.compile(r'format_name\(\)\s*[!=]=|[!=]=\s*[\w.>()*-]*format_name\(\)')
+
+# A comment or a string; within a string, `--option` or a command of ours.
+COMMENT_OR_STRING = re.compile(r'//.*|"(?:\\.|[^"\\])*"')
+OPTION_NAMED = re.compile(r"(?<![\w-])--[a-z][\w-]*|(?:use|try): dolium ")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = {".h", ".cc"}
@@ -125,6 +130,15 @@ def face_fault(where, header):
     return f"a face asks ops for a capability: it must not include format {to_format}"
 
 
+def option_named(line):
+    """The option or command that a string of this line names; None if there is none."""
+    for token in COMMENT_OR_STRING.findall(line):
+        found = OPTION_NAMED.search(token) if token.startswith('"') else None
+        if found:
+            return found.group().strip()
+    return None
+
+
 def sources(root):
     """(file, its path from the include root) of every C++ file."""
     for top, include_root in (("src", "src"), ("apps", "apps"), ("python", ".")):
@@ -147,6 +161,9 @@ def check(root):
                 faults.append(f"{where}:{number}: a face must not branch on a format's name")
             match = INCLUDE.match(line)
             if not match:
+                option = None if is_face or is_test_code(where) else option_named(line)
+                if option:
+                    faults.append(f"{where}:{number}: a message names {option}; use a Hint")
                 continue
             bracket, header = match.groups()
             ours = header.split("/")[0] in ("dolium", "python", *APPS)
@@ -189,6 +206,13 @@ SELF_TEST = [
     ("src/dolium/ops/a.cc", '#include "dolium/container/x.h"', None),
     ("src/dolium/ops/b.cc", '#include "cli/x.h"', "ops is above apps"),
     ("src/dolium/misc/a.cc", "#include <vector>", "no known layer"),
+    ("src/dolium/ops/c.cc", 'return Exists("it is there; --force replaces it");', "names --force"),
+    ("src/dolium/ops/d.cc", 'F("a \\"b\\" c", "--to-spec");  // x', "names --to-spec"),
+    ("src/dolium/ops/e.cc", 'return Unsupported("not here; use: dolium cat");', "use a Hint"),
+    ("src/dolium/ops/f.cc", "--count;  // as --force says: \"--force\"", None),
+    ("src/dolium/ops/g.cc", 'F("a -- b", "a--b", "---", "x --> y");', None),
+    ("src/dolium/ops/h_test.cc", 'F("--force");', None),
+    ("apps/cli/h.cc", 'F("--force");', None),
     ("apps/cli/a.cc", '#include "dolium/ops/x.h"', None),
     ("apps/cli/b.cc", '#include "cli/terminal/x.h"', None),
     ("apps/cli/c.cc", '#include "dolium/formats/builtin.h"', None),

@@ -93,11 +93,15 @@ std::string_view HintText(Hint hint) {
       return "; force=True replaces it";
     case Hint::kSalvage:
     case Hint::kSalvageOrReindex:
-      return "; to salvage: salvage=True";
+      return "; to salvage: skip_damaged=True";
     case Hint::kSkipDamaged:
       return "; keep what is readable with: dolium.convert(..., skip_damaged=True)";
     case Hint::kGiveSharding:
       return "; give the spec with sharding=";
+    case Hint::kNameFormat:
+      return "; name it with format=";
+    case Hint::kConvertToVolume:
+      return ": dolium.volume.transcode";
     case Hint::kGiveXorbs:
       return "; xorbs= names a folder that has it";
     case Hint::kUseCas:

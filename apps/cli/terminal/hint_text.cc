@@ -10,9 +10,9 @@ std::string_view HintText(Hint hint) {
     case Hint::kReplace:
       return "; --force replaces it";
     case Hint::kSalvage:
-      return "; to salvage: --salvage";
+      return "; to salvage: --skip-damaged";
     case Hint::kSalvageOrReindex:
-      return "; to salvage: --salvage; `dolium reindex --force` writes an index";
+      return "; to salvage: --skip-damaged; `dolium reindex --force` writes an index";
     case Hint::kReindex:
       return "; `dolium reindex` writes one";
     case Hint::kRewriteIndex:
@@ -20,7 +20,11 @@ std::string_view HintText(Hint hint) {
     case Hint::kSkipDamaged:
       return "; keep what is readable with: dolium convert --skip-damaged";
     case Hint::kGiveSharding:
-      return "; give the spec with --sharding FILE";
+      return "; give the spec with --spec FILE";
+    case Hint::kNameFormat:
+      return "; try -f NAME";
+    case Hint::kConvertToVolume:
+      return ": dolium convert --to precomputed";
     case Hint::kGiveXorbs:
       return "; --xorbs names a folder that has it";
     case Hint::kUseCas:

@@ -36,6 +36,8 @@ enum class Hint : uint8_t {
   kRewriteIndex,      // the index can be rewritten from the data
   kSkipDamaged,       // a copy can leave out what is damaged
   kGiveSharding,      // the caller may give the sharding spec
+  kNameFormat,        // the caller may name the format
+  kConvertToVolume,   // a conversion makes a volume of it
   kGiveXorbs,         // the caller may name a folder with xorbs
   kUseCas,            // a cas store does what was asked for
   kInitStore,         // a cas store can be made there

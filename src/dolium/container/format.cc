@@ -78,9 +78,9 @@ Result<std::unique_ptr<Container>> OpenContainer(Formats formats,
   // A set whose writing has just begun has nothing that a format could recognise.
   DOLIUM_TRY(const auto marker, ReadMarker(location));
   if (marker) return UnfinishedError(location);
-  return InvalidArgument(
-      fmt::format("{}: no format recognises it; formats: {}; try -f NAME",
-                  location.Describe(), Names(formats)));
+  return InvalidArgument(fmt::format("{}: no format recognises it; formats: {}",
+                                     location.Describe(), Names(formats)))
+      .WithHint(Hint::kNameFormat);
 }
 
 }  // namespace dolium

@@ -98,8 +98,8 @@ TEST_F(OpenContainerTest, SaysWhichFormatsThereAreIfNoneFits) {
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, ErrorCode::kInvalidArgument);
     EXPECT_EQ(opened.error().message,
-              location.Describe() +
-                  ": no format recognises it; formats: none, none; try -f NAME");
+              location.Describe() + ": no format recognises it; formats: none, none");
+    EXPECT_EQ(opened.error().hint, Hint::kNameFormat);
   }
 }
 

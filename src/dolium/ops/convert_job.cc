@@ -29,7 +29,7 @@ using nlohmann::json;
 // The part of the memory that tables of work lists may take while tasks run.
 constexpr uint64_t kTableShare = 8;
 
-// The progress of one task: what its target tells, and the rest when it ends.
+// The progress of one task: what its target reports, and the rest when it ends.
 class TaskProgress {
  public:
   TaskProgress(const PartContext& context, uint64_t entries, uint64_t bytes)
@@ -48,7 +48,7 @@ class TaskProgress {
  private:
   const PartContext& context_;
   std::mutex mutex_;
-  uint64_t entries_;  // still to be told of, as are the bytes; guarded by mutex_
+  uint64_t entries_;  // still to be reported, as are the bytes; guarded by mutex_
   uint64_t bytes_;
 };
 

@@ -30,9 +30,9 @@ TEST_F(ForceTest, ResumesAfterTheLastPartBeforeTheMarkerIsRemoved) {
   report.written.entries = 399;
   Must(folder.Close(*state.record, report));
   EXPECT_THAT(Must(PlanConvert(kFormats, request_, options_)).tasks, IsEmpty());
-  const ConvertReport told = Must(Run());
-  EXPECT_EQ(told.written.entries, 399u);
-  EXPECT_EQ(told.parts_done_before, 7u);
+  const ConvertReport rerun = Must(Run());
+  EXPECT_EQ(rerun.written.entries, 399u);
+  EXPECT_EQ(rerun.parts_done_before, 7u);
   ExpectDone();
 }
 
@@ -134,7 +134,7 @@ class KilledTest : public ForceTest {
   using Clock = std::chrono::steady_clock;
 
   // Starts a conversion, kills it after `delay`, and looks what readers see; then reruns.
-  // Tells whether the kill came before the end.
+  // Returns whether the kill came before the end.
   bool KillOnce(Clock::duration delay) {
     fs::remove_all(target_);
     if (request_.force) WriteSet(target_, 2, old_);

@@ -152,8 +152,8 @@ TEST_F(ConvertTest, RejectsWhatIsNotATask) {
 
 TEST_F(ConvertTest, RefusesATargetThatIsThere) {
   Must(Run());
-  EXPECT_THAT(ErrorOf(Run(), ErrorCode::kExists),
-              HasSubstr("target: is there already; use --force to replace it"));
+  EXPECT_THAT(ErrorOf(Run(), ErrorCode::kExists), HasSubstr("target: is there already"));
+  EXPECT_EQ(Run().error().hint, Hint::kReplace);
   ExpectDone();
 }
 

@@ -49,28 +49,29 @@ Result<void> Clear(const Location& folder, const Format& format) {
   return {};
 }
 
-// Puts the marker there, in place of one that a dead writer left, and holds it. kExists
-// if a live writer holds it, or if it is another operation's.
-Result<std::shared_ptr<void>> TakeMarker(const Location& place, const std::string& text) {
-  const std::string object = JoinPath(place.path, kMarkerName);
+// Puts the marker there, in the place of one that a dead writer left, and holds it.
+// kExists if a live writer holds it, or if it is another operation's.
+Result<std::shared_ptr<void>> TakeMarker(const Location& location,
+                                         const std::string& text) {
+  const std::string object = JoinPath(location.path, kMarkerName);
   const auto lock = [&]() -> Result<std::shared_ptr<void>> {
-    auto locked = place.store->LockForRewrite(object, /*wait=*/false);
+    auto locked = location.store->LockForRewrite(object, /*wait=*/false);
     if (locked || locked.error().code != ErrorCode::kUnavailable) return locked;
     return Exists(
-        fmt::format("{}: is being written by another process", place.Describe()));
+        fmt::format("{}: is being written by another process", location.Describe()));
   };
-  auto put = place.store->Put(object, AsBytes(text), Precondition::Absent());
+  auto put = location.store->Put(object, AsBytes(text), Precondition::Absent());
   if (put) return lock();
   if (put.error().code != ErrorCode::kExists) return std::move(put).error();
-  DOLIUM_TRY(const auto marker, ReadMarker(place));
+  DOLIUM_TRY(const auto marker, ReadMarker(location));
   if (marker && !IsWriteMarker(*marker)) {
-    return Exists(
-        fmt::format("{}: holds an unfinished set that another operation began; finish "
-                    "that, or use --force to replace it",
-                    place.Describe()));
+    return Exists(fmt::format("{}: holds an unfinished set that another operation began; "
+                              "finish that first",
+                              location.Describe()))
+        .WithHint(Hint::kReplace);
   }
   DOLIUM_TRY(const auto old, lock());  // Held until the new one is.
-  DOLIUM_TRY_VOID(WriteMarker(place, text));
+  DOLIUM_TRY_VOID(WriteMarker(location, text));
   return lock();
 }
 
@@ -79,26 +80,25 @@ Result<std::shared_ptr<void>> TakeMarker(const Location& place, const std::strin
 Result<std::unique_ptr<SetWriter>> SetWriter::Begin(Formats formats,
                                                     const WriteRequest& request,
                                                     const WriterOptions& options) {
-  DOLIUM_TRY(Location place, ParseLocation(request.target));
+  DOLIUM_TRY(Location location, ParseLocation(request.target));
   DOLIUM_TRY(const Format* format, FindFormat(formats, request.format));
-  DOLIUM_TRY(const Occupancy occupancy, LookInto(place));
-  DOLIUM_TRY(const auto marker, ReadMarker(place));
+  DOLIUM_TRY(const Occupancy occupancy, LookInto(location));
+  DOLIUM_TRY(const auto marker, ReadMarker(location));
   std::unique_ptr<SetWriter> set(new SetWriter());
   const bool replaces =
       marker ? !IsWriteMarker(*marker) : occupancy == Occupancy::kOccupied;
   if (replaces && !marker && !request.force) {
-    return Exists(
-        fmt::format("{}: is there already; use --force to replace it", place.Describe()));
+    return Exists(location.Describe() + ": is there already").WithHint(Hint::kReplace);
   }
   if (replaces && request.force) {
-    DOLIUM_TRY_VOID(CheckReplaceable(place, *format));
-    DOLIUM_TRY(set->swap_, SwapFolders::Of(place));
-    DOLIUM_TRY(place, ParseLocation(set->swap_->fresh));
+    DOLIUM_TRY_VOID(CheckReplaceable(location, *format));
+    DOLIUM_TRY(set->swap_, SwapFolders::Of(location));
+    DOLIUM_TRY(location, ParseLocation(set->swap_->fresh));
   }
-  DOLIUM_TRY(set->target_, format->create(place, request.create));
+  DOLIUM_TRY(set->target_, format->create(location, request.create));
   // The marker comes first: what it stands beside may be removed by the next run.
-  DOLIUM_TRY(set->lock_, TakeMarker(place, MarkerText(*set->target_)));
-  DOLIUM_TRY_VOID(Clear(place, *format));
+  DOLIUM_TRY(set->lock_, TakeMarker(location, MarkerText(*set->target_)));
+  DOLIUM_TRY_VOID(Clear(location, *format));
   DOLIUM_TRY(set->writer_, set->target_->NewWriter(options));
   return set;
 }

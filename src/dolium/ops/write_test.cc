@@ -96,7 +96,8 @@ TEST_F(SetWriterTest, DoesNotReplaceASetUnasked) {
   const auto begun = Begin();
   ASSERT_FALSE(begun);
   EXPECT_EQ(begun.error().code, ErrorCode::kExists);
-  EXPECT_THAT(begun.error().message, HasSubstr("set: is there already; use --force"));
+  EXPECT_THAT(begun.error().message, HasSubstr("set: is there already"));
+  EXPECT_EQ(begun.error().hint, Hint::kReplace);
   EXPECT_EQ(Value("1"), "old");
 }
 

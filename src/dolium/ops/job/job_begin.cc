@@ -154,21 +154,21 @@ class Beginner {
 
   Result<void> CheckSource(const PlanFolder::State& state) const {
     if (!IsUnderWay(state) || !IsSame(state) || HasSameSource(state)) return {};
-    return Conflict(
-        fmt::format("{}: its source has changed since the job began; --force begins anew",
-                    target_.Describe()));
+    return Conflict(fmt::format("{}: its source has changed since the job began",
+                                target_.Describe()))
+        .WithHint(Hint::kReplace);
   }
 
   Error OtherRequestError(const Location& place, const PlanFolder::State& state) const {
     const std::string why =
         state.record ? DifferenceOf(*state.record, record_).value_or("its source differs")
                      : state.problem;
-    return Exists(
-        fmt::format("{}: holds an unfinished set, begun by another request ({}); another "
-                    "job is under "
-                    "way here: repeat that request to finish it, or {}",
-                    place.Describe(), why,
-                    force_ ? "remove the folder" : "use --force to replace it"));
+    return Exists(fmt::format("{}: holds an unfinished set, begun by another request "
+                              "({}); another job is under way here: repeat that request "
+                              "to finish it{}",
+                              place.Describe(), why,
+                              force_ ? ", or remove the folder" : ""))
+        .WithHint(force_ ? Hint::kNone : Hint::kReplace);
   }
 
   Result<std::optional<OpenJob>> Open(const PlanFolder& folder, PlanFolder::State state) {
@@ -186,7 +186,7 @@ class Beginner {
     if (occupancy == Occupancy::kOccupied) {
       // A run that was killed while it tidied up may have left an empty folder.
       if (state.phase == Phase::kNone) DOLIUM_TRY_VOID(folder.Remove());
-      return Exists(target_.Describe() + ": is there already; use --force to replace it");
+      return Exists(target_.Describe() + ": is there already").WithHint(Hint::kReplace);
     }
     return CheckNotBeingReplaced(occupancy);
   }
@@ -198,10 +198,11 @@ class Beginner {
     DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(target_));
     DOLIUM_TRY(const Occupancy aside, LookInto({target_.store, folders.aside}));
     if (aside == Occupancy::kAbsent) return std::nullopt;
-    return Exists(
-        fmt::format("{}: was being replaced when that was cut short (its old contents "
-                    "are in {}); repeat that request with --force to finish it",
-                    target_.Describe(), folders.aside));
+    return Exists(fmt::format("{}: was being replaced when that was cut short (its old "
+                              "contents are in {}); begin the same replacement again to "
+                              "finish it",
+                              target_.Describe(), folders.aside))
+        .WithHint(Hint::kReplace);
   }
 
   Result<std::optional<OpenJob>> FindForced() {

@@ -148,7 +148,7 @@ Result<void> CheckEntry(const Entry& entry) {
       if (step.decoder) {
         return Unsupported(
             fmt::format("\"{}\" is made of chunks of xorbs, which only the shard that "
-                        "lists them can read; use: dolium cat",
+                        "lists them can read",
                         entry.key));
       }
       if (!step.dictionary) continue;

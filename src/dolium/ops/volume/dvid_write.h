@@ -1,4 +1,4 @@
-// Writing an export of DVID from a segmentation: shards of blocks, scale by scale.
+// Writing a DVID export from a segmentation: shards of blocks, scale by scale.
 //
 // A folder per scale, `s<n>` with the number that the scale has in the source, with a
 // file for each cube of blocks that has one that is not zero; as DVID does it, or as the

@@ -130,9 +130,9 @@ TEST_F(DvidWriteTest, ResumesWhatWasStopped) {
   RunOptions options;
   options.writer.jobs = 1;
   options.writer.stop = stop.get_token();
-  size_t told = 0;
+  size_t reported = 0;
   options.progress = [&](const Progress&) {
-    if (++told == 3) stop.request_stop();
+    if (++reported == 3) stop.request_stop();
   };
   EXPECT_EQ(WriteDvidExport(request, options).error().code, ErrorCode::kCancelled);
   EXPECT_EQ(Volume::Open(At("e")).error().code, ErrorCode::kUnavailable)

@@ -25,9 +25,9 @@ using volume::Vec3;
 constexpr uint64_t kMaxProbedCells = uint64_t{1} << 20;
 constexpr size_t kProbesAtOnce = 32;
 
-// Missing chunks of a scale that are told one by one; and cells up to which it is noted
-// which ones they are, a bit for each.
-constexpr uint64_t kMaxMissingTold = 1000;
+// Missing chunks of a scale that are reported one by one; and cells up to which it is
+// noted which ones they are, a bit for each.
+constexpr uint64_t kMaxMissingReported = 1000;
 constexpr uint64_t kMaxNotedCells = uint64_t{1} << 31;
 
 // Which cells of a scale have a chunk. Add() may be called from many threads.
@@ -144,7 +144,7 @@ class VolumeVerifier {
     return {};
   }
 
-  // False if it cannot be told which chunks there are.
+  // False if it is not known which chunks there are.
   Result<bool> CheckChunks(std::string_view format, const Location& folder,
                            const std::vector<std::unique_ptr<CellsFound>>& found) {
     OpenOptions open;
@@ -207,26 +207,28 @@ class VolumeVerifier {
 
   void ReportMissing(const CellsFound& found) {
     const Scale& scale = found.scale();
-    uint64_t told = 0;
+    uint64_t reported = 0;
     if (found.is_noted() && found.missing() < scale.grid().cell_count()) {
       const Vec3& shape = scale.grid().shape();
-      for (Vec3 cell{}; cell[2] < shape[2] && told < kMaxMissingTold; ++cell[2]) {
-        for (cell[1] = 0; cell[1] < shape[1] && told < kMaxMissingTold; ++cell[1]) {
-          for (cell[0] = 0; cell[0] < shape[0] && told < kMaxMissingTold; ++cell[0]) {
+      for (Vec3 cell{}; cell[2] < shape[2] && reported < kMaxMissingReported; ++cell[2]) {
+        for (cell[1] = 0; cell[1] < shape[1] && reported < kMaxMissingReported;
+             ++cell[1]) {
+          for (cell[0] = 0; cell[0] < shape[0] && reported < kMaxMissingReported;
+               ++cell[0]) {
             if (found.Has(cell)) continue;
             ReportMissing(scale.storage().Describe(cell),
                           fmt::format("voxels {}: the chunk is not there",
                                       volume::ToString(scale.grid().VoxelsOf(cell))));
-            ++told;
+            ++reported;
           }
         }
       }
     }
-    if (found.missing() > told) {
+    if (found.missing() > reported) {
       ReportMissing(
           scale.folder().Describe(),
-          fmt::format("{}{} of {} chunks are not there", told > 0 ? "further " : "",
-                      found.missing() - told, scale.grid().cell_count()));
+          fmt::format("{}{} of {} chunks are not there", reported > 0 ? "further " : "",
+                      found.missing() - reported, scale.grid().cell_count()));
     }
   }
 

@@ -17,7 +17,7 @@ Result<VerifyReport> VerifyVolume(Formats formats, const volume::Volume& volume,
                                   const VerifyOptions& options,
                                   const FindingVisitor& visitor);
 
-// The same for an export of DVID, which is a container: Verify(), and where it has a
+// The same for a DVID export, which is a container: Verify(), and where it has a
 // spec.json, what does not go together with that. `exported` is how it is read.
 Result<VerifyReport> VerifyExport(const Container& container,
                                   const volume::DvidReadOptions& exported,

@@ -52,7 +52,7 @@ class VolumeVerification : public VolumePlanTest {
 TEST_F(VolumeVerification, FindsAChunkOfTheWrongShape) {
   Make(/*sharded=*/false);
   std::ofstream(Path("vol/4_4_8/5-21_-3-13_0-8"), std::ios::binary) << "short";
-  std::ofstream(Path("vol/4_4_8/1-2_3-4_5-6"), std::ios::binary) << "stray";
+  std::ofstream(Path("vol/4_4_8/1-2_3-4_5-6"), std::ios::binary) << "orphan";
   const Outcome all = Check({});
   EXPECT_EQ(all.report.errors, 2u);
   EXPECT_THAT(all.findings, Contains(HasSubstr("voxels 5-21_-3-13_0-8")));
@@ -61,7 +61,7 @@ TEST_F(VolumeVerification, FindsAChunkOfTheWrongShape) {
 
 TEST_F(VolumeVerification, ChecksKeysWithoutReadingChunks) {
   Make(/*sharded=*/false);
-  std::ofstream(Path("vol/4_4_8/1-2_3-4_5-6"), std::ios::binary) << "stray";
+  std::ofstream(Path("vol/4_4_8/1-2_3-4_5-6"), std::ios::binary) << "orphan";
   const Outcome quick = Check({.quick = true});
   EXPECT_EQ(quick.report.entries_read, 0u);
   EXPECT_THAT(quick.findings,

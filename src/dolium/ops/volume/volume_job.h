@@ -39,8 +39,8 @@ struct VolumeInput {
   std::string location;
   std::string info;  // its text when the job was planned
   size_t scale = 0;
-  bool may_copy = false;  // chunks need not be encoded anew
-  // How to read it, if it is an export of DVID.
+  bool may_copy = false;  // chunks need not be encoded again
+  // How to read it, if it is a DVID export.
   std::optional<DvidReadOptions> exported = std::nullopt;
 };
 

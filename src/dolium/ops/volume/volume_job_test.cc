@@ -179,7 +179,7 @@ TEST_F(VolumeJobs, DropADownsamplingThatWasKilledIfForced) {
     const auto refused = PlanDownsample(*wish);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::kExists);
-    EXPECT_THAT(refused.error().message, HasSubstr("--force"));
+    EXPECT_EQ(refused.error().hint, Hint::kReplace);
     wish->force = true;
   }
   // The same request goes on, forced or not.
@@ -198,8 +198,8 @@ TEST_F(VolumeJobs, DropADownsamplingThatWasKilledIfForced) {
   EXPECT_EQ(volume.info().scales[1].key, "16_16_16");
   ExpectGood(volume);
   // A task of the job that was dropped does nothing.
-  const auto stray = RunVolumeTask(plan->stages[0][0], {});
-  ASSERT_FALSE(stray);
+  const auto orphan = RunVolumeTask(plan->stages[0][0], {});
+  ASSERT_FALSE(orphan);
   EXPECT_FALSE(fs::exists(Path("vol/8_8_8")));
 }
 
@@ -264,9 +264,9 @@ TEST_F(VolumeSwaps, BeginAnewIfTheSourceHasChanged) {
   FailToSwap();
   fs::last_write_time(Path("in.raw"),
                       fs::last_write_time(Path("in.raw")) + std::chrono::seconds(5));
-  const auto anew = PlanIngest(again_);
-  ASSERT_TRUE(anew) << anew.error().message;
-  EXPECT_EQ(anew->parts_done, 0u);
+  const auto again = PlanIngest(again_);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->parts_done, 0u);
   // The same for a job that is not complete.
   fs::last_write_time(Path("in.raw"),
                       fs::last_write_time(Path("in.raw")) + std::chrono::seconds(5));
@@ -290,9 +290,9 @@ TEST_F(VolumeSwaps, AreOnlyTidiedUpAfterIfKilledWhenDone) {
   EXPECT_FALSE(fs::exists(Path("vol/.dolium-plan")));
   ExpectValues(Open(Path("vol")), {24, 20, 9});
   // From then on, the request is a new one.
-  const auto anew = PlanIngest(again_);
-  ASSERT_TRUE(anew) << anew.error().message;
-  EXPECT_EQ(anew->parts_done, 0u);
+  const auto again = PlanIngest(again_);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->parts_done, 0u);
 }
 
 }  // namespace

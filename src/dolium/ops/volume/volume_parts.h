@@ -1,6 +1,6 @@
 // Parts of a scale: the boxes of cells that tasks write, each by itself.
 //
-// They have numbers: that of the shard, where a part is a shard, so that a task can tell
+// They have numbers: that of the shard, where a part is a shard, so that a task can say
 // those of the parts that it needs without a list of all; else counted, x fastest. So
 // there may be gaps.
 #pragma once

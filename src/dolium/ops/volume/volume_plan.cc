@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-// --- requests as text, to tell whether two are the same
+// --- requests as text, to see whether two are the same
 // ---------------------------------
 
 json TextOf(const StorageRequest& storage) {
@@ -186,9 +186,10 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
   DOLIUM_TRY(const Volume volume, Volume::Open(location));
   if (volume.dvid_export() != nullptr) {
     return Unsupported(
-        fmt::format("{}: an export of DVID cannot be changed; convert it to a volume "
-                    "first: dolium convert --to precomputed",
-                    location.Describe()));
+               fmt::format("{}: a DVID export cannot be changed; convert it to a volume "
+                           "first",
+                           location.Describe()))
+        .WithHint(Hint::kConvertToVolume);
   }
   VolumeJob job;
   job.adds = true;
@@ -224,9 +225,11 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
     DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
     if (occupancy == Occupancy::kOccupied) {
       return Exists(
-          fmt::format("{}: is there already, but not in the volume's info; --force drops "
-                      "what a downsampling left unfinished, all else is to be moved away",
-                      folder.Describe()));
+                 fmt::format("{}: is there already, but not in the volume's info; what "
+                             "a downsampling left unfinished may be dropped, all else "
+                             "is to be moved away",
+                             folder.Describe()))
+          .WithHint(Hint::kReplace);
     }
   }
   DOLIUM_TRY(const OpenJob open, BeginJobIn(BuiltinFormats(), draft, home, {}));

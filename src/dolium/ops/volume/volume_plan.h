@@ -79,7 +79,7 @@ struct TranscodeRequest {
   std::vector<size_t> scales;  // of the source; empty: all
   StorageRequest storage;
   std::optional<bool> sharded;    // as in the source; exports become sharded
-  DvidReadOptions exported = {};  // how to read the source, if it is an export of DVID
+  DvidReadOptions exported = {};  // how to read the source, if it is a DVID export
   // Scales to add below the coarsest, made from it; none.
   std::optional<PyramidRequest> pyramid = std::nullopt;
   bool force = false;

@@ -18,7 +18,7 @@
 namespace dolium::volume {
 namespace {
 
-// Removes the folder of a scale. The marker goes last: while it is there, it can be told
+// Removes the folder of a scale. The marker goes last: while it is there, it is known
 // whose the rest is.
 Result<void> DropScale(const std::string& folder) {
   namespace fs = std::filesystem;

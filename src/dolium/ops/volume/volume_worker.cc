@@ -46,7 +46,7 @@ Result<std::unique_ptr<Job>> OpenVolumeJob(Formats /*formats*/, const Location& 
     if (there != here) {
       return Conflict(
           fmt::format("{}: the plan was made for {}; remove this scale's "
-                      "folder and begin anew",
+                      "folder and begin again",
                       here, there));
     }
   }
@@ -109,7 +109,7 @@ Result<std::shared_ptr<const ArraySource>> VolumeWorker::ArrayOf(
   if (array_ != nullptr) return array_;
   DOLIUM_TRY(std::shared_ptr<const ArraySource> array, OpenArraySource(input.request));
   if (array->Fingerprint() != input.fingerprint) {
-    return Conflict(fmt::format("{}: it has changed since the plan was made; begin anew",
+    return Conflict(fmt::format("{}: it has changed since the plan was made; begin again",
                                 input.request.path));
   }
   array_ = std::move(array);
@@ -126,7 +126,7 @@ Result<std::shared_ptr<Scale>> VolumeWorker::SourceOf(const VolumeInput& input) 
                           input.exported.value_or(DvidReadOptions{})));
   if (ToJson(volume.info()) != input.info) {
     return Conflict(
-        fmt::format("{}: its info has changed since the plan was made; begin anew",
+        fmt::format("{}: its info has changed since the plan was made; begin again",
                     location.Describe()));
   }
   DOLIUM_TRY(slot, volume.OpenScale(input.scale));
