@@ -35,8 +35,9 @@ Error UsageError(const Verb& verb, std::string_view message) {
 Error UnknownOption(const Verb& verb, const std::string& option) {
   const std::string name = option.substr(0, option.find('='));
   std::vector<std::string> names = {"--help"};
-  for (const Option& known : verb.options)
-    names.push_back(fmt::format("--{}", known.name));
+  for (const Option& known : verb.options) {
+    if (!known.help.empty()) names.push_back(fmt::format("--{}", known.name));
+  }
   const std::vector<std::string_view> candidates(names.begin(), names.end());
   const std::string_view nearest = Nearest(name, candidates);
   if (nearest.empty()) return UsageError(verb, fmt::format("unknown option {}", name));
@@ -110,6 +111,16 @@ std::vector<std::string> RepeatNames(const Verb& verb,
   return out;
 }
 
+// All names of an option, as CLI11 takes them.
+std::string CliNames(const Option& option) {
+  std::string names = fmt::format("--{}", option.name);
+  if (!option.letter.empty()) names += fmt::format(",-{}", option.letter);
+  for (const std::string& alias : CLI::detail::split(std::string(option.aliases), ' ')) {
+    if (!alias.empty()) names += fmt::format(",--{}", alias);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string_view Nearest(std::string_view word,
@@ -155,13 +166,12 @@ Result<Arguments> ParseArguments(const Verb& verb,
   app.allow_extras();
   CLI::Option* const help = app.add_flag("-h,--help");
   std::vector<CLI::Option*> parsed;
-  std::vector<std::string> values(verb.options.size());
-  std::vector<std::vector<std::string>> words(verb.options.size());
-  for (size_t i = 0; i < verb.options.size(); ++i) {
-    const Option& option = verb.options[i];
-    const std::string names = option.letter.empty()
-                                  ? fmt::format("--{}", option.name)
-                                  : fmt::format("-{},--{}", option.letter, option.name);
+  const std::vector<Option> options = DistinctOptions(verb);
+  std::vector<std::string> values(options.size());
+  std::vector<std::vector<std::string>> words(options.size());
+  for (size_t i = 0; i < options.size(); ++i) {
+    const Option& option = options[i];
+    const std::string names = CliNames(option);
     if (option.kind == ValueKind::kFlag) {
       parsed.push_back(app.add_flag(names));
     } else if (option.kind == ValueKind::kPairs || option.kind == ValueKind::kFiles) {
@@ -197,8 +207,8 @@ Result<Arguments> ParseArguments(const Verb& verb,
       out.positionals_.push_back(extra);
     }
   }
-  for (size_t i = 0; i < verb.options.size(); ++i) {
-    const Option& option = verb.options[i];
+  for (size_t i = 0; i < options.size(); ++i) {
+    const Option& option = options[i];
     if (parsed[i]->count() == 0) continue;
     for (const std::string& word : words[i]) {
       const auto value = CheckValue(option, word);

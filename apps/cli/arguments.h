@@ -41,7 +41,7 @@ class Arguments {
 Result<Arguments> ParseArguments(const Verb& verb,
                                  std::span<const std::string> arguments);
 
-// The candidate that `word` is probably a slip of; empty if none is near.
+// The candidate that `word` is probably a slip of; empty if none is close.
 std::string_view Nearest(std::string_view word,
                          std::span<const std::string_view> candidates);
 

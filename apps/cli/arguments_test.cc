@@ -22,6 +22,20 @@ TEST(ParseArguments, TakesOptionsAnywhere) {
   EXPECT_EQ(arguments->Get("sample"), "5%");
 }
 
+TEST(ParseArguments, TakesOlderNamesOfOptions) {
+  const auto ls = Parse("ls", {"--sharding", "spec.json", "--salvage", "set"});
+  ASSERT_TRUE(ls) << ls.error().message;
+  EXPECT_EQ(ls->Get("spec"), "spec.json");
+  EXPECT_TRUE(ls->Has("skip-damaged"));
+  const auto convert = Parse("convert", {"--sharding=a", "--from-sharding=b", "s", "t"});
+  ASSERT_TRUE(convert) << convert.error().message;
+  EXPECT_EQ(convert->Get("to-spec"), "a");
+  EXPECT_EQ(convert->Get("spec"), "b");
+  const auto extract = Parse("pack extract", {"--threads", "3", "set"});
+  ASSERT_TRUE(extract) << extract.error().message;
+  EXPECT_EQ(extract->Number("jobs", 0), 3u);
+}
+
 TEST(ParseArguments, TakesADashAndNumbersAndBracketsAsTheyAre) {
   const auto arguments = Parse("put", {"set", "[1,2]", "-"});
   ASSERT_TRUE(arguments) << arguments.error().message;

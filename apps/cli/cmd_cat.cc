@@ -23,7 +23,7 @@ Result<Bytes> Voxels(const Source& source, const Container& entries,
   DOLIUM_TRY(const auto voxels, source.DecodeEntry(key, labels));
   if (!voxels) {
     return InvalidArgument(
-        fmt::format("{}: --voxels is for exports of DVID, this is format {}",
+        fmt::format("{}: --voxels is for DVID exports, this is format {}",
                     source.location().Describe(), entries.format_name()));
   }
   ByteVector out;
@@ -61,11 +61,11 @@ ExitStatus RunCat(Context& context) {
   uint64_t size = 0;
   std::optional<Error> unread;  // of the entry, not of the output
   const auto written =
-      context.WriteFile(file, [&](const Context::PieceSink& take) -> Result<void> {
+      context.WriteFile(file, [&](const Context::ByteSink& take) -> Result<void> {
         std::optional<Error> untaken;
-        const auto hand_on = [&](const Bytes& piece) -> Result<void> {
-          size += piece.size();
-          auto taken = take(piece);
+        const auto hand_on = [&](const Bytes& segment) -> Result<void> {
+          size += segment.size();
+          auto taken = take(segment);
           if (!taken) untaken = taken.error();
           return taken;
         };
@@ -76,7 +76,7 @@ ExitStatus RunCat(Context& context) {
             return hand_on(voxels);
           }
           if (!raw && !preceding) {
-            DOLIUM_TRY_VOID(CatInPieces(**entries, key, hand_on));
+            DOLIUM_TRY_VOID(CatStreamed(**entries, key, hand_on));
             return {};
           }
           DOLIUM_TRY(const EntryData data, Cat(**entries, key, raw));

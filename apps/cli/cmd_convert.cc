@@ -1,44 +1,52 @@
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "cli/context.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
-#include "cli/volume/export_arguments.h"
 #include "dolium/ops/convert.h"
 
 namespace dolium::cli {
 namespace {
 
-// Options that belong to the target's format.
-constexpr std::string_view kParameters[] = {
-    "shard-size",     "hash",       "preshift-bits",
-    "minishard-bits", "shard-bits", "minishard-index-encoding",
-    "data-encoding",
-};
-
-// Options that belong to the voxels of exports and volumes.
-constexpr std::string_view kOfVoxels[] = {
-    "labels",  "supervoxels", "spec",   "resolution", "coordinates",
-    "salvage", "downsample",  "layout", "csv",        "shard-side",
-};
+// kInvalidArgument if an option was given that is not for this target.
+Result<void> RefuseOptionsOfOthers(const Context& context, const std::string& to) {
+  if (!to.empty() && std::ranges::find(kVoxelTargets, to) == kVoxelTargets.end()) {
+    DOLIUM_TRY([[maybe_unused]] const Format* const format,
+               FindFormat(context.formats, to));
+  }
+  const std::vector<Option>& options = FindVerb("convert")->options;
+  for (const Option& option : options) {
+    if (!context.arguments.Has(option.name)) continue;
+    const bool fits = std::ranges::any_of(options, [&](const Option& other) {
+      return other.name == option.name && IsFor(other, to);
+    });
+    if (fits) continue;
+    const std::string_view first = option.targets.substr(0, option.targets.find(' '));
+    return InvalidArgument(fmt::format("convert: --{} means nothing {} --to {}",
+                                       option.name, to.empty() ? "without" : "with",
+                                       to.empty() ? first : to));
+  }
+  return {};
+}
 
 Result<ConvertRequest> MakeRequest(const Context& context) {
   const Arguments& arguments = context.arguments;
-  DOLIUM_TRY_VOID(
-      RefuseOptions(arguments, kOfVoxels, "without --to precomputed or --to dvid")
-          .Within("convert"));
   ConvertRequest request;
   request.source = arguments[0];
   request.target = arguments[1];
   request.source_format = arguments.Get("format").value_or("");
   request.target_format = arguments.Get("to").value_or("");
-  DOLIUM_TRY(request.source_spec, context.ReadSpec("from-sharding"));
-  DOLIUM_TRY(request.target_spec, context.ReadSpec("sharding"));
-  for (const std::string_view name : kParameters) {
-    if (auto value = arguments.Get(name)) {
-      request.parameters.emplace(name, *std::move(value));
+  DOLIUM_TRY(request.source_spec, context.ReadSpec("spec"));
+  DOLIUM_TRY(request.target_spec, context.ReadSpec("to-spec"));
+  for (const Format& format : context.formats) {
+    for (const Parameter& parameter : format.parameters) {
+      if (auto value = arguments.Get(parameter.name)) {
+        request.parameters.emplace(parameter.name, *std::move(value));
+      }
     }
   }
   request.force = arguments.Has("force");
@@ -87,7 +95,9 @@ void ShowSummary(Context& context, const ConvertReport& report) {
 }  // namespace
 
 ExitStatus RunConvert(Context& context) {
-  const auto to = context.arguments.Get("to");
+  const std::string to = context.arguments.Get("to").value_or("");
+  const auto refused = RefuseOptionsOfOthers(context, to);
+  if (!refused) return context.Fail(refused.error());
   if (to == "precomputed") return RunConvertToVolume(context);
   if (to == "dvid") return RunConvertToDvid(context);
   const auto request = MakeRequest(context);

@@ -1,4 +1,4 @@
-// convert to a volume, and convert to an export of DVID: what knows of voxels.
+// convert to a volume, and convert to a DVID export: what knows of voxels.
 #include <algorithm>
 #include <string>
 
@@ -15,21 +15,6 @@
 namespace dolium::cli {
 namespace {
 
-// Options of convert that are of no use here.
-constexpr std::string_view kNotToVolume[] = {
-    "format",        "sharding",      "from-sharding",
-    "hash",          "layout",        "csv",
-    "shard-side",    "data-encoding", "minishard-index-encoding",
-    "preshift-bits", "shard-bits",    "minishard-bits",
-    "skip-damaged",  "unfinished",
-};
-// Rows of exports are copied with both.
-constexpr std::string_view kNotToDvid[] = {
-    "format",        "sharding",   "from-sharding",  "hash",
-    "shard-size",    "downsample", "data-encoding",  "minishard-index-encoding",
-    "preshift-bits", "shard-bits", "minishard-bits", "skip-damaged",
-    "unfinished",    "labels",     "supervoxels",
-};
 constexpr std::string_view kNotToSeed[] = {"csv"};
 
 Result<volume::TranscodeRequest> MakeExportTranscode(
@@ -70,9 +55,6 @@ ExitStatus Stopped(Context& context) {
 }  // namespace
 
 ExitStatus RunConvertToVolume(Context& context) {
-  const auto refused =
-      RefuseOptions(context.arguments, kNotToVolume, "with --to precomputed");
-  if (!refused) return context.Fail(refused.error().Within("convert"));
   const auto options = ExportOptionsOf(context);
   if (!options) return context.FailLocation(options.error().Within("convert"));
   const auto checked = CheckSource(context, *options);
@@ -121,11 +103,10 @@ ExitStatus RunConvertToVolume(Context& context) {
 
 ExitStatus RunConvertToDvid(Context& context) {
   const Arguments& arguments = context.arguments;
-  auto refused = RefuseOptions(arguments, kNotToDvid, "with --to dvid");
-  if (refused && arguments.Get("layout") == "seed") {
-    refused = RefuseOptions(arguments, kNotToSeed, "with --layout seed");
+  if (arguments.Get("layout") == "seed") {
+    const auto refused = RefuseOptions(arguments, kNotToSeed, "with --layout seed");
+    if (!refused) return context.Fail(refused.error().Within("convert"));
   }
-  if (!refused) return context.Fail(refused.error().Within("convert"));
   const auto options = ExportOptionsOf(context);
   if (!options) return context.FailLocation(options.error().Within("convert"));
   const auto checked = CheckSource(context, *options);

@@ -78,7 +78,7 @@ void ShowFinding(const Context& context, const Finding& finding) {
   }
 }
 
-// Tells what was found, and the exit status that it means.
+// Reports what was found, and returns the exit status that it means.
 ExitStatus Conclude(const Context& context, const Location& location,
                     const VerifyReport& report) {
   const bool bad =
@@ -97,9 +97,8 @@ ExitStatus Conclude(const Context& context, const Location& location,
   return bad ? ExitStatus::kBad : ExitStatus::kGood;
 }
 
-ExitStatus VerifyStandardInput(Context& context) {
-  StreamRequest request{
-      .check = true, .contents = !context.arguments.Has("quick"), .stop = context.stop};
+ExitStatus VerifyStandardInput(Context& context, bool is_quick) {
+  StreamRequest request{.check = true, .contents = !is_quick, .stop = context.stop};
   request.finding = [&](const Finding& finding) { ShowFinding(context, finding); };
   const auto report = ReadStream(STDIN_FILENO, request);
   if (!report) return context.Fail(report.error());
@@ -123,11 +122,11 @@ ExitStatus VerifyStandardInput(Context& context) {
   return report->errors > 0 ? ExitStatus::kBad : ExitStatus::kGood;
 }
 
-ExitStatus VerifyLocation(Context& context, const std::string& text, const Sample& sample,
-                          uint64_t seed) {
-  if (text == kStandardInput) return VerifyStandardInput(context);
+ExitStatus VerifyLocation(Context& context, const std::string& text, bool is_quick,
+                          const Sample& sample, uint64_t seed) {
+  if (text == kStandardInput) return VerifyStandardInput(context, is_quick);
   VerifyOptions options;
-  options.quick = context.arguments.Has("quick");
+  options.quick = is_quick;
   options.report_missing = context.arguments.Has("strict");
   options.sample = sample.fraction;
   options.seed = seed;
@@ -165,9 +164,11 @@ ExitStatus RunVerify(Context& context) {
   const uint64_t seed = context.arguments.Has("seed")
                             ? context.arguments.Number("seed", 0)
                             : std::random_device()();
+  const auto is_quick = context.is_quick();
+  if (!is_quick) return context.Fail(is_quick.error());
   ExitStatus status = ExitStatus::kGood;
   for (const std::string& location : context.arguments.positionals()) {
-    status = Worse(status, VerifyLocation(context, location, sample, seed));
+    status = Worse(status, VerifyLocation(context, location, *is_quick, sample, seed));
     if (status == ExitStatus::kStopped || !context.terminal.ok()) break;
   }
   return status;

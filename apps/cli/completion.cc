@@ -1,5 +1,8 @@
 #include "cli/completion.h"
 
+#include <set>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "cli/help.h"
@@ -52,7 +55,9 @@ std::string ValueReply(const Option& option, const std::string& format_names) {
 std::string VerbCase(const Verb& verb, const std::string& format_names) {
   std::string options;
   std::string values;
+  std::set<std::string_view> seen;
   for (const Option& option : AllOptions(verb)) {
+    if (!seen.insert(option.name).second) continue;
     options += fmt::format("{}--{}", options.empty() ? "" : " ", option.name);
     const std::string reply = ValueReply(option, format_names);
     if (reply.empty()) continue;

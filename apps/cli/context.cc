@@ -50,22 +50,22 @@ Result<Bytes> Context::ReadFile(const std::string& name, uint64_t limit) const {
 }
 
 Result<void> Context::WriteFile(const std::string& name, BytesView bytes) const {
-  return WriteFile(name, [&](const PieceSink& take) { return take(bytes); });
+  return WriteFile(name, [&](const ByteSink& take) { return take(bytes); });
 }
 
 Result<void> Context::WriteFile(
     const std::string& name,
-    const std::function<Result<void>(const PieceSink&)>& produce) const {
+    const std::function<Result<void>(const ByteSink&)>& produce) const {
   if (name == "-") {
-    return produce([&](BytesView piece) -> Result<void> {
-      terminal.Raw(piece);
+    return produce([&](BytesView segment) -> Result<void> {
+      terminal.Raw(segment);
       return {};
     });
   }
   DOLIUM_TRY(const Location location, ParseLocation(name));
   const bool replaces = arguments.Has("force");
   DOLIUM_TRY(const auto writer, location.store->Begin(location.path));
-  DOLIUM_TRY_VOID(produce([&](BytesView piece) { return writer->Append(piece); }));
+  DOLIUM_TRY_VOID(produce([&](BytesView segment) { return writer->Append(segment); }));
   const auto written =
       writer->Commit(replaces ? Precondition::None() : Precondition::Absent());
   if (written) return {};
@@ -84,14 +84,14 @@ Result<std::optional<std::string>> Context::ReadSpec(std::string_view name) cons
 
 Result<OpenOptions> Context::OptionsOfOpen(bool allow_unfinished) const {
   OpenOptions options;
-  DOLIUM_TRY(options.spec, ReadSpec("sharding"));
+  DOLIUM_TRY(options.spec, ReadSpec("spec"));
   if (auto xorbs = arguments.Get("xorbs"))
     options.parameters["xorbs"] = *std::move(xorbs);
   options.allow_unfinished = allow_unfinished;
   if (const auto word = arguments.Get("coordinates")) {
     options.parameters["coordinates"] = *word;
   }
-  if (arguments.Has("salvage")) options.parameters["salvage"] = "yes";
+  if (arguments.Has("skip-damaged")) options.parameters["salvage"] = "yes";
   return options;
 }
 
@@ -104,7 +104,7 @@ Result<std::unique_ptr<Source>> Context::OpenSource(const std::string& location,
   SourceOptions options;
   options.format = arguments.Get("format").value_or("");
   DOLIUM_TRY(options.open, OptionsOfOpen(allow_unfinished));
-  DOLIUM_TRY(options.exported, ExportOptionsOf(*this));
+  DOLIUM_TRY(options.exported, ExportOptionsOf(*this, options.open.spec));
   DOLIUM_TRY(const Location parsed, ParseLocation(location));
   return dolium::OpenSource(formats, parsed, options);
 }
@@ -114,6 +114,13 @@ Result<std::unique_ptr<Container>> Context::Open(const std::string& location,
   DOLIUM_TRY(const OpenOptions options, OptionsOfOpen(allow_unfinished));
   DOLIUM_TRY(const Location parsed, ParseLocation(location));
   return OpenContainer(formats, parsed, arguments.Get("format").value_or(""), options);
+}
+
+Result<bool> Context::is_quick() const {
+  if (arguments.Has("quick") && arguments.Has("deep")) {
+    return InvalidArgument("verify: --quick contradicts --deep");
+  }
+  return arguments.Has("quick");
 }
 
 WriterOptions Context::writer_options() const {

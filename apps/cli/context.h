@@ -36,8 +36,8 @@ class Context {
   const std::stop_token stop;
   const Arguments arguments;
 
-  // Recognises what is at a location and opens it, as --format, --sharding, --unfinished,
-  // --xorbs, --coordinates and --salvage say.
+  // Recognises what is at a location and opens it, as --format, --spec, --unfinished,
+  // --xorbs, --coordinates and --skip-damaged say.
   Result<std::unique_ptr<Source>> OpenSource(const std::string& location) const;
   Result<std::unique_ptr<Source>> OpenSource(const std::string& location,
                                              bool allow_unfinished) const;
@@ -57,11 +57,14 @@ class Context {
   // Makes a file, whole or not at all, or writes to standard output for "-". kExists if
   // the file is there, unless --force is given.
   Result<void> WriteFile(const std::string& name, BytesView bytes) const;
-  // The same in pieces: `produce` is called once and hands them on, in order.
-  using PieceSink = std::function<Result<void>(BytesView)>;
+  // The same in segments: `produce` is called once and hands them on, in order.
+  using ByteSink = std::function<Result<void>(BytesView)>;
   Result<void> WriteFile(
       const std::string& name,
-      const std::function<Result<void>(const PieceSink&)>& produce) const;
+      const std::function<Result<void>(const ByteSink&)>& produce) const;
+
+  // --quick, for verbs that have it beside --deep: both at once are an error.
+  Result<bool> is_quick() const;
 
   // --jobs; 0: one per core.
   size_t jobs() const { return static_cast<size_t>(arguments.Number("jobs", 0)); }
@@ -69,7 +72,7 @@ class Context {
   // --memory and --jobs, and the stop request.
   WriterOptions writer_options() const;
 
-  // Tell on standard error that a damaged entry was left out.
+  // Report on standard error that a damaged entry was left out.
   void ReportSkipped(const Finding& finding) const;
 
   // Report an error, and give the exit status that goes with it.
@@ -89,7 +92,7 @@ class Context {
 };
 
 // A finding as one line: `seg/1f.shard: 4021: bytes [0, 10): <label><message>`. The range
-// is left out where the message tells it.
+// is left out where the message has it.
 std::string FindingLine(const Finding& finding, std::string_view label = "");
 
 }  // namespace dolium::cli

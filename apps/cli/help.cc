@@ -56,10 +56,20 @@ std::string Columns(const std::vector<std::pair<std::string, std::string_view>>&
   return out;
 }
 
+// "neuroglancer or files" for "neuroglancer files".
+std::string OrList(std::string_view words) {
+  std::string text(words);
+  for (size_t at = 0; (at = text.find(' ', at)) != std::string::npos; at += 4) {
+    text.replace(at, 1, " or ");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<Option> AllOptions(const Verb& verb) {
   std::vector<Option> options = verb.options;
+  std::erase_if(options, [](const Option& option) { return option.help.empty(); });
   options.push_back(kHelp);
   return options;
 }
@@ -89,16 +99,35 @@ std::string GroupHelp(std::string_view group) {
       group, Columns(rows), group);
 }
 
-std::string VerbHelp(const Verb& verb) {
-  std::vector<std::pair<std::string, std::string_view>> rows;
+std::vector<OptionGroup> OptionGroups(const Verb& verb, std::string_view target) {
+  std::vector<OptionGroup> groups(1);
   for (const Option& option : AllOptions(verb)) {
-    rows.emplace_back(Signature(option), option.help);
+    if (!target.empty() && !IsFor(option, target)) continue;
+    const bool is_common = option.targets.empty();
+    const std::string_view targets = target.empty() ? option.targets : target;
+    const std::string title = is_common ? "" : fmt::format("--to {}", OrList(targets));
+    auto group = std::ranges::find(groups, title, &OptionGroup::title);
+    if (group == groups.end()) group = groups.insert(group, {title, {}});
+    group->options.push_back(option);
+  }
+  return groups;
+}
+
+std::string VerbHelp(const Verb& verb, std::string_view target) {
+  std::string options;
+  for (const OptionGroup& group : OptionGroups(verb, target)) {
+    std::vector<std::pair<std::string, std::string_view>> rows;
+    for (const Option& option : group.options) {
+      rows.emplace_back(Signature(option), option.help);
+    }
+    if (!group.title.empty()) options += fmt::format("\n{}:\n", group.title);
+    options += Columns(rows);
   }
   std::string examples;
   for (const std::string_view example : verb.examples)
     examples += fmt::format("  {}\n", example);
   return fmt::format("usage: dolium {} {}\n\n{}\n\n{}\nexamples:\n{}\n{}\n", verb.name,
-                     verb.usage, Wrap(verb.description, 0), Columns(rows), examples,
+                     verb.usage, Wrap(verb.description, 0), options, examples,
                      kExitStatusHelp);
 }
 

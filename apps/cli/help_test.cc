@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,16 +21,58 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 
+// Those of convert that have the same name are for different targets.
 TEST(Verbs, HaveOptionsOfDifferentNames) {
   for (const Verb& verb : Verbs()) {
-    std::set<std::string_view> names;
+    std::set<std::string> names;
+    for (const Option& option : DistinctOptions(verb)) {
+      const auto add = [&](std::string_view name) {
+        EXPECT_TRUE(names.insert(std::string(name)).second) << verb.name << ": " << name;
+      };
+      add(option.name);
+      if (!option.letter.empty()) add(option.letter);
+      std::istringstream aliases{std::string(option.aliases)};
+      for (std::string alias; aliases >> alias;) add(alias);
+    }
+    std::set<std::pair<std::string_view, std::string_view>> rows;
     for (const Option& option : AllOptions(verb)) {
-      EXPECT_TRUE(names.insert(option.name).second) << verb.name << " --" << option.name;
-      if (option.letter.empty()) continue;
-      EXPECT_TRUE(names.insert(option.letter).second)
-          << verb.name << " -" << option.letter;
+      EXPECT_TRUE(rows.emplace(option.name, option.targets).second)
+          << verb.name << " --" << option.name;
     }
   }
+}
+
+TEST(Verbs, CheckToTheSameDepths) {
+  for (const std::string_view name :
+       {"verify", "volume verify", "pack verify", "cas verify"}) {
+    const std::string help = VerbHelp(*FindVerb(name));
+    EXPECT_THAT(help, HasSubstr("  --quick ")) << name;
+    EXPECT_THAT(help, HasSubstr("  --deep ")) << name;
+  }
+}
+
+TEST(FindVerb, KnowsOlderNamesThatNoTextShows) {
+  EXPECT_EQ(FindVerb("cas stat"), FindVerb("cas stats"));
+  EXPECT_EQ(FindVerb(""), nullptr);
+  EXPECT_THAT(WordsAfter("cas"), testing::Not(testing::Contains("stat")));
+}
+
+TEST(VerbHelp, ShowsOfConvertOnlyWhatFitsTheTarget) {
+  const Verb& convert = *FindVerb("convert");
+  const std::string all = VerbHelp(convert);
+  EXPECT_THAT(all, HasSubstr("\n--to neuroglancer:\n"));
+  EXPECT_THAT(all, HasSubstr("\n--to precomputed or dvid:\n"));
+  const std::string dvid = VerbHelp(convert, "dvid");
+  EXPECT_THAT(dvid, HasSubstr("\n--to dvid:\n"));
+  EXPECT_THAT(dvid, HasSubstr("  --layout "));
+  EXPECT_THAT(dvid, HasSubstr("  --resolution "));
+  EXPECT_THAT(dvid, HasSubstr("  --jobs"));
+  for (const char* const other :
+       {"--hash", "--shard-size", "--supervoxels", "--format"}) {
+    EXPECT_THAT(dvid, testing::Not(HasSubstr(other)));
+  }
+  EXPECT_THAT(VerbHelp(convert, "shardpack"),
+              testing::Not(HasSubstr("\n--to shardpack")));
 }
 
 TEST(Verbs, AllTakeJson) {

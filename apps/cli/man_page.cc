@@ -50,7 +50,7 @@ class RoffPage final : public Page {
                          DOLIUM_VERSION);
   }
   void Section(std::string_view heading) override {
-    text_ += fmt::format(".SH {}\n", heading);
+    text_ += fmt::format(".SH {}\n", Escape(heading));
   }
   void Paragraph(std::string_view text) override {
     text_ += fmt::format(".PP\n{}\n", Escape(text));
@@ -239,9 +239,13 @@ std::string VerbManPage(const Verb& verb, ManFormat format) {
     page->Paragraph(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  page->Section("OPTIONS");
-  for (const Option& option : AllOptions(verb))
-    page->Item(Signature(option), option.help);
+  for (const OptionGroup& group : OptionGroups(verb)) {
+    page->Section(group.title.empty() ? "OPTIONS"
+                                      : fmt::format("OPTIONS WITH {}", group.title));
+    for (const Option& option : group.options) {
+      page->Item(Signature(option), option.help);
+    }
+  }
   page->Section("EXAMPLES");
   for (const std::string_view example : verb.examples) page->Code(example);
   AddStatuses(*page);

@@ -44,7 +44,8 @@ ExitStatus RunVerb(const Verb& verb, std::span<const std::string> rest, Formats 
   auto arguments = ParseArguments(verb, rest);
   if (!arguments) return Fail(terminal, arguments.error());
   if (arguments->Has("help")) {
-    terminal.Raw(AsBytes(terminal.AsCalled(VerbHelp(verb))));
+    terminal.Raw(
+        AsBytes(terminal.AsCalled(VerbHelp(verb, arguments->Get("to").value_or("")))));
     return ExitStatus::kGood;
   }
   terminal.set_json(arguments->Has("json"));

@@ -7,7 +7,7 @@
 namespace dolium::cli {
 
 // While it lives, the first SIGINT or SIGTERM asks for a stop; a second one kills the
-// process as usual. SIGPIPE is ignored: writes tell. One at a time.
+// process as usual. SIGPIPE is ignored: writes report it. One at a time.
 class SignalStop {
  public:
   SignalStop();

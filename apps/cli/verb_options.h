@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "cli/verbs.h"
 
@@ -20,8 +21,27 @@ constexpr Option Choice(std::string_view name, std::string_view value,
   return {"", name, ValueKind::kChoice, value, help, choices};
 }
 
-inline constexpr Option kJobs =
-    Value(ValueKind::kNumber, "j", "jobs", "<n>", "threads [one per core]");
+// The same option under its older names too.
+constexpr Option Aliased(Option option, std::string_view aliases) {
+  option.aliases = aliases;
+  return option;
+}
+// The same option, for some targets of convert alone.
+constexpr Option OnlyFor(Option option, std::string_view targets) {
+  option.targets = targets;
+  return option;
+}
+
+inline std::vector<Option> JoinOptions(const std::vector<std::vector<Option>>& lists) {
+  std::vector<Option> all;
+  for (const std::vector<Option>& list : lists) {
+    all.insert(all.end(), list.begin(), list.end());
+  }
+  return all;
+}
+
+inline constexpr Option kJobs = Aliased(
+    Value(ValueKind::kNumber, "j", "jobs", "<n>", "threads [one per core]"), "threads");
 inline constexpr Option kJson =
     Flag("", "json", "one object per line on stdout; errors, as objects, on stderr");
 inline constexpr Option kProgress =
@@ -31,8 +51,18 @@ inline constexpr Option kNoSummary = Flag("", "no-summary", "leave out the closi
 inline constexpr Option kCoordinates = Choice(
     "coordinates", "<name>",
     "what keys of DVID blocks count: auto, block or voxel [auto]", "auto block voxel");
-inline constexpr Option kSalvage =
-    Flag("", "salvage", "take what is whole out of shards that DVID has damaged");
+inline constexpr Option kSkipDamaged =
+    Aliased(Flag("", "skip-damaged",
+                 "go on past damage that DVID does to shards: take what is whole"),
+            "salvage");
+// How thoroughly the verbs `verify` check.
+inline constexpr Option kQuick =
+    Flag("", "quick", "check the index and the ranges; read no payload");
+inline constexpr Option kDeep = Flag(
+    "", "deep",
+    "recompute all that can be recomputed [read everything once, and check digests]");
+inline constexpr Option kMemory = Value(ValueKind::kSize, "", "memory", "<size>",
+                                        "most to hold before spilling to disk [256MiB]");
 inline constexpr Option kPlan =
     Flag("", "plan", "print the tasks as JSON lines and stop");
 

@@ -5,43 +5,21 @@
 #include <fmt/format.h>
 
 #include "cli/verb_options.h"
-#include "cli/volume/export_arguments.h"
 
 namespace dolium::cli {
 namespace {
 
 constexpr Option kFormat = Value(ValueKind::kFormat, "f", "format", "<name>",
                                  "skip detection; `dolium formats` lists the names");
-constexpr Option kSharding = Value(ValueKind::kFile, "", "sharding", "<file>",
-                                   "the spec of the set, where no info file tells it");
+constexpr Option kSetSpec =
+    Aliased(Value(ValueKind::kFile, "", "spec", "<file>",
+                  "the spec of the set, where no info file has it"),
+            "sharding");
 constexpr Option kXorbs =
     Value(ValueKind::kFile, "", "xorbs", "<folder>",
           "xorbs of a Xet shard [`xorbs` beside its folder, and that]");
 constexpr Option kUnfinished =
     Flag("", "unfinished", "read a set whose writing has not ended");
-constexpr Option kMemory = Value(ValueKind::kSize, "", "memory", "<size>",
-                                 "most to hold before spilling to disk [256MiB]");
-
-// Those of convert: some are for exports alone.
-std::vector<Option> WithExportRows(std::vector<Option> options) {
-  for (const Option& option : ExportRows()) options.push_back(option);
-  for (const Option& option : {
-           Value(ValueKind::kNumber, "", "downsample", "<n>",
-                 "to a volume: add so many coarser scales, by most frequent label"),
-           Choice("layout", "<name>",
-                  "to an export: stream, as DVID has it, or seed [stream]",
-                  "stream seed"),
-           Choice("csv", "<form>",
-                  "to an export: the index as documented, or as DVID writes it "
-                  "[documented]",
-                  "documented dvid"),
-           Value(ValueKind::kNumber, "", "shard-side", "<n>",
-                 "to an export: voxels along the side of a shard [2048]"),
-       }) {
-    options.push_back(option);
-  }
-  return options;
-}
 
 std::vector<Verb> MakeVerbs() {
   return {
@@ -62,14 +40,14 @@ std::vector<Verb> MakeVerbs() {
           .usage = "[options] <location>",
           .outline = "what a location holds",
           .description =
-              "Tell what a location holds: format, parameters, whether it is finished.",
+              "Show what a location holds: format, parameters, whether it is finished.",
           .details = "Reads what describes the set, not its entries; `dolium stats` "
                      "counts those. "
-                     "The number of objects is told where the store can list them. "
+                     "The number of objects is shown where the store can list them. "
                      "A location is a set of any format, a volume or a cas store.\n"
                      "`-` is an MDB shard of Xet or a ShardPack shard on standard input, "
                      "read as it comes.",
-          .options = {kFormat, kSharding, kCoordinates, kSalvage, kJson},
+          .options = {kFormat, kSetSpec, kCoordinates, kSkipDamaged, kJson},
           .examples = {"dolium info seg/s0", "dolium info --json https://host/seg/s0"},
           .least_arguments = 1,
           .most_arguments = 1,
@@ -94,7 +72,7 @@ std::vector<Verb> MakeVerbs() {
               "files are listed as they come, with `key` and `size`.",
           .options = {Flag("l", "long",
                            "a table: key, size, stored size, object, offset"),
-                      kFormat, kSharding, kXorbs, kUnfinished, kCoordinates, kSalvage,
+                      kFormat, kSetSpec, kXorbs, kUnfinished, kCoordinates, kSkipDamaged,
                       kJson},
           .examples =
               {"dolium ls seg/s0/1f.shard",
@@ -120,8 +98,8 @@ std::vector<Verb> MakeVerbs() {
                              "labels supervoxels"),
                       Flag("", "npy",
                            "voxels as an .npy array [if the file is named so]"),
-                      Flag("", "force", "replace the output file"), kFormat, kSharding,
-                      kXorbs, kUnfinished, kCoordinates, kSalvage, kJson},
+                      Flag("", "force", "replace the output file"), kFormat, kSetSpec,
+                      kXorbs, kUnfinished, kCoordinates, kSkipDamaged, kJson},
           .examples = {"dolium cat seg/s0 4021 | hexdump -C | head",
                        "dolium cat --raw -o chunk.gz https://host/seg/s0 4021",
                        "dolium cat --voxels labels -o block.npy export s0/12_7_3"},
@@ -153,16 +131,14 @@ std::vector<Verb> MakeVerbs() {
                      "read front to back. Of an MDB shard the structure, the records and "
                      "the names of xorbs are checked; not what needs two places at once, "
                      "such as terms against xorbs.",
-          .options = {Flag("", "quick",
-                           "check the index and the ranges; read no payload"),
+          .options = {kQuick, kDeep,
                       Value(ValueKind::kText, "", "sample", "<n | p%>",
                             "read a random part of the entries"),
                       Value(ValueKind::kNumber, "", "seed", "<n>",
                             "choose the same part again [at random]"),
                       Flag("", "strict", "warnings count as errors"),
-                      Flag("q", "quiet", "leave out warnings"), kFormat, kSharding,
-                      kXorbs, kCoordinates, kSalvage, kJobs, kJson, kNoSummary,
-                      kProgress},
+                      Flag("q", "quiet", "leave out warnings"), kFormat, kSetSpec, kXorbs,
+                      kCoordinates, kSkipDamaged, kJobs, kJson, kNoSummary, kProgress},
           .examples = {"dolium verify seg/s0/1f.shard",
                        "dolium verify --json --sample 5% https://host/seg | jq -r "
                        "'select(.type == "
@@ -171,80 +147,7 @@ std::vector<Verb> MakeVerbs() {
           .most_arguments = kAny,
           .run = RunVerify,
       },
-      {
-          .name = "convert",
-          .usage = "[options] <source> <target>",
-          .outline = "write a set anew: other shards, other format",
-          .description = "Write a set anew, with other shards or in another format.",
-          .details =
-              "The target carries a marker until it is complete. A conversion "
-              "that was stopped "
-              "is resumed by the same command. With --force, a finished target is "
-              "replaced: the "
-              "new set is built beside it and then swapped in.\n"
-              "Where neither a spec nor parameters are given, they are chosen by "
-              "the number and "
-              "sizes of the entries.\n"
-              "A volume is copied whole, with mesh, skeletons and all else in its "
-              "folder; parts in other folders come to lie in the target, and its info "
-              "names them there. The versions of a cas store become folders "
-              "`name@number`. A source that holds something that its format does not "
-              "show is refused, unless -f names the format.\n"
-              "With --plan, the work is only planned: each line printed is a task "
-              "that `dolium "
-              "task` does, on any machine that sees both locations. When all are "
-              "done, the same "
-              "convert without --plan completes the target.\n"
-              "With --to precomputed, the source is a volume or an export of DVID, "
-              "with all of its scales, and the target a sharded volume; blocks "
-              "become chunks of compressed_segmentation without being decoded. "
-              "Damage that DVID does to exports without a word is explained before "
-              "anything is written, and blocks outside of the volume are counted. "
-              "With --salvage, damaged blocks are told and left out, and the exit status "
-              "is 1.\n"
-              "With --to dvid, the source is a volume of labels or another export, and "
-              "the target an export; its spec.json keeps sizes and resolutions.",
-          .options = WithExportRows(
-              {Value(ValueKind::kFormat, "", "to", "<format>",
-                     "format of the target, `files`, `precomputed` (a volume) or `dvid` "
-                     "(an "
-                     "export) [the source's]"),
-               Value(ValueKind::kFormat, "f", "format", "<name>",
-                     "format of the source [detect]"),
-               Value(ValueKind::kFile, "", "sharding", "<file>", "spec of the target"),
-               Value(ValueKind::kFile, "", "from-sharding", "<file>",
-                     "spec of the source, where no info file tells it"),
-               Value(ValueKind::kSize, "", "shard-size", "<size>",
-                     "about this much in each shard, as in 64MiB or 1GB"),
-               Choice("hash", "<name>", "identity or murmurhash3_x86_128",
-                      "identity murmurhash3_x86_128"),
-               Value(ValueKind::kNumber, "", "preshift-bits", "<n>",
-                     "low bits of the key that do not count"),
-               Value(ValueKind::kNumber, "", "minishard-bits", "<n>",
-                     "bits of the hash that name the minishard"),
-               Value(ValueKind::kNumber, "", "shard-bits", "<n>",
-                     "bits of the hash that name the shard"),
-               Choice("minishard-index-encoding", "<name>", "raw or gzip", "raw gzip"),
-               Choice("data-encoding", "<name>", "raw or gzip", "raw gzip"),
-               Flag("", "force", "replace a finished target"),
-               Flag("", "skip-damaged", "leave out what cannot be read; exit status 1"),
-               Flag("", "unfinished", "read a source whose writing has not ended"),
-               kPlan,
-               kJobs,
-               kMemory,
-               kJson,
-               kNoSummary,
-               kProgress}),
-          .examples = {"dolium convert --shard-size 1GB seg/s0 seg-large/s0",
-                       "dolium convert --to files seg/s0 chunks",
-                       "dolium convert seg seg-copy",
-                       "dolium convert --to precomputed --spec info.json export seg",
-                       "dolium convert --to dvid seg export",
-                       "dolium convert --plan seg/s0 new/s0 | split -n l/8 - tasks."},
-          .least_arguments = 2,
-          .most_arguments = 2,
-          .run = RunConvert,
-      },
+      ConvertVerb(),
       {
           .name = "task",
           .usage = "[options] [<task>...]",
@@ -277,7 +180,7 @@ std::vector<Verb> MakeVerbs() {
           .options = {Flag("", "force", "replace an entry that is there"),
                       Value(ValueKind::kFile, "", "preceding", "<file>",
                             "bytes to lie right before the entry, not indexed"),
-                      kFormat, kSharding, kJson, kProgress},
+                      kFormat, kSetSpec, kJson, kProgress},
           .examples = {"dolium put seg/s0 4021 chunk.bin",
                        "make-chunk | dolium put --force seg/s0 4021 -"},
           .least_arguments = 3,
@@ -291,7 +194,7 @@ std::vector<Verb> MakeVerbs() {
           .description =
               "Remove entries, by an atomic rewrite of each object that holds some.",
           .details = "If one of the keys is not there, nothing is changed.",
-          .options = {kFormat, kSharding, kJson, kProgress},
+          .options = {kFormat, kSetSpec, kJson, kProgress},
           .examples = {"dolium rm seg/s0 4021 4022"},
           .least_arguments = 2,
           .most_arguments = kAny,
@@ -303,10 +206,10 @@ std::vector<Verb> MakeVerbs() {
           .outline = "write indexes that are missing",
           .description =
               "Write the index of shards that have none, where the format keeps it "
-              "beside them: of exports of DVID the CSV.",
+              "beside them: of DVID exports the CSV.",
           .details =
               "Readers of a shard without an index go through all of it. What a shard "
-              "holds is told by the shard alone; an index that is there stays, unless "
+              "holds is read from the shard alone; an index that is there stays, unless "
               "--force is given. Damaged shards are reported, and the exit status is "
               "then 1.",
           .options = {Flag("", "force", "replace indexes that are there"), kFormat, kJobs,
@@ -326,7 +229,7 @@ std::vector<Verb> MakeVerbs() {
           .details = "Quantiles are upper bounds: the histogram that they come from has "
                      "one class "
                      "for each power of two.",
-          .options = {kFormat, kSharding, kUnfinished, kCoordinates, kSalvage, kJobs,
+          .options = {kFormat, kSetSpec, kUnfinished, kCoordinates, kSkipDamaged, kJobs,
                       kJson, kProgress},
           .examples = {"dolium stats seg/s0",
                        "dolium stats --json seg/s0 | jq .stored_size.mean"},
@@ -366,6 +269,30 @@ std::vector<Verb> MakeVerbs() {
 
 }  // namespace
 
+bool IsFor(const Option& option, std::string_view target) {
+  if (option.targets.empty()) return true;
+  for (std::string_view rest = option.targets; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    // The source's own format is never one of those made of voxels.
+    if (target.empty() ? std::ranges::find(kVoxelTargets, word) == kVoxelTargets.end()
+                       : word == target) {
+      return true;
+    }
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+  }
+  return false;
+}
+
+std::vector<Option> DistinctOptions(const Verb& verb) {
+  std::vector<Option> options;
+  for (const Option& option : verb.options) {
+    if (std::ranges::find(options, option.name, &Option::name) == options.end()) {
+      options.push_back(option);
+    }
+  }
+  return options;
+}
+
 std::span<const Verb> Verbs() {
   static const std::vector<Verb> verbs = [] {
     std::vector<Verb> all = MakeVerbs();
@@ -379,7 +306,9 @@ std::span<const Verb> Verbs() {
 }
 
 const Verb* FindVerb(std::string_view name) {
-  const auto found = std::ranges::find(Verbs(), name, &Verb::name);
+  const auto found = std::ranges::find_if(Verbs(), [&](const Verb& verb) {
+    return verb.name == name || (!name.empty() && verb.alias == name);
+  });
   return found == Verbs().end() ? nullptr : &*found;
 }
 

@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -34,6 +35,10 @@ struct Option {
   std::string_view value;    // as help shows it: "<n>"
   std::string_view help;     // defaults in []
   std::string_view choices;  // kChoice: separated by spaces
+  // Older names, separated by spaces: they mean the same, and no text shows them.
+  std::string_view aliases = {};
+  // Of convert: the targets that it is for, separated by spaces; empty: all.
+  std::string_view targets = {};
 };
 
 struct Verb {
@@ -47,12 +52,13 @@ struct Verb {
   size_t least_arguments;
   size_t most_arguments;
   ExitStatus (*run)(Context& context);
+  std::string_view alias = {};  // an older name, which no text shows
 };
 
 // In the order that help lists them.
 std::span<const Verb> Verbs();
 
-// nullptr if there is none of that name.
+// By its name or its alias; nullptr if there is none.
 const Verb* FindVerb(std::string_view name);
 
 // The words that names go on with after `group`, or begin with if that is empty.
@@ -61,10 +67,20 @@ std::vector<std::string_view> WordsAfter(std::string_view group);
 // The first words of names that have two.
 std::vector<std::string_view> Groups();
 
-// The rows for volumes, packs and stores, which are in files of their own.
+// Targets of convert that are made of voxels, not of entries.
+inline constexpr std::array<std::string_view, 2> kVoxelTargets = {"precomputed", "dvid"};
+
+// The options of a verb, each name once: convert has some for more than one target.
+std::vector<Option> DistinctOptions(const Verb& verb);
+
+// Whether the option is for `target`. An empty target is the source's own format.
+bool IsFor(const Option& option, std::string_view target);
+
+// The rows for volumes, packs, stores and convert, which are in files of their own.
 std::vector<Verb> VolumeVerbs();
 std::vector<Verb> PackVerbs();
 std::vector<Verb> CasVerbs();
+Verb ConvertVerb();
 
 // "-j, --jobs <n>", "--json".
 std::string Signature(const Option& option);
@@ -73,8 +89,7 @@ std::string Signature(const Option& option);
 inline constexpr std::string_view kProgramSummary =
     "One engine for sharded chunk storage: look into sets of shards, check, change and "
     "convert them; make volumes and cut boxes out of them; pack samples into shards; "
-    "keep "
-    "versions of files, each piece once.";
+    "keep versions of files, each chunk once.";
 
 // A group whose verbs are also a program: `shardpack create` is `dolium pack create`.
 inline constexpr std::string_view kPackGroup = "pack";
@@ -94,7 +109,7 @@ ExitStatus RunCasLs(Context& context);
 ExitStatus RunCasPut(Context& context);
 ExitStatus RunCasReindex(Context& context);
 ExitStatus RunCasRm(Context& context);
-ExitStatus RunCasStat(Context& context);
+ExitStatus RunCasStats(Context& context);
 ExitStatus RunCasVerify(Context& context);
 ExitStatus RunCat(Context& context);
 ExitStatus RunCompletion(Context& context);
@@ -121,6 +136,7 @@ ExitStatus RunPackReshard(Context& context);
 ExitStatus RunPackShuffle(Context& context);
 ExitStatus RunPackSort(Context& context);
 ExitStatus RunPackSplit(Context& context);
+ExitStatus RunPackStats(Context& context);
 ExitStatus RunPackSubset(Context& context);
 ExitStatus RunPackVerify(Context& context);
 ExitStatus RunPackView(Context& context);

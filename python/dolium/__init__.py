@@ -15,7 +15,7 @@ Neuroglancer volumes are arrays: see Volume, and dolium.volume for bulk work on 
 DVID exports are read as volumes too; dolium.dvid has their shards and blocks. Files have names made
 from their bytes: see dolium.cas.
 
-Whatever a location holds, dolium.info() tells what it is, dolium.stats() counts it and
+Whatever a location holds, dolium.info() says what it is, dolium.stats() counts it and
 dolium.verify() checks it: sets, volumes, exports, cas stores.
 
 Locations are paths or URLs (file, http, https, precomputed, gs). With set_cache(), what is read from

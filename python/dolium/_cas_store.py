@@ -236,9 +236,12 @@ class Store:
         seconds = grace.total_seconds() if isinstance(grace, datetime.timedelta) else grace
         return self._store.gc(seconds, dry_run)
 
-    def verify(self, *, deep: bool = False, jobs: int = 0) -> list[Damage]:
-        """Everything that is damaged, and the files it damages; with `deep`, reads all."""
-        return [Damage(**finding) for finding in self._store.verify(deep, jobs)]
+    def verify(self, *, quick: bool = False, deep: bool = False, jobs: int = 0) -> list[Damage]:
+        """Everything that is damaged, and the files it damages. Reads all, unless `quick`; `deep`
+        recomputes what can be recomputed, which is what reading all does here."""
+        if quick and deep:
+            raise ValueError("quick contradicts deep")
+        return [Damage(**finding) for finding in self._store.verify(not quick, jobs)]
 
     def reindex(self) -> int:
         """Rebuilds the index from the shards; how many those are."""

@@ -267,7 +267,7 @@ def info(
     xorbs: _Path | None = None,
 ) -> dict[str, Any]:
     """What a location holds: its `kind`, its `format`, whether it is `finished`, and the
-    `properties` that the format tells about it."""
+    `properties` that the format reports of it."""
 
 def stats(
     location: _Path,

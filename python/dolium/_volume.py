@@ -87,6 +87,7 @@ class Volume:
         spec: Spec | None = None,
         resolution: Sequence[float] | None = None,
         coordinates: Coordinates = "auto",
+        skip_damaged: bool = False,
         salvage: bool = False,
         cache: AnyCache | None = None,
     ) -> Volume:
@@ -101,13 +102,15 @@ class Volume:
         Of an export, `supervoxels` gives these instead of labels, and `spec` is what it was made
         with (text, dict or file; by default its `spec.json`); without one, `resolution` is that of
         scale 0. `coordinates` says what the keys of blocks count, where files do not say.
-        `salvage` takes what is whole out of shards that are damaged; damaged blocks are zero.
+        `skip_damaged` takes what is whole out of shards that are damaged; damaged blocks are zero
+        (`salvage` is its older name).
         """
         exported = export_options(
             supervoxels=supervoxels,
             spec=spec,
             resolution=resolution,
             coordinates=coordinates,
+            skip_damaged=skip_damaged,
             salvage=salvage,
         )
         return cls(

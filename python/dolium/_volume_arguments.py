@@ -39,15 +39,17 @@ def export_options(
     spec: Spec | None = None,
     resolution: Sequence[float] | None = None,
     coordinates: Coordinates = "auto",
+    skip_damaged: bool = False,
     salvage: bool = False,
 ) -> dict[str, Any]:
-    """How a DVID export is read as a volume, as the engine takes it."""
+    """How a DVID export is read as a volume, as the engine takes it. `salvage` is the older name
+    of `skip_damaged`."""
     return {
         "supervoxels": supervoxels,
         "spec": spec,
         "resolution": None if resolution is None else nanometres(resolution),
         "coordinates": coordinates,
-        "salvage": salvage,
+        "salvage": skip_damaged or salvage,
     }
 
 

@@ -59,12 +59,13 @@ class ArrowShardReader:
         filename: Path,
         *,
         coordinates: Coordinates = "auto",
+        skip_damaged: bool = False,
         salvage: bool = False,
     ) -> None:
-        """`coordinates` says what they count, where the file does not say. `salvage` takes what
-        is whole out of a file that DVID has damaged."""
+        """`coordinates` says what they count, where the file does not say. `skip_damaged` takes
+        what is whole out of a file that DVID has damaged (`salvage` is its older name)."""
         self.filename = filename
-        self._shard = _core.DvidShard(filename, coordinates, salvage)
+        self._shard = _core.DvidShard(filename, coordinates, skip_damaged or salvage)
 
     @property
     def table(self) -> pyarrow.Table:
@@ -236,6 +237,7 @@ def write(
     spec: Spec | None = None,
     resolution: Sequence[float] | None = None,
     coordinates: Coordinates = "auto",
+    skip_damaged: bool = False,
     salvage: bool = False,
     force: bool = False,
     jobs: int = 0,
@@ -252,7 +254,11 @@ def write(
         csv,
         shard_side,
         export_options(
-            spec=spec, resolution=resolution, coordinates=coordinates, salvage=salvage
+            spec=spec,
+            resolution=resolution,
+            coordinates=coordinates,
+            skip_damaged=skip_damaged,
+            salvage=salvage,
         ),
         force,
         256 << 20,

@@ -168,6 +168,7 @@ def plan_ingest(
     offset: Sequence[int] = (0, 0, 0),
     axes: str | None = None,
     dataset: str | None = None,
+    to_dtype: npt.DTypeLike | None = None,
     data_type: npt.DTypeLike | None = None,
     shape: Sequence[int] | None = None,
     dtype: npt.DTypeLike | None = None,
@@ -194,14 +195,15 @@ def plan_ingest(
     `source` is a .npy, TIFF or HDF5 file (`dataset`), a folder of TIFF, PNG or JPEG slices, or a
     raw file, which needs `shape` and `dtype`, and may have an `order` and `byte_offset`. `axes`
     says what the dimensions of NumPy, raw and HDF5 arrays are: "xyzc" unless you say, for example,
-    "zyx". `data_type` is the volume's, if it is not the file's. An array in memory needs no plan:
-    use Volume.create() and assign it.
+    "zyx". `to_dtype` is the volume's, if it is not the file's (`data_type` is its older name). An
+    array in memory needs no plan: use Volume.create() and assign it.
 
     Storage is as for Volume.create(). Coarser scales are made until one is a single chunk, or
     there are as many as `scales` says, the full one counted: 1 makes no other. `factor`, `method`
     and `ignore_zero` are as for plan_downsample(). `force` replaces a volume that is there once
     the new one is complete.
     """
+    to_dtype = data_type if to_dtype is None else to_dtype
     if isinstance(source, np.ndarray):
         raise TypeError("an array in memory: use Volume.create() and assign it")
     if order not in ("F", "C"):
@@ -224,7 +226,7 @@ def plan_ingest(
         "path": source,
         "dataset": dataset,
         "axes": axes,
-        "data_type": None if data_type is None else type_name(data_type),
+        "data_type": None if to_dtype is None else type_name(to_dtype),
         "shape": None if shape is None else [int(side) for side in shape],
         "dtype": None if number is None else type_name(number),
         "byte_offset": byte_offset,
@@ -327,12 +329,13 @@ def plan_transcode(
     spec: Spec | None = None,
     resolution: Sequence[float] | None = None,
     coordinates: Coordinates = "auto",
+    skip_damaged: bool = False,
     salvage: bool = False,
 ) -> Plan:
     """Plans a copy of a volume, or of some of its `scales`, stored in another way. Storage is as
     in the source, unless you choose (`shard_size` and `sharding` choose shards, `gzip_files`
     none); chunks about which nothing changes are copied without being decoded. `force` replaces
-    a volume that is there once the new one is complete. The last five are for DVID exports,
+    a volume that is there once the new one is complete. The last six are for DVID exports,
     as in Volume.open()."""
     plan = _core.plan_volume_transcode(
         _location(source),
@@ -356,6 +359,7 @@ def plan_transcode(
             spec=spec,
             resolution=resolution,
             coordinates=coordinates,
+            skip_damaged=skip_damaged,
             salvage=salvage,
         ),
     )

@@ -144,8 +144,11 @@ def test_damage_is_found_and_never_read(store, tmp_path):
     data[1000] ^= 1
     xorb.write_bytes(data)
     store = cas.Store(tmp_path / "store")
-    assert store.verify() == []
-    assert [damage.kind for damage in store.verify(deep=True)] == ["chunk", "damaged_file"]
+    assert store.verify(quick=True) == []
+    for depth in ({}, {"deep": True}):
+        assert [damage.kind for damage in store.verify(**depth)] == ["chunk", "damaged_file"]
+    with pytest.raises(ValueError, match="quick contradicts deep"):
+        store.verify(quick=True, deep=True)
     with pytest.raises(dolium.CorruptError, match="term 0: xorb [0-9a-f]{64}: chunk 0"):
         store.read("n")
 

@@ -197,9 +197,10 @@ def test_lists_that_are_not_the_blocks_are_refused(tmp_path):
         volume[64:]
     with pytest.raises(dolium.CorruptError, match="0_0_0.arrow: 1_0_0: the supervoxels of its row"):
         dvid.write(tmp_path / "e", tmp_path / "copy")
-    saved = dolium.Volume.open(tmp_path / "e", salvage=True)
-    assert np.array_equal(saved[:64], voxels)
-    assert not saved[64:].any()
+    for name in ("skip_damaged", "salvage"):  # The second is the older name.
+        saved = dolium.Volume.open(tmp_path / "e", **{name: True})
+        assert np.array_equal(saved[:64], voxels)
+        assert not saved[64:].any()
 
 
 def test_errors_name_the_block(tmp_path):

@@ -73,7 +73,7 @@ def test_ingest_takes_raw_files_and_axes(array, tmp_path):
         order="C",
         axes="zyx",
         byte_offset=6,
-        data_type=np.uint32,
+        to_dtype=np.uint32,
         type="segmentation",
         scales=1,
     )
@@ -82,6 +82,12 @@ def test_ingest_takes_raw_files_and_axes(array, tmp_path):
     assert volume.num_scales == 1
     assert volume.encoding == "compressed_segmentation"
     assert np.array_equal(volume, array)
+
+
+def test_ingest_takes_the_older_name_of_the_type(source, tmp_path):
+    for name in ("to_dtype", "data_type"):
+        dolium.volume.ingest(source, tmp_path / name, scales=1, **{name: "float32"})
+        assert dolium.Volume.open(tmp_path / name).dtype == np.float32
 
 
 def test_ingest_says_what_is_wrong(source, array, tmp_path):
@@ -149,7 +155,7 @@ def test_a_downsampling_that_was_left_can_be_dropped(source, tmp_path):
     dolium.volume.ingest(source, tmp_path / "v", scales=1, chunk_size=(16, 16, 16))
     left = dolium.volume.plan_downsample(tmp_path / "v", scales=1)
     dolium.volume.run_task(left.stages[0][0])
-    with pytest.raises(FileExistsError, match="--force"):
+    with pytest.raises(FileExistsError, match="force=True"):
         dolium.volume.downsample(tmp_path / "v", scales=1, method="stride")
     dolium.volume.downsample(tmp_path / "v", scales=1, method="stride", force=True)
     volume = dolium.Volume.open(tmp_path / "v")

@@ -25,7 +25,7 @@ overwrite() {
   printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
-# status COMMAND...: runs it and tells its exit status.
+# status COMMAND...: runs it and reports its exit status.
 status() {
   "$@"
   echo "exit status $?"

@@ -24,7 +24,7 @@ SPEC = make_spec((0, 2, 3), "murmurhash3_x86_128", "gzip", "raw")
 OTHER_SPEC = make_spec((0, 1, 4), "murmurhash3_x86_128", "raw", "gzip")
 CHUNK_COUNT = 3000
 
-# Makes the chunks itself, and tells when it begins; little memory, so that it spills.
+# Makes the chunks itself, and reports when it begins; little memory, so that it spills.
 WRITER = """
 import json, random, sys
 import dolium
@@ -50,7 +50,7 @@ def writer(folder, seed, force=False):
 
 def converter(source, target, spec_file, *options):
     command = [program.PROGRAM, "convert", "--jobs", "2", "--memory", "1MiB"]
-    return Worker([*command, "--sharding", spec_file, *options, str(source), str(target)])
+    return Worker([*command, "--to-spec", spec_file, *options, str(source), str(target)])
 
 
 def moments(duration, seed, wanted=KILLS // 4):
@@ -69,7 +69,7 @@ def check_unfinished_or_complete(folder, complete):
     program.run("ls", folder, status=3)
     with pytest.raises((OSError, dolium.Error)):
         dolium.open(folder)
-    spec = ("--sharding", complete.parent / f"{complete.name}.spec")
+    spec = ("--spec", complete.parent / f"{complete.name}.spec")
     findings = program.json_lines("verify", *spec, folder, status=1)
     bad = [finding for finding in findings if finding["type"] == "bad"]
     assert [finding["kind"] for finding in bad] == ["unfinished"]

@@ -258,9 +258,9 @@ def test_damage_by_dvid_is_explained_and_salvaged(tmp_path, name, words, saved):
     assert done.returncode == 1
     assert words in done.stderr
     assert not (tmp_path / "out").exists()
-    keys = run("ls", "--salvage", FIXTURES / name).stdout.split()
+    keys = run("ls", "--skip-damaged", FIXTURES / name).stdout.split()
     assert len(keys) == saved
-    done = run("convert", "--salvage", "--to", "precomputed", FIXTURES / name, tmp_path / "out")
+    done = run("convert", "--skip-damaged", "--to", "precomputed", FIXTURES / name, tmp_path / "out")
     assert done.returncode == 0, done.stderr
     dolium.Volume.open(tmp_path / "out")[...]
 

@@ -78,7 +78,7 @@ def test_minishard_index(vectors, tmp_path):
             for entry in case["entries"]
         }
         assert dict(dolium.open(folder, sharding=folder / "spec").items()) == expected
-        listed = program.json_lines("ls", "--sharding", folder / "spec", folder)
+        listed = program.json_lines("ls", "--spec", folder / "spec", folder)
         assert [(int(row["key"]), row["offset"] - 16) for row in listed] == [
             (_number(entry["id"]), _number(entry["start"])) for entry in case["entries"]
         ]

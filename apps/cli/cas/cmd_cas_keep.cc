@@ -62,12 +62,13 @@ ExitStatus RunCasGc(Context& context) {
 }
 
 ExitStatus RunCasVerify(Context& context) {
+  const auto is_quick = context.is_quick();
+  if (!is_quick) return context.Fail(is_quick.error().Within("cas"));
   const auto store = OpenStore(context);
   if (!store) return context.FailLocation(store.error());
   cas::CheckOptions options;
-  options.deep = context.arguments.Has("deep");
-  options.quarantine =
-      context.arguments.Has("quarantine") || context.arguments.Has("set-aside");
+  options.deep = !*is_quick;
+  options.quarantine = context.arguments.Has("quarantine");
   options.jobs = context.jobs();
   options.stop = context.stop;
   options.progress = context.terminal.StartProgress("verify");

@@ -1,4 +1,4 @@
-// cas ls, log, stat, diff.
+// cas ls, log, stats, diff.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -48,7 +48,7 @@ Result<void> ListVersionEntries(const Context& context, const cas::CasStore& sto
   DOLIUM_TRY(const auto lease, store.TakeLease());
   const bool is_long = context.arguments.Has("long");
   Rows table(context,
-             {{"mode"}, {"size", Align::kRight}, {"modified"}, {"path"}, {"hash"}});
+             {{"path"}, {"size", Align::kRight}, {"modified"}, {"mode"}, {"hash"}});
   const auto show = [&](const cas::ManifestEntry& entry) -> Result<void> {
     if (context.terminal.json()) {
       Json json;
@@ -65,9 +65,9 @@ Result<void> ListVersionEntries(const Context& context, const cas::CasStore& sto
     } else if (is_long) {
       const bool is_file = entry.type == cas::EntryType::kFile;
       const bool is_link = entry.type == cas::EntryType::kLink;
-      table.Add({is_link ? "link" : fmt::format("{:04o}", entry.mode),
+      table.Add({is_link ? fmt::format("{} -> {}", entry.path, entry.target) : entry.path,
                  is_file ? FormatCount(entry.size) : "", FormatTime(entry.modified),
-                 is_link ? fmt::format("{} -> {}", entry.path, entry.target) : entry.path,
+                 is_link ? "link" : fmt::format("{:04o}", entry.mode),
                  is_file ? ToString(entry.hash) : ""});
     } else {
       context.terminal.Line(entry.path);
@@ -353,7 +353,7 @@ ExitStatus RunCasLog(Context& context) {
               [&](const cas::CasStore& store) { return ShowLog(context, store); });
 }
 
-ExitStatus RunCasStat(Context& context) {
+ExitStatus RunCasStats(Context& context) {
   return Look(context, [&](const cas::CasStore& store) {
     const size_t count = context.arguments.positionals().size();
     return count == 0   ? StatStore(context, store)

@@ -66,7 +66,7 @@ Verb Put() {
           "With --align-entries, chunks of ShardPack and Neuroglancer shards end where "
           "their entries end: versions of a set that differ in some entries share all "
           "others. The hashes of such files are not those that Xet gives them. `dolium "
-          "cas stat` of two versions shows what it gains.",
+          "cas stats` of two versions shows what it gains.",
       .options = {kStore,
                   Value(ValueKind::kText, "n", "name", "<name>",
                         "the name [the base name of one path]"),
@@ -120,7 +120,8 @@ Verb CasLs() {
       .outline = "list names, or what is in a version",
       .description = "List the names in a store, or the paths of one version.",
       .details = WithReferences(kHexDetails),
-      .options = {kStore, Flag("l", "long", "a table: sizes, times, hashes"), kJson},
+      .options = {kStore, Flag("l", "long", "a table: path, size, time, mode, hash"),
+                  kJson},
       .examples = {"dolium cas ls", "dolium cas ls -l train@2",
                    "dolium cas ls --json train | jq -r 'select(.size > 1e9).path'"},
       .least_arguments = 0,
@@ -146,7 +147,7 @@ Verb Log() {
 
 Verb Stat() {
   return {
-      .name = "cas stat",
+      .name = "cas stats",
       .usage = "[options] [<name> [<name>]]",
       .outline = "sizes, ratios, a histogram; what a version added",
       .description =
@@ -159,12 +160,13 @@ Verb Stat() {
           "second would have added without it, and `gain` the difference: for this, both "
           "are read, and cut again."),
       .options = {kStore, kJson},
-      .examples = {"dolium cas stat", "dolium cas stat train@2",
-                   "dolium cas stat train@1 train@2",
-                   "dolium cas stat --json | jq .dedup_ratio"},
+      .examples = {"dolium cas stats", "dolium cas stats train@2",
+                   "dolium cas stats train@1 train@2",
+                   "dolium cas stats --json | jq .dedup_ratio"},
       .least_arguments = 0,
       .most_arguments = 2,
-      .run = RunCasStat,
+      .run = RunCasStats,
+      .alias = "cas stat",
   };
 }
 
@@ -233,23 +235,28 @@ Verb CasVerify() {
       .usage = "[options]",
       .outline = "find what is damaged, and whose it is",
       .description =
-          "Check that everything is there and fits together; with --deep, that "
-          "every byte is right. Names each damaged object and each file of a "
-          "version that it damages.",
+          "Read everything and check it: that it is there, fits together, and that every "
+          "byte is right. Names each damaged object and each file of a version that it "
+          "damages.",
       .details =
           "With --json, findings have `type` (\"bad\"), `kind`, `object`, `key` and "
           "`message`; a damaged file is of kind \"damaged_file\", its object is the "
-          "version, its key the path. To repair a store: `dolium cas verify --deep "
+          "version, its key the path. To repair a store: `dolium cas verify "
           "--quarantine` moves damaged xorbs and shards to the store's folder "
           "`quarantine`; then put the files that it names again, or remove their "
           "versions. What is whole in a quarantined xorb can still be read with "
           "`dolium cas get`.",
-      .options = {kStore, Flag("", "deep", "decompress and hash everything"),
-                  Flag("", "quarantine",
-                       "move what is damaged away, so that a put stores it again"),
-                  Flag("", "set-aside", "an older name of --quarantine"), kJobs, kJson,
-                  kNoSummary, kProgress},
-      .examples = {"dolium cas verify --deep", "dolium cas verify --deep --quarantine",
+      .options = {kStore,
+                  Flag(
+                      "", "quick",
+                      "check that everything is there and fits together; read no chunks"),
+                  kDeep,
+                  Aliased(
+                      Flag("", "quarantine",
+                           "move what is damaged away, so that a put stores it again"),
+                      "set-aside"),
+                  kJobs, kJson, kNoSummary, kProgress},
+      .examples = {"dolium cas verify", "dolium cas verify --quarantine",
                    "dolium cas verify --json | jq -r 'select(.kind == "
                    "\"damaged_file\").key'"},
       .least_arguments = 0,

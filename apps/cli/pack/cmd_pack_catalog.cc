@@ -42,7 +42,7 @@ ExitStatus RunPackCatalog(Context& context) {
   const auto folder = FolderOf(*file);
   if (!folder) return context.FailLocation(folder.error());
   const auto catalog =
-      MakeCatalog(*shards, *folder, {.jobs = PackJobs(context), .stop = context.stop});
+      MakeCatalog(*shards, *folder, {.jobs = context.jobs(), .stop = context.stop});
   if (!catalog) return context.FailLocation(catalog.error());
   const auto text = CatalogText(*catalog);
   if (!text) return context.FailLocation(text.error());

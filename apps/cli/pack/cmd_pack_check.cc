@@ -63,7 +63,7 @@ ExitStatus ConcludePack(const Context& context, const std::string& name,
 shardpack::VerifyOptions OptionsOf(const Context& context) {
   shardpack::VerifyOptions options;
   options.contents = !context.arguments.Has("quick");
-  options.jobs = PackJobs(context);
+  options.jobs = context.jobs();
   options.stop = context.stop;
   return options;
 }
@@ -102,18 +102,18 @@ ExitStatus VerifyReference(Context& context, const std::string& reference) {
   return status;
 }
 
-struct RepairPlaces {
+struct RepairLocations {
   Location source;
   Location target;
   bool is_salvage = false;  // the source is what a killed writer left
 };
 
-Result<RepairPlaces> PlacesOf(const Context& context) {
-  RepairPlaces places;
+Result<RepairLocations> LocationsOf(const Context& context) {
+  RepairLocations locations;
   DOLIUM_TRY(const Location shard, ParseLocation(context.arguments[0]));
-  places.source = places.target = shard;
+  locations.source = locations.target = shard;
   if (const auto output = context.arguments.Get("output")) {
-    DOLIUM_TRY(places.target, ParseLocation(*output));
+    DOLIUM_TRY(locations.target, ParseLocation(*output));
   }
   DOLIUM_TRY(const auto there, shard.store->Stat(shard.path));
   if (!there) {
@@ -122,20 +122,20 @@ Result<RepairPlaces> PlacesOf(const Context& context) {
       return NotFound(fmt::format("{}: no such file, and no temporary of a writer of it",
                                   shard.Describe()));
     }
-    places.source = *abandoned;
-    places.is_salvage = true;
+    locations.source = *abandoned;
+    locations.is_salvage = true;
   } else if (!context.arguments.Has("output") && !context.arguments.Has("force")) {
     return Exists(fmt::format(
         "{}: is not replaced without --force; or name another shard: --output <shard>",
         shard.Describe()));
   }
-  return places;
+  return locations;
 }
 
-void ShowRepair(const Context& context, const RepairPlaces& places,
+void ShowRepair(const Context& context, const RepairLocations& locations,
                 const shardpack::RepairReport& report) {
   if (context.arguments.Has("no-summary")) return;
-  const std::string source = places.source.Describe();
+  const std::string source = locations.source.Describe();
   if (context.terminal.json()) {
     context.terminal.JsonLine({{"type", "summary"},
                                {"shard", report.written.location.Describe()},
@@ -152,13 +152,15 @@ void ShowRepair(const Context& context, const RepairPlaces& places,
       Count(report.written.records, "record", "records"),
       FormatSize(report.written.bytes), Count(report.records_lost, "record", "records"),
       FormatSize(report.bytes_skipped),
-      places.is_salvage ? fmt::format("; from {}, which is of no use any more", source)
-                        : ""));
+      locations.is_salvage ? fmt::format("; from {}, which is of no use any more", source)
+                           : ""));
 }
 
 }  // namespace
 
 ExitStatus RunPackVerify(Context& context) {
+  const auto is_quick = context.is_quick();
+  if (!is_quick) return context.Fail(is_quick.error().Within("pack"));
   ExitStatus status = ExitStatus::kGood;
   for (const std::string& reference : context.arguments.positionals()) {
     status = Worse(status, VerifyReference(context, reference));
@@ -168,18 +170,18 @@ ExitStatus RunPackVerify(Context& context) {
 }
 
 ExitStatus RunPackRepair(Context& context) {
-  const auto places = PlacesOf(context);
-  if (!places) return context.FailLocation(places.error());
+  const auto locations = LocationsOf(context);
+  if (!locations) return context.FailLocation(locations.error());
   shardpack::RepairOptions options;
   options.check = context.arguments.Has("quick") ? shardpack::Check::kHeaders
                                                  : shardpack::Check::kFull;
   options.force = context.arguments.Has("force");
   options.stop = context.stop;
   const auto report =
-      RepairShard(places->source, places->target, options,
+      RepairShard(locations->source, locations->target, options,
                   [&](const Finding& finding) { ShowPackFinding(context, finding); });
   if (!report) return context.FailLocation(report.error());
-  ShowRepair(context, *places, *report);
+  ShowRepair(context, *locations, *report);
   const bool is_whole = report->records_lost == 0 && report->bytes_skipped == 0;
   return is_whole ? ExitStatus::kGood : ExitStatus::kBad;
 }

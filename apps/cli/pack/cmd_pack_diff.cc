@@ -60,7 +60,7 @@ ExitStatus RunPackDiff(Context& context) {
   const auto second = OpenSet({context.arguments[1]});
   if (!second) return context.FailLocation(second.error());
   dataset::DiffOptions options;
-  options.jobs = PackJobs(context);
+  options.jobs = context.jobs();
   options.stop = context.stop;
   options.progress = context.terminal.StartProgress("diff");
   const bool is_quiet = context.arguments.Has("quiet");

@@ -52,7 +52,7 @@ ExitStatus RunExport(Context& context, std::string_view label,
   const auto numbers = SelectSamples(set, *selection);
   if (!numbers) return context.Fail(numbers.error());
   dataset::ExportRequest request;
-  request.jobs = PackJobs(context);
+  request.jobs = context.jobs();
   request.memory = context.arguments.Number("memory", request.memory);
   request.stop = context.stop;
   request.progress = context.terminal.StartProgress(std::string(label));

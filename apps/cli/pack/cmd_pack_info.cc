@@ -150,9 +150,8 @@ void PrintHead(const Context& context, const PackFacts& facts) {
   head.Finish();
 }
 
-void PrintColumns(const Context& context, const PackFacts& facts) {
+void PrintColumns(const Context& context, const PackFacts& facts, bool is_counted) {
   if (facts.columns.empty()) return;
-  const bool is_counted = context.arguments.Has("scan");
   const auto print = [&](std::string_view line) { context.terminal.Line(line); };
   print("");
   using enum Table::Align;
@@ -206,14 +205,13 @@ void PrintShards(const Context& context, const PackFacts& facts) {
   table.Finish();
 }
 
-}  // namespace
-
-ExitStatus RunPackInfo(Context& context) {
+// With `scan`, what only the headers of all records say too.
+ExitStatus ShowPack(Context& context, bool scan) {
   dataset::PackInfoOptions options;
-  options.scan = context.arguments.Has("scan");
-  options.jobs = PackJobs(context);
+  options.scan = scan;
+  options.jobs = context.jobs();
   options.stop = context.stop;
-  if (options.scan) options.progress = context.terminal.StartProgress("info");
+  if (scan) options.progress = context.terminal.StartProgress("stats");
   const auto facts = InfoOfPack(context.arguments.positionals(), options);
   context.terminal.EndProgress();
   if (!facts) return context.FailLocation(facts.error());
@@ -222,9 +220,17 @@ ExitStatus RunPackInfo(Context& context) {
     return ExitStatus::kGood;
   }
   PrintHead(context, *facts);
-  PrintColumns(context, *facts);
+  PrintColumns(context, *facts, scan);
   if (context.arguments.Has("long")) PrintShards(context, *facts);
   return ExitStatus::kGood;
 }
+
+}  // namespace
+
+ExitStatus RunPackInfo(Context& context) {
+  return ShowPack(context, context.arguments.Has("scan"));
+}
+
+ExitStatus RunPackStats(Context& context) { return ShowPack(context, /*scan=*/true); }
 
 }  // namespace dolium::cli

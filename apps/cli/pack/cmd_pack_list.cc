@@ -45,21 +45,18 @@ class Printer {
       : context_(context), is_long_(context.arguments.Has("long")) {
     using enum Table::Align;
     const auto print = [&context](std::string_view line) { context.terminal.Line(line); };
-    if (is_long_) {
-      table_.emplace(std::vector<Table::Column>{{"number", kRight},
-                                                {"key"},
-                                                {"file"},
-                                                {"content type"},
-                                                {"size", kRight},
-                                                {"stored", kRight},
-                                                {"compression"},
-                                                {"shard"},
-                                                {"offset", kRight}},
-                     print);
-    } else {
-      table_.emplace(std::vector<Table::Column>{{"", kRight}, {""}, {"", kRight}, {""}},
-                     print);
-    }
+    if (!is_long_) return;
+    // Those of `dolium ls`, then what only samples have.
+    table_.emplace(std::vector<Table::Column>{{"key"},
+                                              {"file"},
+                                              {"size", kRight},
+                                              {"stored", kRight},
+                                              {"object"},
+                                              {"offset", kRight},
+                                              {"number", kRight},
+                                              {"content type"},
+                                              {"compression"}},
+                   print);
   }
 
   void Add(const SampleFacts& sample) {
@@ -68,17 +65,12 @@ class Printer {
     } else if (is_long_) {
       AddLong(sample);
     } else {
-      std::string names = sample.is_tombstone ? "(removed)" : "";
-      for (const FileFacts& file : sample.files) {
-        names += fmt::format("{}{}", names.empty() ? "" : " ", file.name);
-      }
-      table_->Add({std::to_string(sample.number), sample.key,
-                   std::to_string(sample.size()), names});
+      context_.terminal.Line(sample.key);
     }
   }
 
   void Finish() {
-    if (!context_.terminal.json()) table_->Finish();
+    if (table_ && !context_.terminal.json()) table_->Finish();
   }
 
  private:
@@ -86,8 +78,9 @@ class Printer {
     const auto add = [&](const std::string& name, const std::string& type,
                          const std::string& size, const std::string& stored,
                          const std::string& compression) {
-      table_->Add({std::to_string(sample.number), sample.key, name, type, size, stored,
-                   compression, sample.shard, std::to_string(sample.offset)});
+      table_->Add({sample.key, name, size, stored, sample.shard,
+                   std::to_string(sample.offset), std::to_string(sample.number), type,
+                   compression});
     };
     if (sample.is_tombstone) add("(removed)", "-", "-", "-", "-");
     for (const FileFacts& file : sample.files) {

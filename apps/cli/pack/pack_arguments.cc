@@ -140,11 +140,6 @@ Result<std::vector<std::string>> KeysIn(const Context& context, const std::strin
 
 }  // namespace
 
-size_t PackJobs(const Context& context) {
-  return static_cast<size_t>(
-      context.arguments.Number("jobs", context.arguments.Number("threads", 0)));
-}
-
 nlohmann::ordered_json UserMetadata(const Arguments& arguments) {
   nlohmann::ordered_json user = nlohmann::ordered_json::object();
   for (const std::string& pair : arguments.GetAll("metadata")) {
@@ -180,7 +175,7 @@ Result<PackOptions> PackOptionsOf(const Context& context) {
   options.shard.force = arguments.Has("force");
   options.shard_bytes = arguments.Number("shard-size", 0);
   options.shard_records = arguments.Number("shard-records", 0);
-  options.jobs = PackJobs(context);
+  options.jobs = context.jobs();
   options.memory = arguments.Number("memory", options.memory);
   options.stop = context.stop;
   return options;

@@ -20,9 +20,6 @@
 
 namespace dolium::cli {
 
-// --jobs, or --threads.
-size_t PackJobs(const Context& context);
-
 // The pairs of --metadata, as members with text.
 nlohmann::ordered_json UserMetadata(const Arguments& arguments);
 

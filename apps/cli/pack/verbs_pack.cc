@@ -1,217 +1,14 @@
 // The rows of `dolium pack`, which are those of `shardpack`.
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/pack/pack_rows.h"
 #include "cli/verb_options.h"
 #include "cli/verbs.h"
 
 namespace dolium::cli {
 namespace {
-
-using Options = std::vector<Option>;
-
-constexpr Option kPackForce = Flag("", "force", "replace shards that are there");
-constexpr Option kPackPlan =
-    Flag("", "plan", "refused: which files there will be is not known beforehand");
-constexpr Option kPackMemory = Value(ValueKind::kSize, "", "memory", "<size>",
-                                     "most to hold of samples at once [256MiB]");
-constexpr Option kThreads =
-    Value(ValueKind::kNumber, "", "threads", "<n>", "the same as --jobs");
-constexpr Option kPrefix =
-    Value(ValueKind::kText, "", "prefix", "<text>", "samples whose keys begin with this");
-constexpr Option kOutput = Value(ValueKind::kFile, "o", "output", "<shard>",
-                                 "the shard to write; with a limit on shards, the first");
-constexpr Option kReproducible =
-    Flag("", "reproducible", "equal input gives equal bytes: no time in the shard");
-constexpr Option kSeed =
-    Value(ValueKind::kNumber, "", "seed", "<n>", "choose another order or part [0]");
-constexpr Option kMetadata = {"",
-                              "metadata",
-                              ValueKind::kPairs,
-                              "<name=value>...",
-                              "fields of the shards' metadata; several after one another",
-                              ""};
-
-constexpr std::string_view kSetDetails =
-    "A set is one shard; shards in brace notation, as in `train-{000000..000099}"
-    ".shardpack`; a pattern in quotes; a folder, for the *.shardpack in it; a list, as "
-    "in "
-    "`shards.txt` or `@shards`, with a reference on each line; or a catalog, as in "
-    "`catalog.json`. Shards may be URLs.";
-
-constexpr std::string_view kCopyDetails =
-    "Records are copied as they are: nothing is decoded, unless --align or --compression "
-    "asks for it or a shard has a dictionary of its own. Contents are checked on the "
-    "way. "
-    "Metadata of the shards are kept; --metadata adds fields or replaces them.\n"
-    "The shards appear when all are complete; if the work fails, none of them does. "
-    "Until then they are in `<first shard>.dolium-new`. Cut short, the same command goes "
-    "on with the shards that are left. With --plan, the work is only planned: each line "
-    "printed is a task that `dolium task` does, here or elsewhere; then the same command "
-    "without --plan completes the set.";
-
-Options Join(const std::vector<Options>& lists) {
-  Options all;
-  for (const Options& list : lists) all.insert(all.end(), list.begin(), list.end());
-  return all;
-}
-
-// How shards and records are laid out.
-Options ShardRows() {
-  return {
-      Value(ValueKind::kSize, "", "shard-size", "<size>",
-            "begin a new shard before one is larger, as in 256MiB or 1GB"),
-      Value(ValueKind::kNumber, "", "shard-records", "<n>",
-            "begin a new shard after so many records"),
-  };
-}
-
-Options TailRows() {
-  return {
-      Flag("", "no-keyx", "no index of keys: finding one reads all headers"),
-      Flag("", "keys", "a list of keys too: `ls` of a remote shard needs no records"),
-      Choice("entx", "<when>",
-             "an index of entries: yes, no or auto [auto: if records are large]",
-             "auto yes no"),
-  };
-}
-
-Options EncodeRows() {
-  return {
-      Choice("compression", "<name>", "none, gzip, lz4 or zstd [none]",
-             "none gzip lz4 zstd"),
-      Value(ValueKind::kNumber, "", "level", "<n>",
-            "effort: gzip and lz4 up to 12, zstd up to 22 [the codec's usual]"),
-      Value(ValueKind::kSize, "", "chunk-size", "<size>",
-            "compress larger files in chunks of this size; 0: never [1MiB, above 4MiB]"),
-      Value(ValueKind::kNumber, "", "align", "<bytes>",
-            "contents begin at multiples of this: 8 to 4096 [8]"),
-  };
-}
-
-Options LimitRows() {
-  return {
-      Value(ValueKind::kSize, "", "record-size-limit", "<size>",
-            "the largest record, as in 1GB (10^9) or 1GiB (2^30) [no limit]"),
-      Choice("oversize", "<what>",
-             "what becomes of larger samples: error, split (into records that readers "
-             "join) or skip [error]",
-             "error split skip"),
-      Value(ValueKind::kSize, "", "dict", "<size>",
-            "zstd: train a dictionary of this size from the first samples"),
-  };
-}
-
-Options WriteRows() {
-  return Join({LimitRows(),
-               EncodeRows(),
-               ShardRows(),
-               TailRows(),
-               {kMetadata, kReproducible, kPackForce, kPackPlan, kJobs, kThreads,
-                kPackMemory, kJson, kNoSummary, kProgress}});
-}
-
-Options SelectRows() {
-  return {
-      kPrefix,
-      Value(ValueKind::kFile, "", "keys-from", "<file>",
-            "samples whose keys are the lines of a file [-: standard input]"),
-      Flag("", "ignore-missing", "keys of the file that are not there are no error"),
-      Value(ValueKind::kText, "", "range", "<begin:end>",
-            "samples of these numbers, as in 0:1000 or 500:"),
-      Value(ValueKind::kNumber, "", "every", "<n>", "of those left, every n-th"),
-      Value(ValueKind::kText, "", "sample", "<n | p%>",
-            "of those left, a random part, in the order of the set"),
-      kSeed,
-  };
-}
-
-// For verbs that write samples of a set as another.
-Options CopyRows() {
-  return Join({{kOutput, Value(ValueKind::kNumber, "", "shards", "<n>",
-                               "so many shards, of about as many samples each")},
-               ShardRows(),
-               {Choice("compression", "<name>",
-                       "compress again: none, gzip, lz4 or zstd [as they are]",
-                       "none gzip lz4 zstd"),
-                Value(ValueKind::kNumber, "", "level", "<n>",
-                      "effort: gzip and lz4 up to 12, zstd up to 22"),
-                Value(ValueKind::kNumber, "", "align", "<bytes>",
-                      "contents begin at multiples of this: 8 to 4096 [as they do]")},
-               TailRows(),
-               {kMetadata, kReproducible, kPackForce, kPlan, kJobs, kThreads, kPackMemory,
-                kJson, kNoSummary, kProgress}});
-}
-
-Verb CopyVerb(std::string_view name, std::string_view usage, std::string_view outline,
-              std::string_view description, std::string_view details, Options first,
-              std::vector<std::string_view> examples, ExitStatus (*run)(Context&)) {
-  std::string all(details);
-  if (!all.empty()) all += '\n';
-  all += kCopyDetails;
-  all += '\n';
-  all += kSetDetails;
-  return {.name = name,
-          .usage = usage,
-          .outline = outline,
-          .description = description,
-          .details = std::move(all),
-          .options = Join({std::move(first), CopyRows()}),
-          .examples = std::move(examples),
-          .least_arguments = 1,
-          .most_arguments = kAny,
-          .run = run};
-}
-
-Verb Create() {
-  return {
-      .name = "pack create",
-      .usage = "--input <folder> --output <shard> [options]",
-      .outline = "pack the files of a folder into shards",
-      .description = "Pack the files of a folder into shards: each sample is a record.",
-      .details =
-          "Which files make a sample, --group-by says. dir: the files directly in a "
-          "directory; the key is its path. stem: files of a directory that are equal up "
-          "to the first dot of their names; that is the key. manifest: as the lines of a "
-          "file say, each {\"key\": ..., \"files\": [{\"path\": ...}]}; `manifest.jsonl` "
-          "in the folder, or the file that --input names. auto: stem if the folder holds "
-          "files alone, dir if every directory holds either files or directories. "
-          "Samples are in the order of their keys.\n"
-          "Contents whose type says that they are compressed (JPEG, MP4, zip and the "
-          "like) are stored as they are, as is what does not get smaller.\n"
-          "With --shard-size or --shard-records, shards are numbered from the digits "
-          "that "
-          "end the name of --output: `train-000000.shardpack`, `train-000001.shardpack` "
-          "and so on. The number of threads does not show in the files.\n"
-          "The shards appear when all are complete; if the work fails, none of them "
-          "does. Until then they are in `<first shard>.dolium-new`. Cut short, the same "
-          "command goes on behind the last shard that is complete, if the source has "
-          "not changed. Of the shard that was being written, `dolium pack repair` makes "
-          "one with the samples it had.",
-      .options = Join({
-          {Value(ValueKind::kFile, "i", "input", "<folder>",
-                 "the folder, or a manifest: a file that lists samples"),
-           kOutput,
-           Choice("group-by", "<what>", "auto, dir, stem or manifest [auto]",
-                  "auto dir stem manifest"),
-           Value(ValueKind::kFile, "", "manifest", "<file>",
-                 "a manifest for the files of the folder"),
-           Flag("", "keep-times", "keep times of modification and permissions"),
-           Flag("", "skip-links", "leave out links that lead out of the folder")},
-          WriteRows(),
-      }),
-      .examples = {"shardpack create --input input_data_directory --output "
-                   "dataset-train-000000.shardpack --record-size-limit 1GB --compression "
-                   "lz4 --metadata creator=\"MyName\" training=\"true\"",
-                   "shardpack create -i images -o train-000000.shardpack --shard-size "
-                   "256MiB --group-by stem",
-                   "shardpack create -i manifest.jsonl -o train.shardpack --compression "
-                   "zstd --dict 64KiB"},
-      .least_arguments = 0,
-      .most_arguments = 0,
-      .run = RunPackCreate,
-  };
-}
 
 Verb Info() {
   return {
@@ -220,21 +17,39 @@ Verb Info() {
       .outline = "what a shard or a set is: records, sizes, columns",
       .description = "Show what a set is: records, entries, sizes, columns, metadata.",
       .details =
-          std::string("Reads the ends of shards only, unless --scan is given. Where "
-                      "shards differ in something, it reads `different`; --json "
-                      "shows each.\n") +
+          std::string("Reads the ends of shards only; `dolium pack stats` reads the "
+                      "headers of all records. Where shards differ in something, it "
+                      "reads `different`; --json shows each.\n") +
           std::string(kSetDetails),
-      .options =
-          {Flag("l", "long", "a table of the shards too"),
-           Flag("", "scan",
-                "read the headers of all records: counts, sizes and codecs by file"),
-           kJobs, kThreads, kJson, kProgress},
+      // --scan is the older name of `pack stats`.
+      .options = {Flag("l", "long", "a table of the shards too"), Flag("", "scan", ""),
+                  kJobs, kJson, kProgress},
       .examples = {"shardpack info train-000000.shardpack",
-                   "shardpack info --scan 'train-{000000..000099}.shardpack'",
+                   "shardpack info --long 'train-{000000..000099}.shardpack'",
                    "shardpack info --json data | jq .records"},
       .least_arguments = 1,
       .most_arguments = kAny,
       .run = RunPackInfo,
+  };
+}
+
+Verb PackStatsVerb() {
+  return {
+      .name = "pack stats",
+      .usage = "[options] <set>...",
+      .outline = "counts and sizes, by file",
+      .description =
+          "Count records, entries and sizes, and for each file of samples its sizes and "
+          "codecs.",
+      .details =
+          std::string("Reads the headers of all records.\n") + std::string(kSetDetails),
+      .options = {Flag("l", "long", "a table of the shards too"), kJobs, kJson,
+                  kProgress},
+      .examples = {"shardpack stats 'train-{000000..000099}.shardpack'",
+                   "shardpack stats --json data | jq .columns"},
+      .least_arguments = 1,
+      .most_arguments = kAny,
+      .run = RunPackStats,
   };
 }
 
@@ -243,7 +58,7 @@ Verb Ls() {
       .name = "pack ls",
       .usage = "[options] <set>...",
       .outline = "list samples",
-      .description = "List samples: number, key, size, and the names of their files.",
+      .description = "List the keys of samples, one per line.",
       .details =
           std::string(
               "Samples that cannot be read are reported on standard error, and the "
@@ -252,8 +67,13 @@ Verb Ls() {
               "`offset`, `size` and `files`, each with `name`, `content_type`, `size`, "
               "`stored_size` and `compression`.\n") +
           std::string(kSetDetails),
-      .options = {Flag("l", "long", "a table with a row for each file"),
-                  Flag("", "keys-only", "just the keys, one per line"), kPrefix,
+      .options = {Flag("l", "long",
+                       "a table, a row for each file: key, file, size, stored size, "
+                       "object, offset, number, content type, compression"),
+                  Flag("", "keys-only",
+                       "read no records, where shards have lists of keys; with --json, "
+                       "just number and key"),
+                  kPrefix,
                   Value(ValueKind::kText, "", "range", "<begin:end>",
                         "samples of these numbers, as in 0:1000 or 500:"),
                   kJson},
@@ -305,14 +125,14 @@ Verb Extract() {
                              "create` makes the same samples of the folder again, with "
                              "their types and metadata.\n") +
                  std::string(kSetDetails),
-      .options = Join({{Value(ValueKind::kFile, "o", "output", "<folder>",
-                              "the folder to write to [.]"),
-                        Flag("", "dir", "files are <key>/<name>; the default"),
-                        Flag("", "stem", "files are <key>.<name>"),
-                        Flag("", "manifest", "write manifest.jsonl too")},
-                       SelectRows(),
-                       {Flag("", "force", "replace files that are there"), kJobs,
-                        kThreads, kPackMemory, kJson, kNoSummary, kProgress}}),
+      .options = JoinOptions({{Value(ValueKind::kFile, "o", "output", "<folder>",
+                                     "the folder to write to [.]"),
+                               Flag("", "dir", "files are <key>/<name>; the default"),
+                               Flag("", "stem", "files are <key>.<name>"),
+                               Flag("", "manifest", "write manifest.jsonl too")},
+                              PackSelectRows(),
+                              {Flag("", "force", "replace files that are there"), kJobs,
+                               kPackMemory, kJson, kNoSummary, kProgress}}),
       .examples = {"shardpack extract train-000000.shardpack -o train",
                    "shardpack extract --stem --prefix images17/ data -o images"},
       .least_arguments = 1,
@@ -337,10 +157,9 @@ Verb Verify() {
               "`object`, `key`, `offset`, `length` and `message`; the last line of each "
               "shard has `type` \"summary\".\n") +
           std::string(kSetDetails),
-      .options = {Flag("", "quick", "check headers and index; read no contents"),
-                  Flag("", "strict", "warnings count as errors"),
-                  Flag("q", "quiet", "leave out warnings"), kJobs, kThreads, kJson,
-                  kNoSummary, kProgress},
+      .options = {kQuick, kDeep, Flag("", "strict", "warnings count as errors"),
+                  Flag("q", "quiet", "leave out warnings"), kJobs, kJson, kNoSummary,
+                  kProgress},
       .examples = {"shardpack verify train-000000.shardpack",
                    "curl -s https://host/train-000000.shardpack | shardpack verify -"},
       .least_arguments = 1,
@@ -391,8 +210,8 @@ Verb Catalog() {
       .options = {Value(ValueKind::kFile, "o", "output", "<file>",
                         "the file [catalog.json beside the first shard; -: standard "
                         "output]"),
-                  Flag("", "force", "replace a catalog that is there"), kJobs, kThreads,
-                  kJson, kNoSummary},
+                  Flag("", "force", "replace a catalog that is there"), kJobs, kJson,
+                  kNoSummary},
       .examples =
           {"shardpack catalog data",
            "shardpack catalog 'train-{000000..000099}.shardpack' -o catalog.json"},
@@ -418,53 +237,11 @@ Verb Diff() {
               "shards and compression do not matter.\n") +
           std::string(kSetDetails),
       .options = {Flag("q", "quiet", "just the closing line and the exit status"), kJobs,
-                  kThreads, kJson, kNoSummary, kProgress},
+                  kJson, kNoSummary, kProgress},
       .examples = {"shardpack diff old.shardpack new.shardpack"},
       .least_arguments = 2,
       .most_arguments = 2,
       .run = RunPackDiff,
-  };
-}
-
-Verb Import() {
-  return {
-      .name = "pack import",
-      .usage = "--from <kind> [options] <source> <shard>",
-      .outline = "pack samples of other formats",
-      .description = "Pack samples of other formats into shards.",
-      .details =
-          "Kinds: folder, as `dolium pack create` takes it; webdataset, tar archives; "
-          "mds, "
-          "a folder of mosaicml-streaming shards; tfrecord; lmdb; jsonl. Those of "
-          "several files take a file, a folder, brace notation, a pattern or a list. "
-          "Each value of an lmdb is a sample; with --group-by dir, those of keys that "
-          "are "
-          "equal up to their last slash are one, as `dolium pack export` writes them. "
-          "parquet is handled by the Python module.\n"
-          "The shards appear when all are complete. Cut short, the same command goes on "
-          "behind the last of them, as that of `dolium pack create` does.",
-      .options = Join(
-          {{Value(ValueKind::kText, "", "from", "<kind>",
-                  "folder, webdataset, mds, tfrecord, lmdb or jsonl"),
-            Choice("group-by", "<what>",
-                   "folder: auto, dir, stem or manifest [auto]; lmdb: dir",
-                   "auto dir stem manifest"),
-            Flag("", "keep-times", "folder, webdataset: keep times and permissions"),
-            Flag("", "keep-case", "webdataset: leave names as they are"),
-            Choice("records", "<how>",
-                   "tfrecord: raw, example or auto [auto: by the first]",
-                   "auto raw example"),
-            Value(ValueKind::kText, "", "database", "<name>", "lmdb: a named database"),
-            Value(ValueKind::kText, "", "key-prefix", "<text>",
-                  "before the numbers of samples without a key")},
-           WriteRows()}),
-      .examples = {"shardpack import --from webdataset 'train-{0000..0099}.tar' "
-                   "train-000000.shardpack --shard-size 1GB",
-                   "shardpack import --from jsonl captions.jsonl captions.shardpack "
-                   "--compression zstd --dict 64KiB"},
-      .least_arguments = 2,
-      .most_arguments = 2,
-      .run = RunPackImport,
   };
 }
 
@@ -484,7 +261,8 @@ Verb Export() {
                       "complete. Cut short, the same command goes on behind the last of "
                       "them; until then they are in `<first file>.dolium-new`.\n") +
           std::string(kSetDetails),
-      .options = Join({{Value(ValueKind::kText, "", "to", "<kind>",
+      .options =
+          JoinOptions({{Value(ValueKind::kText, "", "to", "<kind>",
                               "folder, webdataset, mds, tfrecord, lmdb or jsonl"),
                         Value(ValueKind::kSize, "", "shard-size", "<size>",
                               "begin a new file before one is larger"),
@@ -496,9 +274,9 @@ Verb Export() {
                         Value(ValueKind::kText, "", "replace-dots", "<text>",
                               "webdataset: for dots in keys, which end a key there"),
                         Flag("", "no-keys", "tfrecord, mds: leave out keys")},
-                       SelectRows(),
+                       PackSelectRows(),
                        {Flag("", "force", "replace files that are there"), kPackPlan,
-                        kJobs, kThreads, kPackMemory, kJson, kNoSummary, kProgress}}),
+                        kJobs, kPackMemory, kJson, kNoSummary, kProgress}}),
       .examples = {"shardpack export --to webdataset --shard-size 1GB data train.tar",
                    "shardpack export --to jsonl captions.shardpack captions.jsonl"},
       .least_arguments = 2,
@@ -515,12 +293,13 @@ Verb View() {
       .description =
           "Show a page of samples: keys, metadata, files, beginnings of texts.",
       .details = std::string(kSetDetails),
-      .options = Join({{Value(ValueKind::kNumber, "", "begin", "<n>",
+      .options =
+          JoinOptions({{Value(ValueKind::kNumber, "", "begin", "<n>",
                               "the first, of those chosen [0]"),
                         Value(ValueKind::kNumber, "n", "count", "<n>", "how many [20]"),
                         Value(ValueKind::kSize, "", "preview", "<size>",
                               "most to show of a text; 0: none [200]")},
-                       SelectRows(),
+                       PackSelectRows(),
                        {kJson, kNoSummary}}),
       .examples = {"shardpack view train-000000.shardpack",
                    "shardpack view --begin 1000 --count 5 --json data"},
@@ -533,69 +312,13 @@ Verb View() {
 }  // namespace
 
 std::vector<Verb> PackVerbs() {
-  return {
-      Create(),
-      Info(),
-      Ls(),
-      Cat(),
-      Extract(),
-      View(),
-      Verify(),
-      Repair(),
-      CopyVerb("pack split", "[options] <set>... -o <shard>", "cut a shard into several",
-               "Write the samples of a set as several shards.", "", {},
-               {"shardpack split large.shardpack --shards 8 -o train-000000.shardpack"},
-               RunPackSplit),
-      CopyVerb("pack merge", "[options] <set>... -o <shard>", "join sets into one",
-               "Write the samples of sets, one after another, as one shard or set.", "",
-               {},
-               {"shardpack merge a.shardpack b.shardpack -o both.shardpack",
-                "shardpack merge old new --shard-size 1GB -o all-000000.shardpack"},
-               RunPackMerge),
-      CopyVerb(
-          "pack reshard", "[options] <set>... -o <shard>", "other sizes of shards",
-          "Write the samples of a set as shards of another size.", "", {},
-          {"shardpack reshard data --shard-size 256MiB -o new/train-000000.shardpack",
-           "shardpack reshard data --shards 64 --compression zstd -o z-000000.shardpack"},
-          RunPackReshard),
-      CopyVerb("pack subset", "[options] <set>... -o <shard>", "some samples of a set",
-               "Write some samples of a set, in its order.",
-               "Options that choose samples are all to be true. Samples of --sample are "
-               "the same for the same --seed.",
-               SelectRows(),
-               {"shardpack subset data --keys-from keys.txt -o some.shardpack",
-                "shardpack subset data --sample 5% --seed 7 -o five.shardpack"},
-               RunPackSubset),
-      CopyVerb("pack sort", "[options] <set>... -o <shard>",
-               "samples in the order of keys",
-               "Write the samples of a set in the order of the bytes of their keys.",
-               "Keys are held in memory, records are not.", {},
-               {"shardpack sort data --shard-size 1GB -o sorted-000000.shardpack"},
-               RunPackSort),
-      CopyVerb("pack shuffle", "[options] <set>... -o <shard>",
-               "samples in a random order",
-               "Write the samples of a set in a random order.",
-               "The order is the same for the same --seed.", {kSeed},
-               {"shardpack shuffle data --seed 7 --shard-size 1GB -o "
-                "shuffled-000000.shardpack"},
-               RunPackShuffle),
-      CopyVerb(
-          "pack compact", "[options] <set>... --overlay <set>... -o <shard>",
-          "a set and what is laid over it, as one",
-          "Write a set with the changes of others that are laid over it.",
-          "Files of the same name are replaced, other files and keys added (new keys "
-          "at the end), and what a tombstone names is removed. Later overlays win. "
-          "Samples that no overlay touches are copied as they are.",
-          {{"", "overlay", ValueKind::kFiles, "<set>...",
-            "sets to lay over it, in order; all words up to the next option", ""}},
-          {"shardpack compact base.shardpack --overlay labels.shardpack fixes.shardpack "
-           "-o new.shardpack"},
-          RunPackCompact),
-      Catalog(),
-      Diff(),
-      Import(),
-      Export(),
-  };
+  std::vector<Verb> verbs = {PackCreateVerb(), Info(), PackStatsVerb(), Ls(),    Cat(),
+                             Extract(),        View(), Verify(),        Repair()};
+  for (const Verb& verb : PackCopyVerbs()) verbs.push_back(verb);
+  for (const Verb& verb : {Catalog(), Diff(), PackImportVerb(), Export()}) {
+    verbs.push_back(verb);
+  }
+  return verbs;
 }
 
 }  // namespace dolium::cli

@@ -119,7 +119,7 @@ Result<volume::IngestRequest> MakeIngest(const Context& context) {
   request.target = arguments[1];
   request.source.dataset = arguments.Get("dataset");
   request.source.axes = arguments.Get("axes");
-  if (const auto type = arguments.Get("data-type")) {
+  if (const auto type = arguments.Get("to-dtype")) {
     request.source.type = volume::ParseDataType(*type);
   }
   DOLIUM_TRY(request.source.raw, RawOptions(arguments));

@@ -1,28 +1,35 @@
 #include "cli/volume/export_arguments.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
-#include "cli/verb_options.h"
 #include "cli/volume/volume_arguments.h"
 #include "dolium/domain/volume/volume.h"
 
 namespace dolium::cli {
 
 Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context) {
+  DOLIUM_TRY(auto spec, context.ReadSpec("spec"));
+  return ExportOptionsOf(context, std::move(spec));
+}
+
+Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context,
+                                                std::optional<std::string> spec) {
   const Arguments& arguments = context.arguments;
   volume::DvidReadOptions options;
   if (arguments.Has("labels") && arguments.Has("supervoxels")) {
     return InvalidArgument("--labels and --supervoxels exclude each other");
   }
   if (arguments.Has("supervoxels")) options.labels = dvid::LabelKind::kSupervoxels;
-  DOLIUM_TRY(options.spec, context.ReadSpec("spec"));
+  options.spec = std::move(spec);
   if (arguments.Has("resolution")) {
     DOLIUM_TRY(options.resolution, ResolutionOption(arguments));
   }
   if (const auto word = arguments.Get("coordinates")) {
     options.coordinates = *dvid::ParseCoordinates(*word);
   }
-  options.salvage = arguments.Has("salvage");
+  options.salvage = arguments.Has("skip-damaged");
   return options;
 }
 
@@ -55,19 +62,6 @@ Result<void> RefuseOptions(const Arguments& arguments,
     return InvalidArgument(fmt::format("--{} means nothing {}", option, where));
   }
   return {};
-}
-
-std::vector<Option> ExportRows() {
-  return {
-      Flag("", "labels", "of a DVID export: agglomerated labels [the default]"),
-      Flag("", "supervoxels", "of a DVID export: supervoxels, not labels"),
-      Value(ValueKind::kFile, "", "spec", "<file>",
-            "what the export was made with [its spec.json, if there is one]"),
-      Value(ValueKind::kText, "", "resolution", "<x,y,z>",
-            "nanometres of a voxel, where no spec says [1,1,1]"),
-      kCoordinates,
-      kSalvage,
-  };
 }
 
 }  // namespace dolium::cli

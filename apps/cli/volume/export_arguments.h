@@ -1,19 +1,23 @@
 // What the options for DVID exports say, in the words of the library.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
-#include <vector>
 
 #include "cli/context.h"
-#include "cli/verbs.h"
 #include "dolium/base/result.h"
 #include "dolium/domain/volume/dvid/dvid_export.h"
 
 namespace dolium::cli {
 
-// --supervoxels, --spec, --resolution, --coordinates, --salvage: those that the verb has.
+// --supervoxels, --spec, --resolution, --coordinates, --skip-damaged: those that the
+// verb has.
 Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context);
+// The same, where the spec was already read.
+Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context,
+                                                std::optional<std::string> spec);
 
 // Looks through a source before anything is made of it, and reports what there is to warn
 // of and what is damaged, in which case there is nothing to be made. Of a volume that is
@@ -25,8 +29,5 @@ Result<volume::ExportReport> CheckSource(const Context& context,
 Result<void> RefuseOptions(const Arguments& arguments,
                            std::span<const std::string_view> options,
                            std::string_view where);
-
-// The rows of all of them.
-std::vector<Option> ExportRows();
 
 }  // namespace dolium::cli

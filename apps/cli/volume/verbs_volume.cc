@@ -31,14 +31,6 @@ constexpr std::string_view kPlanDetails =
     "done in any order, when all of the stages before it are done. After the last one, "
     "the same command without --plan completes the volume.";
 
-std::vector<Option> JoinOptions(const std::vector<std::vector<Option>>& lists) {
-  std::vector<Option> all;
-  for (const std::vector<Option>& list : lists) {
-    all.insert(all.end(), list.begin(), list.end());
-  }
-  return all;
-}
-
 // How chunks are encoded and kept.
 std::vector<Option> StorageRows(std::string_view chunk_size, std::string_view encoding) {
   return {
@@ -52,8 +44,9 @@ std::vector<Option> StorageRows(std::string_view chunk_size, std::string_view en
             "blocks of compressed_segmentation [8,8,8]"),
       Value(ValueKind::kSize, "", "shard-size", "<size>",
             "most voxels in a shard, before they are encoded [1GiB]"),
-      Value(ValueKind::kFile, "", "sharding", "<file>",
-            "the spec of the shards, instead of one by size"),
+      Aliased(Value(ValueKind::kFile, "", "to-spec", "<file>",
+                    "the spec of the shards, instead of one by size"),
+              "sharding"),
       Flag("", "unsharded", "one file for each chunk"),
       Flag("", "gzip", "the same, compressed and named .gz"),
   };
@@ -104,8 +97,9 @@ Verb Ingest() {
                  "size of a voxel in nanometres [1,1,1]"),
            Value(ValueKind::kText, "", "offset", "<x,y,z>",
                  "coordinates of the first voxel [0,0,0]"),
-           Choice("data-type", "<name>", "convert to this type [that of the source]",
-                  "uint8 int8 uint16 int16 uint32 int32 uint64 float32"),
+           Aliased(Choice("to-dtype", "<name>", "convert to this type [the source's]",
+                          "uint8 int8 uint16 int16 uint32 int32 uint64 float32"),
+                   "data-type"),
            Value(ValueKind::kText, "", "axes", "<letters>",
                  "dimensions as the source lists them: zyx, czyx, ... [xyzc]"),
            Value(ValueKind::kText, "", "dataset", "<path>",
@@ -189,7 +183,8 @@ Verb Transcode() {
           "command "
           "resumes it.\n"
           "Of a DVID export, damage and blocks outside of the volume are reported before "
-          "anything is written; with --salvage, damaged blocks are left out, and the "
+          "anything is written; with --skip-damaged, damaged blocks are left out, and "
+          "the "
           "exit "
           "status is 1.\n{}",
           kPlanDetails),
@@ -197,7 +192,7 @@ Verb Transcode() {
           {Value(ValueKind::kText, "s", "scale", "<n,...>", "just these scales [all]")},
           CopiedStorageRows(),
           {Flag("", "sharded", "in shards, also if the source is not"), kSupervoxels,
-           kSpec, kVoxelSize, kCoordinates, kSalvage, kVolumeForce, kPlan, kJobs,
+           kSpec, kVoxelSize, kCoordinates, kSkipDamaged, kVolumeForce, kPlan, kJobs,
            kVolumeMemory, kJson, kNoSummary, kProgress},
       }),
       .examples =
@@ -235,7 +230,7 @@ Verb CutoutVerb() {
                   Flag("", "c-order", "raw: the last dimension is the fastest"),
                   Flag("", "strict", "missing chunks are an error"),
                   Flag("", "deflate", "TIFF: compress the pages"), kSupervoxels, kSpec,
-                  kVoxelSize, kCoordinates, kSalvage,
+                  kVoxelSize, kCoordinates, kSkipDamaged,
                   Flag("", "force", "replace the output file"), kJobs,
                   Value(ValueKind::kSize, "", "memory", "<size>",
                         "most to hold of voxels at once [1GiB]"),
@@ -262,12 +257,50 @@ Verb InfoVerb() {
           "shard bits, and data encoding. What is likely a mistake, or what other "
           "programs "
           "trip over, follows as a warning.",
-      .options = {kSpec, kVoxelSize, kCoordinates, kSalvage, kJson},
+      .options = {kSpec, kVoxelSize, kCoordinates, kSkipDamaged, kJson},
       .examples = {"dolium volume info https://host/seg",
                    "dolium volume info --json seg | jq '.scales[].key'"},
       .least_arguments = 1,
       .most_arguments = 1,
       .run = RunVolumeInfo,
+  };
+}
+
+Verb VolumeStatsVerb() {
+  return {
+      .name = "volume stats",
+      .usage = "[options] <volume>",
+      .outline = "counts and sizes of all chunks",
+      .description = "Count chunks and sizes, of all scales, from the indexes alone.",
+      .details = "The same as `dolium stats` of the volume.",
+      .options = {kCoordinates, kSkipDamaged, kJobs, kJson, kProgress},
+      .examples = {"dolium volume stats seg"},
+      .least_arguments = 1,
+      .most_arguments = 1,
+      .run = RunStats,
+  };
+}
+
+Verb VolumeVerifyVerb() {
+  return {
+      .name = "volume verify",
+      .usage = "[options] <volume>...",
+      .outline = "read everything and check it",
+      .description = "Read every chunk and check it, down to its voxels.",
+      .details = "The same as `dolium verify` of the volume.",
+      .options = {kQuick, kDeep,
+                  Value(ValueKind::kText, "", "sample", "<n | p%>",
+                        "read a random part of the chunks"),
+                  Value(ValueKind::kNumber, "", "seed", "<n>",
+                        "choose the same part again [at random]"),
+                  Flag("", "strict", "warnings count as errors, missing chunks too"),
+                  Flag("q", "quiet", "leave out warnings"), kCoordinates, kSkipDamaged,
+                  kJobs, kJson, kNoSummary, kProgress},
+      .examples = {"dolium volume verify seg",
+                   "dolium volume verify --quick --strict em"},
+      .least_arguments = 1,
+      .most_arguments = kAny,
+      .run = RunVerify,
   };
 }
 
@@ -288,7 +321,7 @@ Verb PreviewVerb() {
                         "through this voxel of scale 0 [the middle]"),
                   Value(ValueKind::kNumber, "", "size", "<pixels>",
                         "longest side of the picture [1024]"),
-                  kSupervoxels, kSpec, kVoxelSize, kCoordinates, kSalvage,
+                  kSupervoxels, kSpec, kVoxelSize, kCoordinates, kSkipDamaged,
                   Flag("", "force", "replace the output file"), kJobs,
                   Value(ValueKind::kSize, "", "memory", "<size>",
                         "most to hold of slices [1GiB]"),
@@ -304,8 +337,8 @@ Verb PreviewVerb() {
 }  // namespace
 
 std::vector<Verb> VolumeVerbs() {
-  return {Ingest(),     DownsampleVerb(), Transcode(),
-          CutoutVerb(), InfoVerb(),       PreviewVerb()};
+  return {Ingest(),   DownsampleVerb(),  Transcode(),        CutoutVerb(),
+          InfoVerb(), VolumeStatsVerb(), VolumeVerifyVerb(), PreviewVerb()};
 }
 
 }  // namespace dolium::cli

@@ -144,16 +144,16 @@ Result<volume::StorageRequest> StorageOptions(const Context& context) {
   DOLIUM_TRY(storage.encoding, EncodingOptions(arguments));
   storage.shard_bytes = arguments.Number("shard-size", storage.shard_bytes);
   storage.gzip_files = arguments.Has("gzip");
-  DOLIUM_TRY(const auto sharding, context.ReadSpec("sharding"));
+  DOLIUM_TRY(const auto sharding, context.ReadSpec("to-spec"));
   if (sharding) {
     DOLIUM_TRY(storage.sharding, neuroglancer::ParseShardingText(*sharding).Within(
-                                     *arguments.Get("sharding")));
+                                     *arguments.Get("to-spec")));
   }
   return storage;
 }
 
 Result<std::optional<bool>> ShardedOption(const Arguments& arguments) {
-  for (const std::string_view option : {"sharded", "shard-size", "sharding"}) {
+  for (const std::string_view option : {"sharded", "shard-size", "to-spec"}) {
     if (!arguments.Has(option)) continue;
     for (const std::string_view other : {"unsharded", "gzip"}) {
       if (!arguments.Has(other)) continue;

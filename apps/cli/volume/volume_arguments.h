@@ -26,7 +26,7 @@ Result<volume::Resolution> ResolutionOption(const Arguments& arguments);
 // --shape: two to four whole numbers.
 Result<std::vector<int64_t>> ShapeOption(const Arguments& arguments);
 
-// --chunk-size, --encoding with what belongs to it, --shard-size, --sharding, --gzip.
+// --chunk-size, --encoding with what belongs to it, --shard-size, --to-spec, --gzip.
 // Leaves `sharded` as it is.
 Result<volume::StorageRequest> StorageOptions(const Context& context);
 

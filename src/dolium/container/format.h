@@ -17,8 +17,8 @@
 namespace dolium {
 
 struct OpenOptions {
-  std::optional<std::string> spec;  // text of a file that describes the set (--sharding)
-  bool allow_unfinished = false;    // read a set whose writing has not ended
+  std::optional<std::string> spec;             // text of a file that describes the set
+  bool allow_unfinished = false;               // read a set whose writing has not ended
   uint64_t cache_bytes = uint64_t{256} << 20;  // index blocks kept in memory
   // "xorbs", "coordinates", "salvage": the format's own. One that does not know them
   // passes them over.
@@ -36,6 +36,16 @@ struct CreateOptions {
   const Container* like = nullptr;  // a set to take after, where `spec` is silent
 };
 
+// What can be chosen of a new set: one of CreateOptions::parameters, as faces offer it.
+struct Parameter {
+  enum class Kind : uint8_t { kNumber, kSize, kChoice };
+  std::string_view name;  // "shard-size"
+  Kind kind;
+  std::string_view value;         // as help shows it: "<size>"
+  std::string_view help;          // defaults in []
+  std::string_view choices = {};  // kChoice: separated by spaces
+};
+
 struct Format {
   std::string_view name;
   std::string_view summary;
@@ -49,11 +59,13 @@ struct Format {
   // A target from Target::Describe().
   Result<std::unique_ptr<Target>> (*reopen)(const Location& location,
                                             std::string_view description);
-  // Whether an object of this base name can be part of a set: what --force may replace.
+  // Whether an object of this base name can be part of a set: what a new set may replace.
   bool (*owns_object)(std::string_view name);
   // Whether OpenOptions::spec means something to it. If one is given, it must be this
   // format.
   bool takes_spec = false;
+  // All that CreateOptions::parameters may hold.
+  std::span<const Parameter> parameters = {};
 };
 
 using Formats = std::span<const Format>;

@@ -115,14 +115,14 @@ class ConvertDraft final : public JobDraft {
   }
 
  private:
-  Result<std::unique_ptr<Target>> CreateTarget(const Location& place) const {
+  Result<std::unique_ptr<Target>> CreateTarget(const Location& location) const {
     CreateOptions create;
     create.spec = request_.target_spec;
     create.parameters = request_.parameters;
     create.like = copy_.entries.get();
     // A spec leaves nothing to choose, and so nothing to count for.
     if (!create.spec) DOLIUM_TRY_VOID(CountEntries(create));
-    return copy_.format->create(place, create);
+    return copy_.format->create(location, create);
   }
 
   Result<void> CountEntries(CreateOptions& create) const {

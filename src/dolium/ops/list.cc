@@ -28,9 +28,10 @@ Result<EntryData> Cat(const Container& container, std::string_view key, bool raw
   return *std::move(data);
 }
 
-Result<uint64_t> CatInPieces(const Container& container, std::string_view key,
-                             const std::function<Result<void>(const Bytes& piece)>& take,
-                             const ReadLimits& limits) {
+Result<uint64_t> CatStreamed(
+    const Container& container, std::string_view key,
+    const std::function<Result<void>(const Bytes& segment)>& take,
+    const ReadLimits& limits) {
   uint64_t size = 0;
   bool is_taken = false;
   Result<void> ended;  // by an error behind which there is no beginning again
@@ -38,10 +39,10 @@ Result<uint64_t> CatInPieces(const Container& container, std::string_view key,
              WithEntry(container, key, [&](const Entry& entry) -> Result<void> {
                auto read = ReadInSegments(
                    container.store(), entry,
-                   [&](const Bytes& piece) {
+                   [&](const Bytes& segment) {
                      is_taken = true;
-                     size += piece.size();
-                     return take(piece);
+                     size += segment.size();
+                     return take(segment);
                    },
                    limits);
                if (read || !is_taken) return read;

@@ -44,7 +44,7 @@ TEST(ReadKey, DoesNotAskLongForWhatIsLost) {
   const auto read = ReadKey(container, "one-0", /*raw=*/false);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::kNotFound);
-  // What is known of it is still told.
+  // What is known of it is still reported.
   EXPECT_TRUE(Must(FindCurrent(container, "one-0")).has_value());
 }
 

@@ -27,7 +27,7 @@ constexpr size_t kBatchEntries = 256;
 constexpr uint64_t kBatchBytes = uint64_t{8} << 20;
 constexpr size_t kQueuedBatchesPerThread = 2;
 
-// Entries of many extents and more than this are read piece by piece.
+// Entries of many extents and more than this are read segment by segment.
 constexpr uint64_t kLargeEntry = uint64_t{64} << 20;
 
 using Batch = std::vector<Entry>;
@@ -118,21 +118,21 @@ class Verifier {
   }
 
   void CheckOne(const std::string& object) {
-    // A scan meets some of the damage that the check has told already.
-    std::unordered_set<uint64_t> told;
+    // A scan meets some of the damage that the check has reported already.
+    std::unordered_set<uint64_t> reported;
     const auto checked = container_.CheckObject(object, [&](const Finding& finding) {
-      told.insert(FindingHash(finding));
+      reported.insert(FindingHash(finding));
       Report(finding);
     });
     if (!checked) ReportObject(object, checked.error());
-    const auto scanned = ScanOne(object, told);
+    const auto scanned = ScanOne(object, reported);
     if (!scanned && (checked || checked.error().message != scanned.error().message)) {
       ReportObject(object, scanned.error());
     }
   }
 
   Result<void> ScanOne(const std::string& object,
-                       const std::unordered_set<uint64_t>& told) {
+                       const std::unordered_set<uint64_t>& reported) {
     Batch batch;
     uint64_t bytes = 0;
     uint64_t passed_by = 0;  // entries that are not read, since the last hand-over
@@ -164,7 +164,7 @@ class Verifier {
       return !options_.stop.stop_requested();
     };
     visitor.damage = [&](const Finding& finding) {
-      if (!told.contains(FindingHash(finding))) Report(finding);
+      if (!reported.contains(FindingHash(finding))) Report(finding);
       return !options_.stop.stop_requested();
     };
     auto scanned = container_.ScanObject(object, visitor);
@@ -233,8 +233,8 @@ class Verifier {
     uint64_t bytes_decoded = 0;
     const auto read = ReadInSegments(
         container_.store(), entry,
-        [&](const Bytes& piece) -> Result<void> {
-          bytes_decoded += piece.size();
+        [&](const Bytes& segment) -> Result<void> {
+          bytes_decoded += segment.size();
           if (options_.stop.stop_requested()) return Cancelled();
           return {};
         },

@@ -40,7 +40,7 @@ struct VerifyReport {
   uint64_t bytes_read = 0;    // stored
   uint64_t bytes_decoded = 0;
   uint64_t errors = 0;
-  uint64_t unreadable = 0;  // errors that tell of the way to the data, not of the data
+  uint64_t unreadable = 0;  // errors of the way to the data, not of the data
   uint64_t warnings = 0;
 };
 

@@ -212,7 +212,7 @@ TEST(Verify, QuickReadsNoPayload) {
 TEST(Verify, ReadsASampleChosenBySeed) {
   FakeContainer container;
   container.AddObject("one", 2000);
-  // All are damaged, so that the findings tell which were read.
+  // All are damaged, so that the findings show which were read.
   for (size_t i = 0; i < 2000; ++i)
     container.entry("one", i).extents[0].range.length -= 1;
   const auto sampled = [&](uint64_t seed) {

@@ -20,7 +20,7 @@ struct WriteRequest {
 };
 
 // A set being written. It carries the marker (unfinished.h) from Begin to Finish; after a
-// crash, a rerun begins it anew. One thread at a time.
+// crash, a rerun begins it again. One thread at a time.
 class SetWriter {
  public:
   // kExists if the target is a finished set and not `force`.

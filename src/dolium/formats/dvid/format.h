@@ -16,6 +16,16 @@ Result<std::unique_ptr<Target>> Reopen(const Location& location,
                                        std::string_view description);
 bool OwnsObject(std::string_view name);
 
+// Of those who write exports from volumes.
+inline constexpr Parameter kParameters[] = {
+    {"layout", Parameter::Kind::kChoice, "<name>",
+     "stream, as DVID has it, or seed [stream]", "stream seed"},
+    {"csv", Parameter::Kind::kChoice, "<form>",
+     "the index as documented, or as DVID writes it [documented]", "documented dvid"},
+    {"shard-side", Parameter::Kind::kNumber, "<n>",
+     "voxels along the side of a shard [2048]"},
+};
+
 inline constexpr Format kFormat{
     .name = "dvid",
     .summary = "DVID's Arrow shards: blocks of labels, with an index beside them",
@@ -24,6 +34,7 @@ inline constexpr Format kFormat{
     .create = Create,
     .reopen = Reopen,
     .owns_object = OwnsObject,
+    .parameters = kParameters,
 };
 
 }  // namespace dolium::dvid

@@ -55,11 +55,8 @@ Result<std::optional<uint64_t>> ParseNumber(const Parameters& parameters,
 }
 
 Result<void> CheckParameterNames(const Parameters& parameters) {
-  static constexpr std::string_view kNames[] = {
-      "shard-size",    "minishard-index-encoding", "data-encoding", "hash",
-      "preshift-bits", "minishard-bits",           "shard-bits"};
   for (const auto& [name, value] : parameters) {
-    if (std::ranges::find(kNames, name) == std::end(kNames)) {
+    if (std::ranges::find(kParameters, name, &Parameter::name) == std::end(kParameters)) {
       return InvalidArgument(
           fmt::format("format neuroglancer has no parameter \"{}\"", name));
     }

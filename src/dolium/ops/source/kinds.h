@@ -21,8 +21,8 @@ struct SourceKind {
   std::string_view format;
 
   // Of kinds without a format: how sure they are that `location` holds one, from 0 to
-  // 100. They are asked before the formats, which cannot be as sure; so they bid for
-  // their own mark alone.
+  // 100. They are asked before the formats, which cannot be as sure; so they
+  // answer for their own mark alone.
   Result<int> (*probe)(const Location& location) = nullptr;
   Result<std::shared_ptr<const Container>> (*entries)(const Source& source) = nullptr;
 
@@ -47,6 +47,9 @@ struct SourceKind {
   Result<void> (*check_replaceable)(const Location& folder) = nullptr;
   Result<EntryVoxels> (*decode_entry)(const Container&, std::string_view key,
                                       std::string_view labels) = nullptr;
+
+  // Of kinds without a format: what can be chosen of a new one.
+  std::span<const Parameter> parameters = {};
 };
 
 std::span<const SourceKind> SourceKinds();

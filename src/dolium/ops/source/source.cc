@@ -219,7 +219,7 @@ Result<std::unique_ptr<Source>> OpenSource(Formats formats, const Location& loca
   DOLIUM_TRY(const SourceKind* const row, FindRowWithoutFormat(location, options));
   if (row != nullptr) {
     auto source = std::make_unique<Source>(*row, formats, location, options, nullptr);
-    // What is not there, or not to be read, is told now and not at the first entry.
+    // What is not there, or not to be read, is reported now and not at the first entry.
     DOLIUM_TRY([[maybe_unused]] const auto* const opened, source->entries());
     return source;
   }

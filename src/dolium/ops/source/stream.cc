@@ -137,11 +137,11 @@ Result<StreamReport> ReadMdbShard(std::unique_ptr<PipeInput> input,
     return {};
   };
   xet::ShardStream stream(std::move(visitor));
-  ByteVector piece(kStreamReadBytes);
+  ByteVector segment(kStreamReadBytes);
   while (true) {
-    DOLIUM_TRY(const size_t got, input->Read(piece));
+    DOLIUM_TRY(const size_t got, input->Read(segment));
     if (got == 0) break;
-    DOLIUM_TRY_VOID(stream.Write(BytesView(piece).first(got)).Within(kStandardInput));
+    DOLIUM_TRY_VOID(stream.Write(BytesView(segment).first(got)).Within(kStandardInput));
   }
   DOLIUM_TRY(const auto footer, stream.Finish().Within(kStandardInput));
   const bool is_keyed = footer && !footer->key.is_zero();

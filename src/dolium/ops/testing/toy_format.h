@@ -5,7 +5,7 @@
 // each entry, `<key> <length>`, in order of key; then an empty line; then the values,
 // joined.
 //
-// A line `?` is damage to the index: it stands for an entry that cannot be told. The
+// A line `?` is damage to the index: it stands for an entry that cannot be named. The
 // number of parts comes from the spec (the text of a number), the parameter "parts", the
 // set to take after, or is 4.
 #pragma once
@@ -33,7 +33,7 @@ inline constexpr Format kFormat{
     .owns_object = OwnsObject,
 };
 
-// What the last Create() was told to expect.
+// What the last Create() was given to expect.
 struct Expected {
   uint64_t entries = 0;
   uint64_t bytes = 0;

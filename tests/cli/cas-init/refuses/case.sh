@@ -1,4 +1,4 @@
 dolium cas init --json store
 status dolium cas init store
-status dolium cas stat --store store/xorbs
+status dolium cas stats --store store/xorbs
 status dolium cas ls

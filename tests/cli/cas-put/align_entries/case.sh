@@ -11,12 +11,12 @@ import json, sys
 for version in map(json.loads, sys.stdin):
     print(version["name"], version["sequence"], version["aligned"], version["new_bytes"] * 2 < version["bytes"])'
 for name in plain aligned; do dolium cas get --no-summary $name -o out.$name && cmp out.$name new.shardpack; done
-dolium cas stat aligned | grep aligned
-dolium cas stat --json aligned@1 aligned@2 | python3 -c '
+dolium cas stats aligned | grep aligned
+dolium cas stats --json aligned@1 aligned@2 | python3 -c '
 import json, sys
 gain = json.load(sys.stdin)
 plain = gain["not_aligned"]
 print(gain["first"], gain["second"], gain["new_chunks"] < gain["chunks"], plain["new_chunks"] <= plain["chunks"])
 print(gain["gain"] == plain["new_bytes"] - gain["new_bytes"], gain["gain"] > 0)'
-dolium cas stat aligned@1 aligned@2 | cut -c 1-14
-dolium cas stat plain@1 plain@2 | cut -c 1-14
+dolium cas stats aligned@1 aligned@2 | cut -c 1-14
+dolium cas stats plain@1 plain@2 | cut -c 1-14

@@ -8,6 +8,7 @@ dolium cas put --no-summary in
 dolium cas verify
 xorb=$(find store/xorbs -name '*.xorb')
 overwrite "$xorb" 12 'XX'
+status dolium cas verify --quick
 status dolium cas verify
 status dolium cas verify --deep
 status dolium cas get in -o out -j 1

@@ -8,4 +8,4 @@ dolium volume info --coordinates block x/s1/0_0_0.arrow | tail -1
 cat e/s1/0_0_0.arrow e/s1/0_0_0.arrow > twice
 mv twice e/s1/0_0_0.arrow
 status dolium volume info e 2> /dev/null
-dolium volume info --salvage e | tail -1
+dolium volume info --skip-damaged e | tail -1

@@ -6,4 +6,4 @@ cat e/s1/0_0_0.arrow e/s1/0_0_0.arrow > twice
 mv twice e/s1/0_0_0.arrow
 status dolium volume transcode e w
 ls -d w
-without_sizes dolium volume transcode --salvage --scale 1 e w
+without_sizes dolium volume transcode --skip-damaged --scale 1 e w

@@ -1,0 +1,138 @@
+// The row of convert. What belongs to a target comes from the rows of the targets.
+#include <string_view>
+#include <vector>
+
+#include "cli/verb_options.h"
+#include "cli/verbs.h"
+#include "dolium/formats/builtin.h"
+#include "dolium/ops/source/kinds.h"
+
+namespace dolium::cli {
+namespace {
+
+constexpr std::string_view kToEntries = "neuroglancer files";
+constexpr std::string_view kToVoxels = "precomputed dvid";
+
+Option OptionOf(const Parameter& parameter, std::string_view target) {
+  const ValueKind kind = [&] {
+    switch (parameter.kind) {
+      case Parameter::Kind::kNumber:
+        return ValueKind::kNumber;
+      case Parameter::Kind::kSize:
+        return ValueKind::kSize;
+      case Parameter::Kind::kChoice:
+        return ValueKind::kChoice;
+    }
+    return ValueKind::kText;
+  }();
+  return {.letter = "",
+          .name = parameter.name,
+          .kind = kind,
+          .value = parameter.value,
+          .help = parameter.help,
+          .choices = parameter.choices,
+          .targets = target};
+}
+
+std::vector<Option> ConvertOptions() {
+  std::vector<Option> options = {
+      Value(ValueKind::kFormat, "", "to", "<format>",
+            "format of the target: neuroglancer, files, precomputed (a volume) or dvid "
+            "(a DVID export) [the source's]"),
+      Aliased(Value(ValueKind::kFile, "", "spec", "<file>",
+                    "the spec of the source, where no info file has it; of a DVID "
+                    "export, what it was made with [its spec.json]"),
+              "from-sharding"),
+      Aliased(Flag("", "skip-damaged",
+                   "leave out what is damaged, and report it; exit status 1"),
+              "salvage"),
+      Flag("", "force", "replace a finished target"),
+      kPlan,
+      kJobs,
+      kMemory,
+      kJson,
+      kNoSummary,
+      kProgress,
+      OnlyFor(Value(ValueKind::kFormat, "f", "format", "<name>",
+                    "format of the source [detect]"),
+              kToEntries),
+      OnlyFor(Flag("", "unfinished", "read a source whose writing has not ended"),
+              kToEntries),
+      OnlyFor(Aliased(Value(ValueKind::kFile, "", "to-spec", "<file>",
+                            "the spec of the target, instead of parameters"),
+                      "sharding"),
+              "neuroglancer"),
+  };
+  for (const Format& format : BuiltinFormats()) {
+    for (const Parameter& parameter : format.parameters) {
+      options.push_back(OptionOf(parameter, format.name));
+    }
+  }
+  for (const SourceKind& kind : SourceKinds()) {
+    for (const Parameter& parameter : kind.parameters) {
+      options.push_back(OptionOf(parameter, kind.format));
+    }
+  }
+  for (const Option& option : {
+           OnlyFor(
+               Flag("", "labels", "of a DVID export: agglomerated labels [the default]"),
+               "precomputed"),
+           OnlyFor(Flag("", "supervoxels", "of a DVID export: supervoxels, not labels"),
+                   "precomputed"),
+           OnlyFor(Value(ValueKind::kText, "", "resolution", "<x,y,z>",
+                         "of a DVID export without a spec: nanometres of a voxel "
+                         "[1,1,1]"),
+                   kToVoxels),
+           OnlyFor(kCoordinates, kToVoxels),
+       }) {
+    options.push_back(option);
+  }
+  return options;
+}
+
+}  // namespace
+
+Verb ConvertVerb() {
+  return {
+      .name = "convert",
+      .usage = "[options] <source> <target>",
+      .outline = "rewrite a set: other shards, other format",
+      .description = "Rewrite a set with other shards or in another format.",
+      .details =
+          "With --to and --help, only the options are shown that fit this target.\n"
+          "The target carries a marker until it is complete. A conversion that was "
+          "stopped is resumed by the same command. With --force, a finished target is "
+          "replaced: the new set is built beside it and then swapped in.\n"
+          "Where neither a spec nor parameters are given, they are chosen by the number "
+          "and sizes of the entries.\n"
+          "A volume is copied whole, with mesh, skeletons and all else in its folder; "
+          "parts in other folders come to lie in the target, and its info names them "
+          "there. The versions of a cas store become folders `name@number`. A source "
+          "that "
+          "holds something that its format does not show is refused, unless -f names the "
+          "format.\n"
+          "With --plan, the work is only planned: each line printed is a task that "
+          "`dolium task` does, on any machine that sees both locations. When all are "
+          "done, the same convert without --plan completes the target.\n"
+          "With --to precomputed, the source is a volume or a DVID export, with all of "
+          "its scales, and the target a sharded volume; blocks become chunks of "
+          "compressed_segmentation without being decoded. Damage that DVID does to "
+          "exports silently is explained before anything is written, and blocks outside "
+          "of the volume are counted.\n"
+          "With --to dvid, the source is a volume of labels or another DVID export, and "
+          "the target a DVID export; its spec.json keeps sizes and resolutions.",
+      .options = ConvertOptions(),
+      .examples = {"dolium convert --shard-size 1GB seg/s0 seg-large/s0",
+                   "dolium convert --to files seg/s0 chunks",
+                   "dolium convert seg seg-copy",
+                   "dolium convert --to precomputed --spec info.json export seg",
+                   "dolium convert --to dvid seg export",
+                   "dolium convert --to precomputed --help",
+                   "dolium convert --plan seg/s0 new/s0 | split -n l/8 - tasks."},
+      .least_arguments = 2,
+      .most_arguments = 2,
+      .run = RunConvert,
+  };
+}
+
+}  // namespace dolium::cli

@@ -1,0 +1,1 @@
+shardpack stats --help

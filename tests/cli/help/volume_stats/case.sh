@@ -1,0 +1,1 @@
+dolium volume stats --help

@@ -1,0 +1,1 @@
+dolium volume verify --help
