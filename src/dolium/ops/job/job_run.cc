@@ -186,7 +186,7 @@ Result<std::string> PutFilesInPlace(const PlanFolder& folder, const RunOptions& 
     const Location target{set.store, JoinPath(parent.path, name)};
     DOLIUM_TRY(const auto there, target.store->Stat(target.path));
     if (!there || options.replace_files) continue;
-    return Exists(target.Describe() + ": is there already; --force replaces it");
+    return Exists(target.Describe() + ": is there already").WithHint(Hint::kReplace);
   }
   DOLIUM_TRY(const auto from, set.store->LocalPath(set.path));
   const std::string to = ParentPath(*from);

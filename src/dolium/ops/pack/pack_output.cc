@@ -27,8 +27,7 @@ Result<void> PackOutput::CheckFree(uint64_t number) const {
   const Location location = At(number);
   DOLIUM_TRY(const auto there, location.store->Stat(location.path));
   if (!there) return {};
-  return Exists(
-      fmt::format("{}: is there already; --force replaces it", location.Describe()));
+  return Exists(location.Describe() + ": is there already").WithHint(Hint::kReplace);
 }
 
 Result<std::optional<std::string>> PackOutput::Leftover(uint64_t count) const {
