@@ -143,11 +143,12 @@ Result<void> Catalog::Refresh(std::string_view lease) {
 
 Result<std::optional<FoundFile>> Catalog::FindIn(std::shared_ptr<const MappedShard> shard,
                                                  const xet::Hash& hash) const {
-  DOLIUM_TRY(const auto block,
-             xet::FindFile(shard->view, hash)
-                 .Within(layout_.objects().Describe(layout_.shard(shard->name))));
-  if (!block) return std::nullopt;
-  return FoundFile{std::move(shard), *block};
+  const auto block = xet::FindFile(shard->view, hash);
+  if (!block) {
+    return block.error().Within(layout_.objects().Describe(layout_.shard(shard->name)));
+  }
+  if (!*block) return std::nullopt;
+  return FoundFile{std::move(shard), **block};
 }
 
 Result<std::optional<FoundFile>> Catalog::FindFile(const xet::Hash& hash,

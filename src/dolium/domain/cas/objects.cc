@@ -47,7 +47,12 @@ Result<void> StagedObject::Settle() {
   return {};
 }
 
-Result<bool> Objects::IsThere(std::string_view object) const {
+Result<bool> Objects::IsThere(const std::string& object) const {
+  if (is_local_) {
+    // A put of a folder asks for each of its files: no generation is made for nothing.
+    DOLIUM_TRY(const auto status, StatusOf(object));
+    return status && !S_ISDIR(status->st_mode);
+  }
   DOLIUM_TRY(const auto info, store_->Stat(object));
   return info.has_value();
 }

@@ -77,7 +77,7 @@ class Objects {
   Result<std::optional<ObjectInfo>> Stat(std::string_view object) const {
     return store_->Stat(object);
   }
-  Result<bool> IsThere(std::string_view object) const;
+  Result<bool> IsThere(const std::string& object) const;
 
   // What is directly in a folder, sorted; a folder that is not there has nothing.
   Result<std::vector<std::string>> List(std::string_view folder) const;
