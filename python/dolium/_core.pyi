@@ -311,6 +311,15 @@ def convert(
     preshift_bits: int | None = None,
     minishard_bits: int | None = None,
     shard_bits: int | None = None,
+    supervoxels: bool = False,
+    spec: _Spec | None = None,
+    resolution: Sequence[float] | None = None,
+    coordinates: Literal["auto", "block", "voxel"] | None = None,
+    salvage: bool = False,
+    downsample: int | None = None,
+    layout: Literal["stream", "seed"] | None = None,
+    csv: Literal["documented", "dvid"] | None = None,
+    shard_side: int | None = None,
     force: bool = False,
     skip_damaged: bool = False,
     unfinished: bool = False,
@@ -320,7 +329,9 @@ def convert(
 ) -> ConvertReport:
     """Converts one set into another, on threads. `to` and `format` name the formats of the target
     and the source, `sharding` and `from_sharding` their specs; the rest says how the target
-    differs from what it would be. A rerun resumes what was cut short."""
+    differs from what it would be. With `to` "precomputed" or "dvid", a volume or a DVID export
+    becomes a volume or an export; `supervoxels` to `salvage` say how an export is read. A rerun
+    resumes what was cut short."""
 
 def plan_convert(
     source: _Path,
@@ -337,6 +348,15 @@ def plan_convert(
     preshift_bits: int | None = None,
     minishard_bits: int | None = None,
     shard_bits: int | None = None,
+    supervoxels: bool = False,
+    spec: _Spec | None = None,
+    resolution: Sequence[float] | None = None,
+    coordinates: Literal["auto", "block", "voxel"] | None = None,
+    salvage: bool = False,
+    downsample: int | None = None,
+    layout: Literal["stream", "seed"] | None = None,
+    csv: Literal["documented", "dvid"] | None = None,
+    shard_side: int | None = None,
     force: bool = False,
     skip_damaged: bool = False,
     unfinished: bool = False,

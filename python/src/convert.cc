@@ -1,9 +1,13 @@
 #include "dolium/ops/convert.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -30,7 +34,10 @@ void DefineConversion(nb::module_& module, const char* name, const char* doc) {
          nb::handle sharding, nb::handle from_sharding, Number shard_size,
          const Text& hash, const Text& minishard_index_encoding,
          const Text& data_encoding, Number preshift_bits, Number minishard_bits,
-         Number shard_bits, bool force, bool skip_damaged, bool unfinished,
+         Number shard_bits, bool supervoxels, nb::handle spec,
+         const std::optional<std::array<double, 3>>& resolution, const Text& coordinates,
+         bool salvage, Number downsample, const Text& layout, const Text& csv,
+         Number shard_side, bool force, bool skip_damaged, bool unfinished,
          uint64_t memory, size_t jobs, nb::object progress) {
         ConvertRequest request;
         request.source = LocationText(source);
@@ -52,6 +59,18 @@ void DefineConversion(nb::module_& module, const char* name, const char* doc) {
         set_number("preshift-bits", preshift_bits);
         set_number("minishard-bits", minishard_bits);
         set_number("shard-bits", shard_bits);
+        if (supervoxels) request.parameters["supervoxels"] = "true";
+        set_text("spec", SpecText(spec));
+        if (resolution) {
+          request.parameters["resolution"] =
+              fmt::format("{}", fmt::join(*resolution, ","));
+        }
+        set_text("coordinates", coordinates);
+        if (salvage) request.parameters["salvage"] = "true";
+        set_number("downsample", downsample);
+        set_text("layout", layout);
+        set_text("csv", csv);
+        set_number("shard-side", shard_side);
         request.force = force;
         request.skip_damaged = skip_damaged;
         request.allow_unfinished = unfinished;
@@ -66,9 +85,14 @@ void DefineConversion(nb::module_& module, const char* name, const char* doc) {
       nb::arg("hash") = nb::none(), nb::arg("minishard_index_encoding") = nb::none(),
       nb::arg("data_encoding") = nb::none(), nb::arg("preshift_bits") = nb::none(),
       nb::arg("minishard_bits") = nb::none(), nb::arg("shard_bits") = nb::none(),
-      nb::arg("force") = false, nb::arg("skip_damaged") = false,
-      nb::arg("unfinished") = false, nb::arg("memory") = kDefaultMemory,
-      nb::arg("jobs") = 0, nb::arg("progress") = nb::none(), doc);
+      nb::arg("supervoxels") = false, nb::arg("spec") = nb::none(),
+      nb::arg("resolution") = nb::none(), nb::arg("coordinates") = nb::none(),
+      nb::arg("salvage") = false, nb::arg("downsample") = nb::none(),
+      nb::arg("layout") = nb::none(), nb::arg("csv") = nb::none(),
+      nb::arg("shard_side") = nb::none(), nb::arg("force") = false,
+      nb::arg("skip_damaged") = false, nb::arg("unfinished") = false,
+      nb::arg("memory") = kDefaultMemory, nb::arg("jobs") = 0,
+      nb::arg("progress") = nb::none(), doc);
 }
 
 nb::object DoTask(const std::string& task, uint64_t memory, size_t jobs,
@@ -97,7 +121,9 @@ void BindConvert(nb::module_& module) {
       "the "
       "target and the source, `sharding` and `from_sharding` their specs; the rest says "
       "how "
-      "the target differs from what it would be. A rerun resumes what was cut short.");
+      "the target differs from what it would be. With `to` \"precomputed\" or "
+      "\"dvid\", a volume or a DVID export becomes a volume or an export; `supervoxels` "
+      "to `salvage` say how an export is read. A rerun resumes what was cut short.");
   DefineConversion<Plan, PlanConvert>(
       module, "plan_convert",
       "Prepares a conversion as a Plan: tasks that any process may run. The options are "

@@ -1,10 +1,13 @@
 import concurrent.futures
 import json
 import multiprocessing
+import pathlib
 import pickle
 
+import numpy as np
 import pytest
 from conftest import flip_byte
+from volume_makers import random_array
 
 import dolium
 
@@ -160,3 +163,43 @@ def test_a_failed_task_ends_the_plan_and_a_rerun_resumes_it(location, values, tm
     report = rest.run()
     assert report.parts_done_before == rest.parts_done
     assert dict(dolium.open(tmp_path / "target").items()) == values
+
+
+def test_goes_to_an_export_and_back(tmp_path):
+    labels = random_array((70, 40, 30), "uint64")
+    volume = dolium.Volume.create(
+        tmp_path / "volume", shape=labels.shape, dtype="uint64", resolution=(8, 8, 8)
+    )
+    volume[...] = labels
+    report = dolium.convert(tmp_path / "volume", tmp_path / "export", to="dvid", shard_side=128)
+    assert (report.written.entries, report.parts, report.skipped) == (2, 1, [])
+    dolium.convert(tmp_path / "export", tmp_path / "back", to="precomputed", downsample=1)
+    back = dolium.Volume.open(tmp_path / "back")
+    assert back.num_scales == 2
+    assert (np.asarray(back[...]).squeeze() == labels).all()
+    plan = dolium.plan_convert(tmp_path / "export", tmp_path / "planned", to="precomputed")
+    assert plan.parts == len(plan.tasks) > 0
+    plan.run()
+    planned = dolium.Volume.open(tmp_path / "planned")
+    assert (np.asarray(planned[...]).squeeze() == labels).all()
+    with pytest.raises(ValueError, match='takes no parameter "hash"'):
+        dolium.convert(tmp_path / "volume", tmp_path / "no", to="dvid", hash="identity")
+    with pytest.raises(ValueError, match='layout is "heap", expected stream or seed'):
+        dolium.convert(tmp_path / "volume", tmp_path / "no", to="dvid", layout="heap")
+    assert not (tmp_path / "no").exists()
+
+
+def test_copies_a_volume_with_all_its_parts(filled, tmp_path):
+    volume, _ = filled
+    folder = pathlib.Path(volume.location)
+    (folder / "provenance").write_text("who")
+    (tmp_path / "meshes").mkdir()
+    (tmp_path / "meshes" / "7:0").write_bytes(b"fragment")
+    info = json.loads((folder / "info").read_text())
+    (folder / "info").write_text(json.dumps(info | {"mesh": "../meshes"}))
+    dolium.convert(folder, tmp_path / "copy")
+    copy = dolium.Volume.open(tmp_path / "copy")
+    assert (np.asarray(copy[...]) == np.asarray(volume[...])).all()
+    assert json.loads((tmp_path / "copy" / "info").read_text())["mesh"] == "meshes"
+    assert (tmp_path / "copy" / "meshes" / "7:0").read_bytes() == b"fragment"
+    assert (tmp_path / "copy" / "provenance").read_text() == "who"

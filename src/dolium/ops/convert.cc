@@ -20,6 +20,7 @@
 #include "dolium/ops/scan_source.h"
 #include "dolium/ops/source/kinds.h"
 #include "dolium/ops/source/source.h"
+#include "dolium/ops/write_voxels.h"
 
 namespace dolium {
 namespace {
@@ -166,6 +167,9 @@ Result<OpenJob> BeginConvert(Formats formats, const ConvertRequest& request,
 
 Result<Plan> PlanConvert(Formats formats, const ConvertRequest& request,
                          const RunOptions& options) {
+  if (const auto* const voxels = FindVoxelTarget(request.target_format)) {
+    return voxels->plan(request, options);
+  }
   DOLIUM_TRY(const OpenJob open, BeginConvert(formats, request, options));
   DOLIUM_TRY(const ConvertParameters parameters,
              ParseConvertParameters(open.state.record->parameters));
@@ -192,6 +196,9 @@ Result<ConvertReport> FinishPlan(Formats formats, const Plan& plan,
 
 Result<ConvertReport> Convert(Formats formats, const ConvertRequest& request,
                               const RunOptions& options) {
+  if (const auto* const voxels = FindVoxelTarget(request.target_format)) {
+    return voxels->convert(request, options);
+  }
   DOLIUM_TRY(OpenJob open, BeginConvert(formats, request, options));
   return RunJob(formats, open, options);
 }

@@ -1,0 +1,237 @@
+#include "dolium/ops/write_voxels.h"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "dolium/domain/volume/volume.h"
+#include "dolium/ops/job/job_record.h"
+#include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/volume/dvid_write.h"
+#include "dolium/ops/volume/volume_plan.h"
+
+namespace dolium {
+namespace {
+
+// Of sources that are exports.
+constexpr std::string_view kOfExports[] = {"supervoxels", "spec", "resolution",
+                                           "coordinates", "salvage"};
+
+// kInvalidArgument for what a conversion of voxels cannot honour.
+Result<void> CheckVoxelRequest(const ConvertRequest& request,
+                               std::initializer_list<std::string_view> parameters) {
+  const auto refuse = [&](std::string_view what) {
+    return InvalidArgument(fmt::format("{}: a conversion to {} takes no {}",
+                                       request.target, request.target_format, what));
+  };
+  if (!request.source_format.empty()) return refuse("format of the source");
+  if (request.source_spec) return refuse("sharding spec of the source");
+  if (request.target_spec) return refuse("sharding spec of the target");
+  if (request.skip_damaged) return refuse("skipping of damaged entries, but salvages");
+  if (request.allow_unfinished) return refuse("unfinished source");
+  for (const auto& [name, value] : request.parameters) {
+    const bool is_known = std::ranges::find(parameters, name) != parameters.end() ||
+                          std::ranges::find(kOfExports, name) != std::end(kOfExports);
+    if (!is_known) return refuse(fmt::format("parameter \"{}\"", name));
+  }
+  return {};
+}
+
+Result<uint64_t> NumberParameter(const ConvertRequest& request, const std::string& name,
+                                 uint64_t otherwise) {
+  const auto found = request.parameters.find(name);
+  if (found == request.parameters.end()) return otherwise;
+  const std::string& text = found->second;
+  uint64_t value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value > 0) return value;
+  return InvalidArgument(
+      fmt::format("{} is \"{}\", expected a number above 0", name, text));
+}
+
+// Whether a parameter is the second of its two words, and not the first.
+Result<bool> IsSecondWord(const ConvertRequest& request, const std::string& name,
+                          std::string_view first, std::string_view second) {
+  const auto found = request.parameters.find(name);
+  if (found == request.parameters.end() || found->second == first) return false;
+  if (found->second == second) return true;
+  return InvalidArgument(
+      fmt::format("{} is \"{}\", expected {} or {}", name, found->second, first, second));
+}
+
+Result<volume::Resolution> ParseResolution(std::string_view text) {
+  volume::Resolution resolution{};
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  for (size_t i = 0; i < resolution.size(); ++i) {
+    const bool has_comma = i == 0 || (at != end && *at++ == ',');
+    const auto [next, error] = std::from_chars(at, end, resolution[i]);
+    if (!has_comma || error != std::errc() || !(resolution[i] > 0)) break;
+    at = next;
+    if (i + 1 == resolution.size() && at == end) return resolution;
+  }
+  return InvalidArgument(
+      fmt::format("resolution is \"{}\", expected three numbers above 0", text));
+}
+
+Result<volume::DvidReadOptions> ReadOptionsOf(const ConvertRequest& request) {
+  volume::DvidReadOptions options;
+  const auto find = [&](const char* name) -> const std::string* {
+    const auto found = request.parameters.find(name);
+    return found == request.parameters.end() ? nullptr : &found->second;
+  };
+  DOLIUM_TRY(const bool supervoxels,
+             IsSecondWord(request, "supervoxels", "false", "true"));
+  if (supervoxels) options.labels = dvid::LabelKind::kSupervoxels;
+  if (const auto* const spec = find("spec")) options.spec = *spec;
+  if (const auto* const text = find("resolution")) {
+    DOLIUM_TRY(options.resolution, ParseResolution(*text));
+  }
+  if (const auto* const word = find("coordinates")) {
+    const auto known = dvid::ParseCoordinates(*word);
+    if (!known) {
+      return InvalidArgument(
+          fmt::format("coordinates is \"{}\", expected auto, block or voxel", *word));
+    }
+    options.coordinates = *known;
+  }
+  DOLIUM_TRY(options.salvage, IsSecondWord(request, "salvage", "false", "true"));
+  return options;
+}
+
+// Damage of an export is an error before anything is written; with salvage, what is left
+// out is returned.
+Result<std::vector<Finding>> CheckVoxelSource(const ConvertRequest& request,
+                                              const volume::DvidReadOptions& exported,
+                                              const RunOptions& options) {
+  DOLIUM_TRY(const Location location, ParseLocation(request.source));
+  DOLIUM_TRY(const auto opened,
+             volume::Volume::Open(location, /*allow_unfinished=*/false, exported));
+  if (opened.dvid_export() == nullptr) return std::vector<Finding>();
+  DOLIUM_TRY(auto report, CheckExport(*opened.dvid_export(), options.writer.jobs,
+                                      options.writer.stop));
+  if (!report.damage.empty()) {
+    const Finding& first = report.damage.front();
+    std::string message = fmt::format("{}: {}", first.object, first.message);
+    if (report.damage.size() > 1) {
+      message += fmt::format("; and {} more", report.damage.size() - 1);
+    }
+    return Corrupt(std::move(message)).WithHint(Hint::kSalvage);
+  }
+  if (report.damaged == 0) return std::vector<Finding>();
+  return std::move(report.warnings);
+}
+
+Result<volume::TranscodeRequest> VolumeRequest(const ConvertRequest& request) {
+  DOLIUM_TRY_VOID(CheckVoxelRequest(request, {"shard-size", "downsample"}));
+  volume::TranscodeRequest transcode;
+  transcode.source = request.source;
+  transcode.target = request.target;
+  DOLIUM_TRY(transcode.exported, ReadOptionsOf(request));
+  transcode.force = request.force;
+  if (request.parameters.contains("shard-size")) {
+    DOLIUM_TRY(transcode.storage.shard_bytes,
+               NumberParameter(request, "shard-size", volume::kDefaultShardBytes));
+  }
+  if (request.parameters.contains("downsample")) {
+    volume::PyramidRequest& pyramid = transcode.pyramid.emplace();
+    DOLIUM_TRY(pyramid.scales, NumberParameter(request, "downsample", 1));
+    pyramid.factor = volume::Vec3{2, 2, 2};
+    pyramid.method = volume::DownsampleMethod::kMode;
+    pyramid.ignore_zero = true;
+  }
+  return transcode;
+}
+
+Result<Plan> PlanToVolume(const ConvertRequest& request, const RunOptions& options) {
+  DOLIUM_TRY(const auto transcode, VolumeRequest(request));
+  DOLIUM_TRY_VOID(CheckVoxelSource(request, transcode.exported, options));
+  DOLIUM_TRY(auto planned, PlanTranscode(transcode));
+  Plan plan;
+  plan.target = planned.home;
+  for (auto& stage : planned.stages) {
+    std::ranges::move(stage, std::back_inserter(plan.tasks));
+  }
+  plan.entries = planned.chunks;
+  plan.entries_done = planned.chunks_done;
+  plan.parts = planned.parts;
+  plan.parts_done = planned.parts_done;
+  return plan;
+}
+
+Result<ConvertReport> ConvertToVolume(const ConvertRequest& request,
+                                      const RunOptions& options) {
+  DOLIUM_TRY(const auto transcode, VolumeRequest(request));
+  DOLIUM_TRY(auto skipped, CheckVoxelSource(request, transcode.exported, options));
+  DOLIUM_TRY(const auto plan, PlanTranscode(transcode));
+  DOLIUM_TRY(const auto done, RunVolumePlan(plan, options));
+  return ConvertReport{done.written, done.parts, done.parts_done_before,
+                       std::move(skipped), done.volume};
+}
+
+Result<volume::DvidWriteRequest> DvidRequest(const ConvertRequest& request) {
+  DOLIUM_TRY_VOID(CheckVoxelRequest(request, {"layout", "csv", "shard-side"}));
+  volume::DvidWriteRequest write;
+  write.source = request.source;
+  write.target = request.target;
+  DOLIUM_TRY(write.exported, ReadOptionsOf(request));
+  write.force = request.force;
+  DOLIUM_TRY(const bool is_seed, IsSecondWord(request, "layout", "stream", "seed"));
+  if (is_seed) write.layout = dvid::ShardLayout::kSeed;
+  DOLIUM_TRY(const bool is_dvid, IsSecondWord(request, "csv", "documented", "dvid"));
+  if (is_dvid) write.csv = dvid::CsvForm::kDvid;
+  DOLIUM_TRY(
+      const uint64_t side,
+      NumberParameter(request, "shard-side", static_cast<uint64_t>(write.shard_side)));
+  write.shard_side = static_cast<int64_t>(std::min<uint64_t>(side, INT32_MAX));
+  return write;
+}
+
+Result<Plan> PlanToDvid(const ConvertRequest& request, const RunOptions& options) {
+  DOLIUM_TRY(const auto write, DvidRequest(request));
+  DOLIUM_TRY_VOID(CheckVoxelSource(request, write.exported, options));
+  Plan plan;
+  DOLIUM_TRY(plan.tasks, PlanDvidExport(write, options));
+  plan.parts = plan.tasks.size();
+  DOLIUM_TRY(const Location target, ParseLocation(request.target));
+  DOLIUM_TRY(plan.target, PortableText(target, request.target));
+  // One that replaces another is built beside it.
+  if (!plan.tasks.empty()) {
+    DOLIUM_TRY(JobTask first, ParseTask(plan.tasks.front()));
+    plan.target = std::move(first.folder);
+  }
+  return plan;
+}
+
+Result<ConvertReport> ConvertToDvid(const ConvertRequest& request,
+                                    const RunOptions& options) {
+  DOLIUM_TRY(const auto write, DvidRequest(request));
+  DOLIUM_TRY(auto skipped, CheckVoxelSource(request, write.exported, options));
+  DOLIUM_TRY(const auto done, WriteDvidExport(write, options));
+  return ConvertReport{done.written, done.shards, done.shards_done_before,
+                       std::move(skipped), request.target};
+}
+
+constexpr VoxelTarget kVoxelTargets[] = {
+    {"precomputed", PlanToVolume, ConvertToVolume},
+    {"dvid", PlanToDvid, ConvertToDvid},
+};
+
+}  // namespace
+
+const VoxelTarget* FindVoxelTarget(std::string_view format) {
+  for (const VoxelTarget& target : kVoxelTargets) {
+    if (target.format == format) return &target;
+  }
+  return nullptr;
+}
+
+}  // namespace dolium
