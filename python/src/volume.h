@@ -12,6 +12,7 @@
 #include "dolium/bytes/cached_store.h"
 #include "dolium/domain/volume/scale.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/ops/volume/whole_scale.h"
 
 namespace dolium::python {
 
@@ -45,7 +46,8 @@ class PyVolume {
 
   const VolumeArguments& arguments() const { return arguments_; }
   const volume::Volume& volume() const { return *volume_; }
-  const volume::Scale& scale() const { return *scales_.front(); }
+  // Of the first chunk size: that whose chunks Python sees.
+  const volume::Scale& scale() const { return scale_->first(); }
 
   // Fills an array (BorrowedArray). Missing chunks are an error if `strict`.
   void Read(const BoxRequest& request, nb::handle array, bool strict, size_t jobs) const;
@@ -56,22 +58,14 @@ class PyVolume {
   void Write(const volume::Box& box, const volume::ChannelRange& channels,
              nb::handle array, size_t jobs);
 
-  // The size of the boxes, side by side from the first voxel on, that are best written
-  // each by one writer: of shards, or else of blocks of chunks. Raises
-  // NotImplementedError if the shards are no boxes.
-  volume::Vec3 WriteUnit() const;
+  const volume::WholeScale& whole_scale() const { return *scale_; }
 
  private:
-  void OpenScales();
-  // The voxels of the chunks that a box touches.
-  static double TouchedBy(const volume::Box& box, const volume::Scale& scale);
-  // The copy of the data of which the box needs least.
-  const volume::Scale& BestFor(const volume::Box& box) const;
+  void OpenScale();
 
   VolumeArguments arguments_;
   std::shared_ptr<const volume::Volume> volume_;
-  // One for each chunk size; the first is the one whose chunks Python sees.
-  std::vector<std::shared_ptr<volume::Scale>> scales_;
+  std::optional<volume::WholeScale> scale_;  // always there
   bool is_local_ = false;
 };
 

@@ -131,7 +131,10 @@ void BindVolume(nb::module_& module) {
       .def("write", Write, nb::arg("box"), nb::arg("channels"), nb::arg("array"),
            nb::arg("jobs"), "Replaces some channels of a box by an array.")
       .def_prop_ro(
-          "write_unit", [](const PyVolume& self) { return ToPython(self.WriteUnit()); },
+          "write_unit",
+          [](const PyVolume& self) {
+            return ToPython(Must(self.whole_scale().WriteUnit()));
+          },
           "The size of a shard's box in voxels; without shards, of a block of chunks.")
       .def_prop_ro("location",
                    [](const PyVolume& self) {
