@@ -8,7 +8,8 @@ if(NOT nanobind_DIR)
 endif()
 find_package(nanobind CONFIG REQUIRED)
 
-file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/src/*.cc")
+file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/src/*.cc"
+     "${PROJECT_SOURCE_DIR}/python/src/formats/*.cc")
 dolium_units(units _core "${sources}")
 nanobind_add_module(_core NB_STATIC ${units})
 target_link_libraries(_core PRIVATE dolium::dolium dolium_flags)

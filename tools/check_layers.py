@@ -42,16 +42,8 @@ FACES_WITH_FORMATS = {
     "apps/cli/pack/": {"shardpack"},
     "apps/cli/volume/": {"neuroglancer"},
     "apps/cli/cas/": {"xet"},
-    # One file for each format binds its values: the target for all of the below.
+    # What binds a format's own values: specs, blocks, hashes, records.
     "python/src/formats/": {"neuroglancer", "shardpack", "dvid", "xet", "files"},
-    "python/src/dvid.cc": {"dvid"},  # shards, rows and label blocks of exports
-    "python/src/sharding_spec.cc": {"neuroglancer"},  # ShardingSpec
-    "python/src/sharded_writer.cc": {"neuroglancer"},  # ShardedWriter
-    "python/src/xet_hash.cc": {"xet"},  # hashes, xorbs
-    "python/src/xet_shards.cc": {"xet"},  # MDB shards
-    "python/src/pack_record.cc": {"shardpack"},  # records
-    "python/src/pack_writer.cc": {"shardpack"},  # writer, repair, verify
-    "python/src/pack_set.cc": {"shardpack"},  # streams
     # To be moved below.
     "python/src/arguments.cc": {"neuroglancer"},  # specs and chunk ids as arguments
     "python/src/chunk_reads.h": {"neuroglancer"},  # the hot path of Container, by uint64

@@ -42,9 +42,9 @@ constexpr size_t kChunkBytesWorthThreads = size_t{1} << 20;
 constexpr size_t kBytesWorthPopulating = size_t{128} << 10;
 
 Error AboutChunk(const ShardReader& reader, const ChunkRef& chunk, uint64_t id,
-                 Error error) {
+                 const Error& error) {
   return EntryError(reader.store().Describe(chunk.object->name), std::to_string(id),
-                    std::move(error));
+                    error);
 }
 
 Result<void> CheckSize(const ShardReader& reader, const ChunkRef& chunk, uint64_t id) {
@@ -215,11 +215,12 @@ void Populate(std::span<const MutableBytes> places) {
   }
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   std::ignore = ParallelFor(large.size(), 0, [&](size_t i) -> Result<void> {
-    const auto begin = reinterpret_cast<uintptr_t>(large[i].data());
-    const uintptr_t end = (begin + large[i].size()) / page * page;
-    const uintptr_t first = (begin + page - 1) / page * page;
+    // Whole pages of it: a large one has some.
+    const size_t before =
+        (page - reinterpret_cast<uintptr_t>(large[i].data()) % page) % page;
+    const size_t length = (large[i].size() - before) / page * page;
     // Where the kernel does not know this (before 5.14), faults do it.
-    madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);
+    madvise(large[i].data() + before, length, MADV_POPULATE_WRITE);
     return {};
   });
 }

@@ -15,29 +15,23 @@ nb::object Make(const char* name, const nb::dict& members) {
   return nb::module_::import_("dolium._reports").attr(name)(**members);
 }
 
-nb::object ToPython(const std::optional<ByteRange>& range) {
+nb::object RangeTuple(const std::optional<ByteRange>& range) {
   if (!range) return nb::none();
   return nb::make_tuple(range->offset, range->end());
 }
 
-nb::object ToPython(const Finding& finding) {
+nb::object FindingObject(const Finding& finding) {
   nb::dict members;
   members["severity"] = finding.severity == Severity::kError ? "error" : "warning";
   members["kind"] = finding.kind;
   members["object"] = NameText(finding.object);
   members["key"] = NameText(finding.key);
-  members["range"] = ToPython(finding.range);
+  members["range"] = RangeTuple(finding.range);
   members["message"] = MessageText(finding.message, finding.hint);
   return Make("Finding", members);
 }
 
-nb::list ToPython(const std::vector<Finding>& findings) {
-  nb::list list;
-  for (const Finding& finding : findings) list.append(ToPython(finding));
-  return list;
-}
-
-nb::object ToPython(const Distribution& distribution) {
+nb::object DistributionObject(const Distribution& distribution) {
   nb::dict members;
   members["count"] = distribution.count;
   members["sum"] = distribution.sum;
@@ -49,6 +43,12 @@ nb::object ToPython(const Distribution& distribution) {
 }
 
 }  // namespace
+
+nb::list ToPython(const std::vector<Finding>& findings) {
+  nb::list list;
+  for (const Finding& finding : findings) list.append(FindingObject(finding));
+  return list;
+}
 
 nb::object ToPython(const Store& store, const Entry& entry, nb::object key) {
   nb::dict members;
@@ -75,7 +75,8 @@ nb::object ToPython(const WriteSummary& summary) {
   return Make("WriteSummary", members);
 }
 
-nb::object ToPython(const VerifyReport& report, const std::vector<Finding>& findings) {
+nb::object ToPython(const VerifyReport& report, const std::vector<Finding>& findings,
+                    std::optional<uint64_t> records) {
   nb::dict members;
   members["objects"] = report.objects;
   members["entries"] = report.entries;
@@ -85,6 +86,7 @@ nb::object ToPython(const VerifyReport& report, const std::vector<Finding>& find
   members["errors"] = report.errors;
   members["warnings"] = report.warnings;
   members["findings"] = ToPython(findings);
+  if (records) members["records"] = *records;
   return Make("VerifyReport", members);
 }
 
@@ -94,8 +96,8 @@ nb::object ToPython(const StatsReport& report) {
   members["object_bytes"] = report.object_bytes;
   members["preceding_bytes"] = report.preceding_bytes;
   members["overhead_bytes"] = report.overhead_bytes();
-  members["stored_size"] = ToPython(report.stored_size);
-  members["entries_per_object"] = ToPython(report.entries_per_object);
+  members["stored_size"] = DistributionObject(report.stored_size);
+  members["entries_per_object"] = DistributionObject(report.entries_per_object);
   members["damaged"] = report.damaged;
   return Make("StatsReport", members);
 }

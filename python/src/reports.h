@@ -1,6 +1,8 @@
 // Results as the dataclasses of dolium._reports. All need the GIL.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -20,7 +22,10 @@ namespace nb = nanobind;
 // `key` is the entry's, as the container's callers know it.
 nb::object ToPython(const Store& store, const Entry& entry, nb::object key);
 nb::object ToPython(const WriteSummary& summary);
-nb::object ToPython(const VerifyReport& report, const std::vector<Finding>& findings);
+// `records` are those of a ShardPack shard.
+nb::object ToPython(const VerifyReport& report, const std::vector<Finding>& findings,
+                    std::optional<uint64_t> records = std::nullopt);
+nb::list ToPython(const std::vector<Finding>& findings);
 nb::object ToPython(const StatsReport& report);
 nb::object ToPython(const TaskReport& report);
 nb::object ToPython(const ConvertReport& report);

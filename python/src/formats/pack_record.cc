@@ -1,4 +1,4 @@
-#include "python/src/pack_record.h"
+#include "python/src/formats/pack_record.h"
 
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "python/src/pack_set.h"
+#include "python/src/formats/pack_set.h"
 
 #include <memory>
 #include <mutex>
@@ -19,9 +19,9 @@
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
+#include "python/src/formats/pack_record.h"
 #include "python/src/guarded.h"
 #include "python/src/interrupt.h"
-#include "python/src/pack_record.h"
 
 namespace dolium::python {
 namespace {
