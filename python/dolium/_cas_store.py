@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core
+from ._reports import Finding, VerifyReport
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -55,13 +56,7 @@ class StoreEntry(NamedTuple):
     target: str | None
 
 
-class Damage(NamedTuple):
-    """Something that verify() found."""
-
-    kind: str  # "xorb", "chunk", "shard", "version", "manifest", "damaged_file", ...
-    object: str  # a file of the store; of a damaged file, the version
-    key: str  # of a damaged file, its path
-    message: str
+Damage = Finding  # an older name
 
 
 class StoredFile(io.RawIOBase):
@@ -236,12 +231,19 @@ class Store:
         seconds = grace.total_seconds() if isinstance(grace, datetime.timedelta) else grace
         return self._store.gc(seconds, dry_run)
 
-    def verify(self, *, quick: bool = False, deep: bool = False, jobs: int = 0) -> list[Damage]:
+    def verify(
+        self,
+        *,
+        quick: bool = False,
+        deep: bool = False,
+        jobs: int = 0,
+        progress: Progress | None = None,
+    ) -> VerifyReport:
         """Everything that is damaged, and the files it damages. Reads all, unless `quick`; `deep`
         recomputes what can be recomputed, which is what reading all does here."""
         if quick and deep:
             raise ValueError("quick contradicts deep")
-        return [Damage(**finding) for finding in self._store.verify(not quick, jobs)]
+        return _core.verify(self.path, format="cas", quick=quick, jobs=jobs, progress=progress)
 
     def reindex(self) -> int:
         """Rebuilds the index from the shards; how many those are."""

@@ -34,6 +34,8 @@ class Finding:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class VerifyReport:
+    """What every verify() gives. True if there is no error."""
+
     objects: int
     entries: int  # in the index
     entries_read: int  # whose payload was read
@@ -42,11 +44,20 @@ class VerifyReport:
     errors: int
     warnings: int
     findings: list[Finding]
+    records: int | None = None  # samples of a ShardPack shard
 
     @property
     def ok(self) -> bool:
         """Whether there is no error; warnings are legal oddities."""
         return self.errors == 0
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    @property
+    def size(self) -> int:
+        """An older name of `bytes_read`."""
+        return self.bytes_read
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

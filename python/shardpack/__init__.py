@@ -40,9 +40,9 @@ from dolium._core import (
 )
 from dolium._core import PackEntry as Entry
 from dolium._core import PackRecord as Record
+from dolium._decode import register_decoder
 
 from ._dataset import Dataset, Offset, cache, join, open, overlay, stream
-from ._decode import register_decoder
 from ._loader import Loader
 from ._mixture import Mixture, mix
 from ._tools import Finding, RepairReport, VerifyReport, repair, verify

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import json
 import os
 import sys
@@ -9,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, Union
 
 from dolium import Cache, _core
+from dolium._decode import metadata
 
-from ._decode import metadata
+from ._jobs import jobs_of
 from ._loader import Loader, Shuffle, make_loader
 from ._reading import SetOrder, mean_bytes
 
@@ -130,11 +132,16 @@ class Dataset(_core.PackDataset):
         return self._own().read_at(getattr(offset, "shard", 0), int(offset))
 
     def read_many(
-        self, indices: Iterable[int], *, keep_errors: bool = False, threads: int = 0
+        self,
+        indices: Iterable[int],
+        *,
+        keep_errors: bool = False,
+        jobs: int = 0,
+        threads: int | None = None,
     ) -> list[Any]:
         """Samples with their contents decoded on threads. With `keep_errors`, an exception stands
-        in the place of each sample that cannot be read."""
-        return self._own().read_many(indices, keep_errors, threads)
+        in the place of each sample that cannot be read. (`threads` is the older name of `jobs`.)"""
+        return self._own().read_many(indices, keep_errors, jobs_of(jobs, threads))
 
     def tuples(
         self, *names: str, missing: Literal["error", "none"] = "error", views: bool = False
@@ -202,6 +209,13 @@ def _tuples_of(
 ) -> _core.PackTuples:
     """Also what unpickles them."""
     return _core.PackTuples(dataset, dataset._own(), names, allows_missing, views)
+
+
+def _reduce_tuples(tuples: _core.PackTuples) -> tuple[Any, ...]:
+    return _tuples_of, tuples.recipe
+
+
+copyreg.pickle(_core.PackTuples, _reduce_tuples)  # type: ignore[arg-type]
 
 
 def _make(recipe: tuple[Any, ...]) -> _core.PackSet:

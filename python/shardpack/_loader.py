@@ -11,6 +11,7 @@ import numpy as np
 
 from dolium import _core
 
+from ._jobs import jobs_of
 from ._prefetch import Prefetcher
 from ._reading import Epoch, Order, Reader, shuffle_name
 
@@ -64,8 +65,8 @@ class Loader:
     True or names of entries for a dict of entries decoded by content type; or a dict of names and
     functions of bytes. `collate` makes something else of the list.
 
-    Up to `prefetch` batches, of `prefetch_bytes` together, are read ahead on `threads` threads
-    (0: as many as suit the set), where functions that are given here run as well. `prefetch=0`
+    Up to `prefetch` batches, of `prefetch_bytes` together, are read ahead on `jobs` threads (0:
+    as many as suit the set; older name: `threads`), where functions that are given here run as well. `prefetch=0`
     reads in the caller's thread.
 
     `on_error` is "raise"; "skip", which leaves samples that are damaged or cannot be decoded out of
@@ -89,15 +90,17 @@ class Loader:
         remainder: Remainder | None = None,
         prefetch: int = 4,
         prefetch_bytes: int = 256 << 20,
-        threads: int = 0,
+        jobs: int = 0,
+        threads: int | None = None,
         on_error: OnError = "raise",
         decode: Decode = None,
         collate: Collate | None = None,
     ) -> None:
         if isinstance(on_error, str) and on_error not in ("raise", "skip"):
             raise ValueError(f'on_error is "raise", "skip" or a function, not "{on_error}"')
-        if prefetch < 0 or threads < 0 or prefetch_bytes < 0:
-            raise ValueError("prefetch, prefetch_bytes and threads are not below 0")
+        jobs = jobs_of(jobs, threads)
+        if prefetch < 0 or jobs < 0 or prefetch_bytes < 0:
+            raise ValueError("prefetch, prefetch_bytes and jobs are not below 0")
         if remainder is None:
             if drop_last:
                 remainder = "drop"
@@ -113,7 +116,7 @@ class Loader:
         self._share = _Share(batch_size, rank, world, 0, 1, remainder)
         self._prefetch = prefetch
         self._prefetch_bytes = prefetch_bytes
-        self._threads = threads
+        self._jobs = jobs
         self._handling = _Handling(on_error, _decoder(decode), collate)
         self._epoch = epoch
         self._position = 0
@@ -246,8 +249,8 @@ class _Pass:
         self._count = progress.split.worker_batches
         epoch = progress.epoch
         reads_ahead = loader._prefetch > 0
-        threads = loader._threads or (2 if epoch.is_local else 8)
-        jobs = max(1, (os.cpu_count() or 1) // threads) if reads_ahead else loader._threads
+        threads = loader._jobs or (2 if epoch.is_local else 8)
+        jobs = max(1, (os.cpu_count() or 1) // threads) if reads_ahead else loader._jobs
         reader = epoch.reader(share, progress.split, progress.start, jobs, reads_ahead)
         self._reader = reader
         handling = loader._handling

@@ -218,7 +218,7 @@ class _MixedReader:
     def _read(self, source: int, epoch: int, positions: np.ndarray) -> list[tuple[int, Any]]:
         dataset = self._epoch._sources[source]
         numbers = numbers_at(self._epoch.order_of(source, epoch), positions).tolist()
-        return list(zip(numbers, dataset.read_many(numbers, keep_errors=True, threads=self._jobs)))
+        return list(zip(numbers, dataset.read_many(numbers, keep_errors=True, jobs=self._jobs)))
 
     def _note_read(self, batch: int, epochs: list[tuple[int, int]]) -> None:
         """Called for each batch that was read, with the sources' own epochs it is of."""

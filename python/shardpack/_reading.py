@@ -163,7 +163,7 @@ class _SetReader:
 
     def read(self, batch: int) -> list[tuple[Any, Any]]:
         numbers = numbers_at(self._order, self._split.batch(batch)).tolist()
-        found = self._dataset.read_many(numbers, keep_errors=True, threads=self._jobs)
+        found = self._dataset.read_many(numbers, keep_errors=True, jobs=self._jobs)
         return list(zip(numbers, found))
 
     def close(self) -> None:
@@ -224,7 +224,7 @@ class Windows:
             found.update(window.take(numbers))
         missing = [number for number in numbers if number not in found]
         if missing:
-            records = self._dataset.read_many(missing, keep_errors=True, threads=self._jobs)
+            records = self._dataset.read_many(missing, keep_errors=True, jobs=self._jobs)
             found.update(zip(missing, records))
         return [(number, found[number]) for number in numbers]
 
@@ -277,7 +277,7 @@ class _Run:
         self._dataset = dataset
         self._future: Future[list[Any]] | None = None
         if threads is not None:
-            self._future = threads.submit(dataset.read_many, numbers, keep_errors=True, threads=1)
+            self._future = threads.submit(dataset.read_many, numbers, keep_errors=True, jobs=1)
 
     def take(self, numbers: list[int]) -> list[tuple[int, Any]]:
         """Those of the samples that are here; each is given once."""

@@ -6,31 +6,9 @@ import dataclasses
 import os
 
 from dolium import _core
+from dolium._reports import Finding, VerifyReport
 
-
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    """One thing that is not as it should be."""
-
-    severity: str
-    kind: str
-    object: str
-    key: str
-    range: tuple[int, int] | None
-    message: str
-
-
-@dataclasses.dataclass(frozen=True)
-class VerifyReport:
-    """What `verify` found. True if there is no error."""
-
-    records: int
-    entries: int
-    size: int
-    findings: list[Finding]
-
-    def __bool__(self) -> bool:
-        return not any(finding.severity == "error" for finding in self.findings)
+from ._jobs import jobs_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,11 +22,17 @@ class RepairReport:
 
 
 def verify(
-    path: str | os.PathLike[str], *, contents: bool = True, threads: int = 0
+    path: str | os.PathLike[str],
+    *,
+    quick: bool = False,
+    jobs: int = 0,
+    contents: bool | None = None,
+    threads: int | None = None,
 ) -> VerifyReport:
-    """Checks every byte of a shard, and what its tail says of the records."""
-    records, entries, size, findings = _core.pack_verify(path, contents, threads)
-    return VerifyReport(records, entries, size, [Finding(**finding) for finding in findings])
+    """Checks every byte of a shard, and what its tail says of the records; with `quick`, decodes no
+    contents. (`contents=False` and `threads` are older names of `quick` and `jobs`.)"""
+    decodes = not quick if contents is None else contents
+    return _core.pack_verify(path, decodes, jobs_of(jobs, threads))
 
 
 def repair(
@@ -56,4 +40,4 @@ def repair(
 ) -> RepairReport:
     """Writes a good shard of what can be read of a damaged or unfinished one."""
     records, lost, skipped, findings = _core.pack_repair(path, output, force)
-    return RepairReport(records, lost, skipped, [Finding(**finding) for finding in findings])
+    return RepairReport(records, lost, skipped, findings)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dolium import _core
+from dolium._decode import metadata_bytes
 
-from ._decode import metadata_bytes
+from ._jobs import jobs_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -70,7 +71,8 @@ class Writer:
         reproducible: bool = False,
         force: bool = False,
         memory: int = 256 << 20,
-        threads: int = 0,
+        jobs: int = 0,
+        threads: int | None = None,
     ) -> None:
         self._writer = _core.PackWriter(
             path,
@@ -93,7 +95,7 @@ class Writer:
             chunk_threshold,
             compress_all,
             memory,
-            threads,
+            jobs_of(jobs, threads),
         )
         self.shards: list[ShardReport] = []
 

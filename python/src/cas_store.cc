@@ -379,26 +379,6 @@ class CasStore {
     return out;
   }
 
-  nb::list Verify(bool deep, size_t jobs) const {
-    const std::stop_source stop;
-    std::vector<Finding> findings;
-    RunStoppable<cas::CheckReport>(stop, [&] {
-      return cas::CheckStore(
-          *store_, {.deep = deep, .jobs = jobs, .stop = stop.get_token()},
-          [&](const Finding& finding) { findings.push_back(finding); });
-    });
-    nb::list out;
-    for (const Finding& finding : findings) {
-      nb::dict one;
-      one["kind"] = finding.kind;
-      one["object"] = NameText(finding.object);
-      one["key"] = NameText(finding.key);
-      one["message"] = MessageText(finding.message, finding.hint);
-      out.append(one);
-    }
-    return out;
-  }
-
   size_t Reindex() const {
     const std::stop_source stop;
     return RunStoppable<size_t>(stop, [&]() -> Result<size_t> {
@@ -484,7 +464,6 @@ void BindCasStore(nb::module_& module) {
       .def("compare", &CasStore::Compare, nb::arg("first"), nb::arg("second"))
       .def("remove", &CasStore::Remove, nb::arg("reference"))
       .def("gc", &CasStore::Collect, nb::arg("grace"), nb::arg("dry_run") = false)
-      .def("verify", &CasStore::Verify, nb::arg("deep") = false, nb::arg("jobs") = 0)
       .def("reindex", &CasStore::Reindex);
   module.def("cas_init", &InitStore, nb::arg("path"));
 }

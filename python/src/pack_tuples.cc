@@ -287,14 +287,11 @@ void BindPackTuples(nb::module_& module) {
              return TupleIterator{nb::borrow(self), &Instance<PackTuples>(self)};
            })
       .def_prop_ro("names", &PackTuples::names)
-      .def("__reduce__",
-           [](const PackTuples& self) {
-             const nb::object make =
-                 nb::module_::import_("shardpack._dataset").attr("_tuples_of");
-             return nb::make_tuple(
-                 make, nb::make_tuple(self.dataset(), self.names(), self.allows_missing(),
-                                      self.views()));
-           })
+      .def_prop_ro("recipe",
+                   [](const PackTuples& self) {
+                     return nb::make_tuple(self.dataset(), self.names(),
+                                           self.allows_missing(), self.views());
+                   })
       .def("__repr__", [](const PackTuples& self) {
         return MessageText(fmt::format("<shardpack.Tuples ({}) of {} samples>",
                                        fmt::join(self.names(), ", "), self.size()));

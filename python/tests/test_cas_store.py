@@ -138,15 +138,16 @@ def test_gc_leaves_open_files_alone(store):
 
 def test_damage_is_found_and_never_read(store, tmp_path):
     store.put_bytes(random.Random(9).randbytes(500_000), "n")
-    assert store.verify(deep=True) == []
+    assert store.verify(deep=True).findings == []
     (xorb,) = (tmp_path / "store" / "xorbs").rglob("*.xorb")
     data = bytearray(xorb.read_bytes())
     data[1000] ^= 1
     xorb.write_bytes(data)
     store = cas.Store(tmp_path / "store")
-    assert store.verify(quick=True) == []
+    assert store.verify(quick=True).ok
     for depth in ({}, {"deep": True}):
-        assert [damage.kind for damage in store.verify(**depth)] == ["chunk", "damaged_file"]
+        findings = store.verify(**depth).findings
+        assert [damage.kind for damage in findings] == ["chunk", "damaged_file"]
     with pytest.raises(ValueError, match="quick contradicts deep"):
         store.verify(quick=True, deep=True)
     with pytest.raises(dolium.CorruptError, match="term 0: xorb [0-9a-f]{64}: chunk 0"):

@@ -1,8 +1,12 @@
 """dolium.info, stats and verify: whatever is at a location."""
 
+import subprocess
+import sys
+
 import pytest
 
 import dolium
+import shardpack
 from conftest import flip_byte
 
 
@@ -44,6 +48,46 @@ def test_a_cas_store(tmp_path):
     report = dolium.verify(tmp_path / "store")
     assert not report.ok
     assert "damaged_file" in [finding.kind for finding in report.findings]
+
+
+def test_every_verify_gives_the_same_report(location, filled, tmp_path):
+    store = dolium.cas.Store.init(tmp_path / "store")
+    store.put_bytes(b"text" * 1000, "n")
+    shard = tmp_path / "one.shardpack"
+    with shardpack.Writer(shard) as writer:
+        writer.write("a", {"x": b"value", "y": b"other"})
+    samples = shardpack.verify(shard, jobs=1)
+    for report in (
+        dolium.verify(location, jobs=1),
+        dolium.open(location).verify(jobs=1),
+        filled[0].verify(jobs=1),
+        store.verify(jobs=1),
+        samples,
+    ):
+        assert type(report) is dolium.VerifyReport
+        assert report and report.ok and report.findings == []
+    assert (samples.records, samples.entries, samples.size) == (1, 2, shard.stat().st_size)
+    assert shardpack.verify(shard, quick=True) == shardpack.verify(shard, contents=False)
+    assert shardpack.VerifyReport is dolium.VerifyReport
+    assert shardpack.Finding is dolium.cas.Damage is dolium.Finding
+
+
+def test_findings_are_the_same_everywhere(tmp_path):
+    shard = tmp_path / "one.shardpack"
+    with shardpack.Writer(shard) as writer:
+        writer.write("a", {"x": bytes(10_000)})
+    flip_byte(shard, shard.stat().st_size // 2)
+    report = shardpack.verify(shard)
+    assert not report and report.errors == len(report.findings) > 0
+    finding = report.findings[0]
+    assert type(finding) is dolium.Finding and finding.severity == "error"
+    begin, end = finding.range
+    assert 0 <= begin < end <= shard.stat().st_size
+
+
+def test_dolium_needs_no_shardpack():
+    script = "import sys, dolium; sys.exit('shardpack' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
 def test_nothing(tmp_path):

@@ -127,7 +127,7 @@ nb::object Part(const PyEntry& entry, uint64_t offset, uint64_t length) {
 
 nb::object MetadataObject(const shardpack::Metadata& metadata) {
   if (metadata.format == shardpack::MetadataFormat::kNone) return nb::none();
-  return nb::module_::import_("shardpack._decode")
+  return nb::module_::import_("dolium._decode")
       .attr("metadata")(static_cast<int>(metadata.format), CopyToPython(metadata.bytes));
 }
 
@@ -219,11 +219,11 @@ void BindEntry(nb::module_& module) {
       .def_prop_ro("record", [](const PyEntry& e) { return e.owner; })
       .def("numpy",
            [](nb::handle self) {
-             return nb::module_::import_("shardpack._decode").attr("array")(self);
+             return nb::module_::import_("dolium._decode").attr("array")(self);
            })
       .def("decode",
            [](nb::handle self) {
-             return nb::module_::import_("shardpack._decode").attr("decode")(self);
+             return nb::module_::import_("dolium._decode").attr("decode")(self);
            })
       .def("__repr__", [](const PyEntry& e) {
         return Text(fmt::format("<shardpack.Entry \"{}\" ({}, {} bytes) of \"{}\">",

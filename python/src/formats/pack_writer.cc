@@ -23,6 +23,7 @@
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
 #include "python/src/interrupt.h"
+#include "python/src/reports.h"
 
 namespace dolium::python {
 namespace {
@@ -193,21 +194,6 @@ class PackWriter {
   uint64_t unreleased_ = 0;
 };
 
-nb::dict FindingDict(const Finding& finding) {
-  nb::dict dict;
-  dict["severity"] = finding.severity == Severity::kError ? "error" : "warning";
-  dict["kind"] = MessageText(finding.kind);
-  dict["object"] = NameText(finding.object);
-  dict["key"] = MessageText(finding.key);
-  if (finding.range) {
-    dict["range"] = nb::make_tuple(finding.range->offset, finding.range->length);
-  } else {
-    dict["range"] = nb::none();
-  }
-  dict["message"] = MessageText(finding.message, finding.hint);
-  return dict;
-}
-
 }  // namespace
 
 void BindPackWriter(nb::module_& module) {
@@ -273,9 +259,15 @@ void BindPackWriter(nb::module_& module) {
               place, {.contents = contents, .jobs = jobs},
               [&](const Finding& finding) { findings.push_back(finding); });
         }));
-        nb::list list;
-        for (const Finding& finding : findings) list.append(FindingDict(finding));
-        return nb::make_tuple(summary.records, summary.entries, summary.bytes, list);
+        VerifyReport report;
+        report.objects = 1;
+        report.entries = summary.entries;
+        report.entries_read = contents ? summary.entries : 0;
+        report.bytes_read = summary.bytes;
+        for (const Finding& finding : findings) {
+          ++(finding.severity == Severity::kError ? report.errors : report.warnings);
+        }
+        return ToPython(report, findings, summary.records);
       },
       nb::arg("location"), nb::arg("contents") = true, nb::arg("jobs") = 0);
   module.def(
@@ -289,10 +281,8 @@ void BindPackWriter(nb::module_& module) {
               from, to, {.force = force},
               [&](const Finding& finding) { findings.push_back(finding); });
         }));
-        nb::list list;
-        for (const Finding& finding : findings) list.append(FindingDict(finding));
         return nb::make_tuple(report.written.records, report.records_lost,
-                              report.bytes_skipped, list);
+                              report.bytes_skipped, ToPython(findings));
       },
       nb::arg("source"), nb::arg("target"), nb::arg("force") = false);
 }

@@ -1,4 +1,4 @@
-"""From bytes to Python objects: decoders by content type, metadata, arrays.
+"""From bytes of samples to Python objects: decoders by content type, metadata, arrays.
 
 No decoder runs code from data: arrays of objects and pickles are refused.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from dolium._core import PackEntry
+    from ._core import PackEntry
 
 Decoder = Callable[[bytes], Any]
 
