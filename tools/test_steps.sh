@@ -3,7 +3,7 @@
 # in build/logs/<step>.log.
 # shellcheck disable=SC2154  # root, venv, logs, jobs and packages_* come from ./dev
 
-readonly short_steps=(packages venv style build-dev ctest install tidy pytest cli)
+readonly short_steps=(packages venv style build-dev ctest install tidy pytest-asan pytest cli)
 readonly long_steps=(tsan source-peers fuzz)
 
 # What of python/requirements-peers.txt is built from its source distribution. TensorStore is
@@ -11,8 +11,18 @@ readonly long_steps=(tsan source-peers fuzz)
 readonly source_peers=(cloud-volume cloud-files compressed_segmentation fastremap osteoid DracoPy
   crc32c deflate posix_ipc pysimdjson zstandard brotli)
 
+# Tests of the module that are run in the sanitizer build, and not with the one that is installed. The others
+# measure memory or time, or start many processes, which the sanitizers make slow.
+readonly asan_tests=(
+  python/tests/test_arrays.py python/tests/test_cas_hash.py python/tests/test_cas_store.py
+  python/tests/test_container.py python/tests/test_convert.py python/tests/test_dvid.py
+  python/tests/test_sharding_spec.py python/tests/test_shardpack.py python/tests/test_shardpack_errors.py
+  python/tests/test_shardpack_tuples.py python/tests/test_shardpack_writer.py python/tests/test_sources.py
+  python/tests/test_volume.py python/tests/test_volume_create.py python/tests/test_write.py)
+
 # A step that makes no sense after the failure of another.
-declare -rA step_needs=([ctest]=build-dev [pytest]=venv [cli]=build-dev)
+declare -rA step_needs=([build-dev]=venv [ctest]=build-dev [pytest-asan]=build-dev [pytest]=venv
+  [cli]=build-dev)
 
 describe_step() {
   case $1 in
@@ -23,7 +33,8 @@ describe_step() {
     ctest) echo "C++ tests" ;;
     install) echo "release build, installed, used by tests/consumer" ;;
     tidy) echo "clang-tidy" ;;
-    pytest) echo "Python module, peers, kill tests" ;;
+    pytest-asan) echo "Python module under ASan and UBSan" ;;
+    pytest) echo "Python module as it is installed, peers, kill tests" ;;
     cli) echo "command line cases, man pages" ;;
     tsan) echo "C++ tests under TSan" ;;
     source-peers) echo "peers built from source" ;;
@@ -49,7 +60,10 @@ step_style() {
   "$system_python" tools/check_layers.py
 }
 
-step_build-dev() { build_preset dev; }
+step_build-dev() {
+  configure_with_module dev
+  build_preset dev
+}
 
 step_ctest() { ctest --preset dev -j "$jobs" "$@"; }
 
@@ -83,6 +97,19 @@ check_installed_docs() {
 
 step_tidy() { command_tidy; }
 
+# The tests of the module, with the one of build/dev. The interpreter is not ours, so the runtime of the
+# sanitizer must be there before it starts, and with it the library whose exceptions it watches. What the
+# interpreter itself never frees is no leak of ours.
+step_pytest-asan() {
+  configure_with_module dev
+  build_preset dev
+  local cxx=${CXX:-c++} at_once=(-n "$jobs" --dist loadfile)
+  if [[ $# -gt 0 ]]; then at_once=(); else set -- "${asan_tests[@]}"; fi
+  LD_PRELOAD="$("$cxx" -print-file-name=libasan.so) $("$cxx" -print-file-name=libstdc++.so.6)" \
+    ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$root/build/dev/python DOLIUM=$root/build/dev/dolium \
+    "$venv/bin/python" -m pytest -q --durations=5 "${at_once[@]}" "$@"
+}
+
 step_pytest() {
   local pytest=("$venv/bin/python" -m pytest -q --durations=5) status=0
   local at_once=(-n "$jobs" --dist loadfile)  # tests of a file share what they made
@@ -93,7 +120,7 @@ step_pytest() {
     "${pytest[@]}" "$@"
   else
     # Apart, for each tree has a conftest.py that its tests import from.
-    "${pytest[@]}" "${at_once[@]}" python/tests || status=$?
+    "${pytest[@]}" "${at_once[@]}" "${asan_tests[@]/#/--ignore=}" python/tests || status=$?
     "${pytest[@]}" "${at_once[@]}" tests/peers tests/crash tests/requirements || status=$?
     with_torch run_torch_tests tests/with_torch || status=$?
     return "$status"
