@@ -165,7 +165,7 @@ ExitStatus RunVerify(Context& context) {
                             ? context.arguments.Number("seed", 0)
                             : std::random_device()();
   const auto is_quick = context.is_quick();
-  if (!is_quick) return context.Fail(is_quick.error());
+  if (!is_quick) return context.Fail(is_quick.error().Within("verify"));
   ExitStatus status = ExitStatus::kGood;
   for (const std::string& location : context.arguments.positionals()) {
     status = Worse(status, VerifyLocation(context, location, *is_quick, sample, seed));

@@ -118,7 +118,7 @@ Result<std::unique_ptr<Container>> Context::Open(const std::string& location,
 
 Result<bool> Context::is_quick() const {
   if (arguments.Has("quick") && arguments.Has("deep")) {
-    return InvalidArgument("verify: --quick contradicts --deep");
+    return InvalidArgument("--quick contradicts --deep");
   }
   return arguments.Has("quick");
 }

@@ -63,7 +63,7 @@ ExitStatus RunCasGc(Context& context) {
 
 ExitStatus RunCasVerify(Context& context) {
   const auto is_quick = context.is_quick();
-  if (!is_quick) return context.Fail(is_quick.error().Within("cas"));
+  if (!is_quick) return context.Fail(is_quick.error().Within("cas verify"));
   const auto store = OpenStore(context);
   if (!store) return context.FailLocation(store.error());
   cas::CheckOptions options;

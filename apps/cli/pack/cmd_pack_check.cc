@@ -160,7 +160,7 @@ void ShowRepair(const Context& context, const RepairLocations& locations,
 
 ExitStatus RunPackVerify(Context& context) {
   const auto is_quick = context.is_quick();
-  if (!is_quick) return context.Fail(is_quick.error().Within("pack"));
+  if (!is_quick) return context.Fail(is_quick.error().Within("pack verify"));
   ExitStatus status = ExitStatus::kGood;
   for (const std::string& reference : context.arguments.positionals()) {
     status = Worse(status, VerifyReference(context, reference));

@@ -67,7 +67,7 @@ Json ShardJson(const ShardFacts& shard) {
   return json;
 }
 
-void PrintJson(const Context& context, const PackFacts& facts) {
+void PrintJson(const Context& context, const PackFacts& facts, bool is_counted) {
   Json json = {{"type", "pack"},
                {"records", facts.records},
                {"entries", ValueOrNull(facts.entries)},
@@ -77,7 +77,7 @@ void PrintJson(const Context& context, const PackFacts& facts) {
                {"columns", Json::array()},
                {"shards", Json::array()}};
   for (const ColumnFacts& column : facts.columns) {
-    json["columns"].push_back(ColumnJson(column, context.arguments.Has("scan")));
+    json["columns"].push_back(ColumnJson(column, is_counted));
   }
   for (const ShardFacts& shard : facts.shards) json["shards"].push_back(ShardJson(shard));
   context.terminal.JsonLine(json);
@@ -216,7 +216,7 @@ ExitStatus ShowPack(Context& context, bool scan) {
   context.terminal.EndProgress();
   if (!facts) return context.FailLocation(facts.error());
   if (context.terminal.json()) {
-    PrintJson(context, *facts);
+    PrintJson(context, *facts, scan);
     return ExitStatus::kGood;
   }
   PrintHead(context, *facts);

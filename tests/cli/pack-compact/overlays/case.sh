@@ -6,7 +6,7 @@ echo 7 > more/s0001/label.cls
 shardpack create --no-summary -i fix -o fix.shardpack
 shardpack create --no-summary -i more -o more.shardpack --align 64
 shardpack compact base.shardpack --overlay fix.shardpack more.shardpack -o new.shardpack
-shardpack ls new.shardpack
+shardpack ls -l new.shardpack
 shardpack cat new.shardpack s0001 text.txt
 status shardpack diff base.shardpack new.shardpack
 shardpack verify new.shardpack

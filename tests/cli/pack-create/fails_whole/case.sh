@@ -9,6 +9,6 @@ rm t-*
 head -c 1500 /dev/zero > in/s0004/more.bin
 rm in/s0004/zeros.bin
 shardpack create --no-summary -i in -o split.shardpack --record-size-limit 1700 --oversize split
-shardpack ls split.shardpack
+shardpack ls -l split.shardpack
 shardpack cat split.shardpack s0004 more.bin | cmp - in/s0004/more.bin && echo the same
 shardpack verify split.shardpack

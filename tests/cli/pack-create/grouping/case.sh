@@ -2,7 +2,7 @@ mkdir -p flat/sub dirs/a/b
 echo 1 > flat/x.left.txt; echo 2 > flat/x.right.txt; echo 3 > flat/y.left.txt
 echo 4 > dirs/a/one.txt; echo 5 > dirs/a/b/two.txt
 rmdir flat/sub
-show() { shardpack create --force --no-summary -o t.shardpack "$@" && shardpack ls t.shardpack; }
+show() { shardpack create --force --no-summary -o t.shardpack "$@" && shardpack ls -l t.shardpack; }
 show -i flat
 show -i flat --group-by stem
 status show -i dirs

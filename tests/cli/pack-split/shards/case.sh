@@ -5,7 +5,7 @@ shardpack split --json a.shardpack --shard-size 1kB -o size-0.shardpack
 for set in 'three-{000000..000002}.shardpack' 'four-{0..2}.shardpack' 'size-*.shardpack'; do
   shardpack verify --no-summary "$set" && shardpack diff --no-summary a.shardpack "$set" && echo the same
 done
-shardpack ls 'four-{0..2}.shardpack'
+shardpack ls -l 'four-{0..2}.shardpack'
 shardpack info 'three-{000000..000002}.shardpack' | grep creator
 shardpack split --no-summary a.shardpack --shards 20 -o many-00.shardpack
 ls many-*
