@@ -47,13 +47,13 @@ from ._core import (
     verify,
     write_sharded,
 )
-from ._plans import run_plan, run_task
+from ._plans import Plan, find_plan, run_plan, run_task
 from ._reports import (
     ConvertReport,
     Distribution,
     Entry,
     Finding,
-    Plan,
+    JobReport,
     StatsReport,
     TaskReport,
     VerifyReport,
@@ -73,6 +73,7 @@ __all__ = [
     "EntryIterator",
     "Error",
     "Finding",
+    "JobReport",
     "Plan",
     "ShardedWriter",
     "ShardingSpec",
@@ -91,6 +92,7 @@ __all__ = [
     "downsample_array",
     "dvid",
     "encode_chunk",
+    "find_plan",
     "info",
     "open",
     "plan_convert",

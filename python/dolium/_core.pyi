@@ -8,15 +8,14 @@ from typing import Any, Generic, Literal, SupportsIndex, TypeAlias, TypeVar, fin
 import numpy.typing as npt
 from typing_extensions import Buffer, Self
 
+from ._plans import Plan
 from ._reports import (
-    ConvertReport,
     Entry,
     Finding,
-    Plan,
+    JobReport,
     StatsReport,
     TaskReport,
     VerifyReport,
-    VolumeReport,
     WriteSummary,
 )
 
@@ -327,7 +326,7 @@ def convert(
     memory: int = 256 << 20,
     jobs: int = 0,
     progress: _Progress | None = None,
-) -> ConvertReport:
+) -> JobReport:
     """Converts one set into another, on threads. `to` and `format` name the formats of the target
     and the source, `sharding` and `from_sharding` their specs; the rest says how the target
     differs from what it would be. With `to` "precomputed" or "dvid", a volume or a DVID export
@@ -375,7 +374,14 @@ def run_task(
     jobs: int = 1,
     progress: _Progress | None = None,
 ) -> TaskReport: ...
-def finish_plan(target: _Path, parts_done: int = 0) -> ConvertReport: ...
+def find_job(home: _Path) -> dict[str, Any]: ...
+def run_job(
+    home: _Path,
+    memory: int = 256 << 20,
+    jobs: int = 0,
+    progress: _Progress | None = None,
+) -> JobReport: ...
+def finish_job(home: _Path) -> JobReport: ...
 
 class VolumeScale:
     """One scale of a volume: what dolium.Volume reads and writes by. Boxes are pairs of corners,
@@ -482,19 +488,6 @@ def plan_volume_transcode(
     force: bool,
     exported: dict[str, Any],
 ) -> dict[str, Any]: ...
-def run_volume_plan(
-    home: _Path,
-    stages: Sequence[Sequence[str]],
-    parts: int,
-    parts_done: int,
-    chunks: int,
-    chunks_done: int,
-    memory: int,
-    jobs: int,
-    progress: _Progress | None,
-) -> VolumeReport: ...
-def finish_volume_plan(home: _Path, parts: int, parts_done: int) -> VolumeReport: ...
-
 def encode_chunk(
     array: npt.NDArray[Any], shape: Sequence[int], data_type: str, options: dict[str, Any]
 ) -> bytes:
@@ -973,6 +966,16 @@ def write_dvid_shard(
 ) -> int:
     """Writes rows of key, labels, supervoxels, block and size; returns the bytes."""
 
+def plan_dvid_export(
+    source: _Path,
+    target: _Path,
+    scales: Sequence[int],
+    layout: str,
+    csv: str,
+    shard_side: int,
+    exported: dict[str, Any],
+    force: bool,
+) -> list[str]: ...
 def write_dvid_export(
     source: _Path,
     target: _Path,

@@ -1,19 +1,145 @@
-"""Running the tasks of plans, here or elsewhere."""
+"""Plan: bulk work under way, of any kind, whose tasks run here or elsewhere."""
 
 from __future__ import annotations
 
 import concurrent.futures
-import os
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from . import _core
-from ._reports import ConvertReport, Plan, TaskReport
+from ._reports import JobReport, TaskReport, WriteSummary
 
 DEFAULT_MEMORY = 256 << 20
 
+Progress: TypeAlias = Callable[[int, int, int], object]
+
+
+class Tasks(list[str]):
+    """A list that may be called, because `plan.tasks` was a list before it was a method."""
+
+    __slots__ = ()
+
+    def __call__(self) -> Tasks:
+        return self
+
 
 def run_task(task: str, *, memory: int = DEFAULT_MEMORY, jobs: int = 1) -> TaskReport:
-    """Does one task of a plan, of a conversion or of a volume. Doing it twice does no harm."""
+    """Does one task of a plan, of any kind, in any process that sees the same locations. Doing it
+    twice does no harm. ConflictError if its source is no longer what the plan was made for."""
     return _core.run_task(task, memory=memory, jobs=jobs)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Plan:
+    """Bulk work that is under way: a conversion, a new volume, new scales, an export, a set of
+    shards. Plain data: it can be pickled.
+
+    Tasks are text. Any process that sees the same locations may run them, by run_task() or by
+    `dolium task`, in any order and any number of times; but those of a stage need those of the
+    stages before it. finish() completes the work once all are done; run() does it all.
+    """
+
+    kind: str  # "convert", "volume", "dvid", ...
+    target: str  # location of the result
+    home: str  # of the folder that carries the marker; empty: there is nothing to do
+    stages: list[list[str]]  # tasks not yet done
+    parts: int  # tasks of all stages, done or not
+    parts_done: int  # by an earlier run
+    entries: int  # entries or chunks of all parts
+    entries_done: int  # in the parts that are done
+    bytes: int = 0  # stored, in the source, where that is known
+    adds: bool = False  # the result is a part of what is at `target`
+
+    @property
+    def tasks(self) -> Tasks:
+        """The tasks that are left, one stage after the other: `plan.tasks()`."""
+        return Tasks(task for tasks in self.stages for task in tasks)
+
+    @property
+    def volume(self) -> str:
+        """The same as `target`."""
+        return self.target
+
+    @property
+    def chunks(self) -> int:
+        """The same as `entries`."""
+        return self.entries
+
+    @property
+    def chunks_done(self) -> int:
+        """The same as `entries_done`."""
+        return self.entries_done
+
+    def run(
+        self,
+        executor: concurrent.futures.Executor | None = None,
+        *,
+        memory: int | None = None,
+        jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> JobReport:
+        """Runs all tasks, stage by stage, and finishes the plan.
+
+        Without an executor they run on threads of ours, which share `memory` bytes (256 MiB);
+        `jobs` is their number (one per core), and `progress` is called with entries done, all
+        entries, and bytes.
+
+        Any executor with the interface of concurrent.futures will do: of threads, processes, or
+        Dask, Ray and MPI workers that see the same locations. `memory` and `jobs` (1) are then
+        those of each task, and `progress` is called with parts done, all parts, and bytes.
+        """
+        memory = DEFAULT_MEMORY if memory is None else memory
+        if not self.home:
+            return self._report(None)
+        if executor is None:
+            return self._report(_core.run_job(self.home, memory, jobs or 0, progress))
+        self._run_stages(executor, memory, 1 if jobs is None else jobs, progress)
+        return self.finish()
+
+    def finish(self) -> JobReport:
+        """Checks that every part is there, completes the result and makes it appear."""
+        return self._report(_core.finish_job(self.home) if self.home else None)
+
+    def _report(self, report: JobReport | None) -> JobReport:
+        if report is None:
+            return JobReport(WriteSummary(0, 0, 0, 0), 0, 0, [], self.target)
+        return dataclasses.replace(
+            report,
+            parts=self.parts,
+            parts_done_before=self.parts_done,
+            target=self.target if self.adds else report.target,
+        )
+
+    def _run_stages(
+        self,
+        executor: concurrent.futures.Executor,
+        memory: int,
+        jobs: int,
+        progress: Progress | None,
+    ) -> None:
+        done, size = self.parts_done, 0
+        for tasks in self.stages:
+            futures = [
+                executor.submit(run_task, task, memory=memory, jobs=jobs) for task in tasks
+            ]
+            try:
+                for future in concurrent.futures.as_completed(futures):
+                    size += future.result().written.value_bytes
+                    done += 1
+                    if progress is not None:
+                        progress(done, self.parts, size)
+            except BaseException:
+                for future in futures:
+                    future.cancel()
+                raise
+
+
+def find_plan(home: Any) -> Plan:
+    """The plan of the job whose marker is in a folder, whoever began it, of any kind: as
+    `--plan` of a command left it, say. FileNotFoundError if there is none."""
+    found = _core.find_job(home)
+    return Plan(target=found["home"], **found)
 
 
 def run_plan(
@@ -21,28 +147,7 @@ def run_plan(
     executor: concurrent.futures.Executor | None = None,
     *,
     memory: int | None = None,
-    jobs: int = 1,
-) -> ConvertReport:
-    """Runs the plan of a conversion; the same as plan.run()."""
-    if executor is not None:
-        _run_tasks(plan, executor, memory or DEFAULT_MEMORY, jobs)
-        return plan.finish()
-    threads = max(1, min(os.cpu_count() or 1, len(plan.tasks)))
-    with concurrent.futures.ThreadPoolExecutor(threads) as own:
-        _run_tasks(plan, own, memory or DEFAULT_MEMORY // threads, jobs)
-    return plan.finish()
-
-
-def _run_tasks(
-    plan: Plan, executor: concurrent.futures.Executor, memory: int, jobs: int
-) -> None:
-    futures = [
-        executor.submit(run_task, task, memory=memory, jobs=jobs) for task in plan.tasks
-    ]
-    try:
-        for future in futures:
-            future.result()
-    except BaseException:
-        for future in futures:
-            future.cancel()
-        raise
+    jobs: int | None = None,
+) -> JobReport:
+    """The same as plan.run()."""
+    return plan.run(executor, memory=memory, jobs=jobs)

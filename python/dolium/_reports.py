@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import dataclasses
-
-from . import _core
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -96,56 +93,21 @@ class TaskReport:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ConvertReport:
-    written: WriteSummary
+class JobReport:
+    """What bulk work has done."""
+
+    written: WriteSummary  # by all runs; entries of volumes are chunks
     parts: int
     parts_done_before: int  # by an earlier run
-    skipped: list[Finding]
+    skipped: list[Finding]  # damaged entries that were left out
+    target: str = ""  # location of the result
+
+    @property
+    def volume(self) -> str:
+        """The same as `target`."""
+        return self.target
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Plan:
-    """A conversion under way: independent tasks, each of which makes one part of the target.
-
-    Tasks are text. Any process that sees the same locations may run them, in any order and any
-    number of times, by run_task(); finish() completes the set once all are done.
-    """
-
-    target: str  # location that tasks write to
-    tasks: list[str]  # not yet done
-    entries: int  # of all tasks, done or not
-    bytes: int  # stored, in the source
-    parts: int
-    parts_done: int  # by an earlier run
-    entries_done: int  # in those parts
-
-    def run(
-        self,
-        executor: concurrent.futures.Executor | None = None,
-        *,
-        memory: int | None = None,
-        jobs: int = 1,
-    ) -> ConvertReport:
-        """Runs the tasks on an executor and finishes the plan.
-
-        Any executor with the interface of concurrent.futures will do: of threads (the default,
-        one per core), processes, or Dask, Ray and MPI workers that see the same locations.
-        `memory` and `jobs` are those of each task; the default threads share 256 MiB among them.
-        """
-        from ._plans import run_plan
-
-        return run_plan(self, executor, memory=memory, jobs=jobs)
-
-    def finish(self) -> ConvertReport:
-        """Checks that every part is there, completes the set and makes it appear."""
-        return _core.finish_plan(self.target, self.parts_done)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class VolumeReport:
-    """What bulk work on a volume has done."""
-
-    written: WriteSummary  # entries are chunks; by all runs
-    volume: str  # location
-    parts: int
-    parts_done_before: int  # by an earlier run
+# Earlier names.
+ConvertReport = JobReport
+VolumeReport = JobReport

@@ -15,6 +15,8 @@ nothing else does. A whole export is a volume: dolium.Volume.open("export").
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import operator
 import os
 from collections.abc import Iterable, Sequence
@@ -24,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._plans import Plan, find_plan
 from ._volume_arguments import Coordinates, Path, Spec, export_options
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ __all__ = [
     "Chunk",
     "decode_block",
     "encode_block",
+    "plan_write",
     "read_shard_with_index",
     "write",
     "write_shard",
@@ -265,3 +269,38 @@ def write(
         jobs,
         None,
     )
+
+
+def plan_write(
+    source: Path,
+    target: Path,
+    *,
+    scales: list[int] | None = None,
+    layout: Literal["stream", "seed"] = "stream",
+    csv: Literal["documented", "dvid"] = "documented",
+    shard_side: int = 2048,
+    spec: Spec | None = None,
+    resolution: Sequence[float] | None = None,
+    coordinates: Coordinates = "auto",
+    salvage: bool = False,
+    force: bool = False,
+) -> Plan:
+    """Plans what write() does, with the same options: tasks that any process may run."""
+    tasks = _core.plan_dvid_export(
+        source,
+        target,
+        scales or [],
+        layout,
+        csv,
+        shard_side,
+        export_options(
+            spec=spec, resolution=resolution, coordinates=coordinates, salvage=salvage
+        ),
+        force,
+    )
+    name = os.fspath(target)
+    # One that replaces another is made beside it. Without a task left, either may hold it.
+    homes = [json.loads(tasks[0])["folder"]] if tasks else [f"{name}.dolium-new", name]
+    if len(homes) > 1 and not (force and os.path.isdir(homes[0])):
+        homes.pop(0)
+    return dataclasses.replace(find_plan(homes[0]), target=name)

@@ -17,10 +17,8 @@ Tasks are text. Whatever is killed and asked for again resumes.
 
 from __future__ import annotations
 
-import concurrent.futures
-import dataclasses
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -28,6 +26,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._indexing import vector
+from ._plans import DEFAULT_MEMORY, Plan, Progress
 from ._reports import VolumeReport, WriteSummary
 from ._volume import Volume, VolumeArray
 from ._volume_arguments import (
@@ -58,105 +57,12 @@ __all__ = [
 ]
 
 Method: TypeAlias = Literal["average", "mode", "stride"]
-Progress: TypeAlias = Callable[[int, int, int], object]
-
-DEFAULT_MEMORY = 256 << 20
 
 
 def run_task(task: str, *, memory: int = DEFAULT_MEMORY, jobs: int = 1) -> WriteSummary:
     """Does one task of a plan, in any process that sees the same locations. Doing it twice does
     no harm. ConflictError if its source is no longer what the plan was made for."""
     return _core.run_task(task, memory=memory, jobs=jobs).written
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Plan:
-    """Work on a volume that is under way. Plain data: it can be pickled.
-
-    The tasks of a stage need those of the stages before it, and may run in any order, any number
-    of times, by run_task(). finish() completes the volume once all are done; run() does it all.
-    """
-
-    volume: str  # location of the result
-    home: str  # location of the folder that carries the marker; empty: there is nothing to do
-    stages: list[list[str]]  # tasks not yet done
-    parts: int  # tasks of all stages, done or not
-    parts_done: int  # by an earlier run
-    chunks: int  # of all parts
-    chunks_done: int
-
-    @property
-    def tasks(self) -> list[str]:
-        """The tasks of all stages, one stage after the other."""
-        return [task for tasks in self.stages for task in tasks]
-
-    def run(
-        self,
-        executor: concurrent.futures.Executor | None = None,
-        *,
-        memory: int = DEFAULT_MEMORY,
-        jobs: int | None = None,
-        progress: Progress | None = None,
-    ) -> VolumeReport:
-        """Runs all tasks, stage by stage, and finishes the plan.
-
-        Without an executor they run on threads of ours, which share `memory` bytes; `jobs` is
-        their number (one per core), and `progress` is called with chunks done, all chunks, and
-        bytes of voxels.
-
-        Any executor with the interface of concurrent.futures will do: of threads, processes, or
-        Dask, Ray and MPI workers that see the same locations. `memory` and `jobs` (1) are then
-        those of each task, and `progress` is called with parts done, all parts, and bytes of
-        voxels.
-        """
-        if not self.home:
-            return self._nothing_done()
-        if executor is not None:
-            self._run_stages(executor, memory, 1 if jobs is None else jobs, progress)
-            return self.finish()
-        return _core.run_volume_plan(
-            self.home,
-            self.stages,
-            self.parts,
-            self.parts_done,
-            self.chunks,
-            self.chunks_done,
-            memory,
-            jobs or 0,
-            progress,
-        )
-
-    def finish(self) -> VolumeReport:
-        """Checks that every part is done, writes the info and makes the volume appear."""
-        if not self.home:
-            return self._nothing_done()
-        return _core.finish_volume_plan(self.home, self.parts, self.parts_done)
-
-    def _nothing_done(self) -> VolumeReport:
-        return VolumeReport(WriteSummary(0, 0, 0, 0), self.volume, 0, 0)
-
-    def _run_stages(
-        self,
-        executor: concurrent.futures.Executor,
-        memory: int,
-        jobs: int,
-        progress: Progress | None,
-    ) -> None:
-        done, size = self.parts_done, 0
-        for tasks in self.stages:
-            futures = [
-                executor.submit(run_task, task, memory=memory, jobs=jobs) for task in tasks
-            ]
-            try:
-                for future in concurrent.futures.as_completed(futures):
-                    size += future.result().value_bytes
-                    done += 1
-                    if progress is not None:
-                        progress(done, self.parts, size)
-            except BaseException:
-                for future in futures:
-                    future.cancel()
-                raise
 
 
 def plan_ingest(
@@ -254,7 +160,7 @@ def plan_ingest(
         _pyramid_options(None if scales is None else scales - 1, factor, method, ignore_zero),
         force,
     )
-    return Plan(volume=os.fspath(target), **plan)
+    return Plan(kind="volume", target=os.fspath(target), **plan)
 
 
 def plan_downsample(
@@ -306,7 +212,7 @@ def plan_downsample(
         _pyramid_options(scales, factor, method, ignore_zero),
         force,
     )
-    return Plan(volume=os.fspath(location), **plan)
+    return Plan(kind="volume", target=os.fspath(location), adds=True, **plan)
 
 
 def plan_transcode(
@@ -363,7 +269,7 @@ def plan_transcode(
             salvage=salvage,
         ),
     )
-    return Plan(volume=os.fspath(target), **plan)
+    return Plan(kind="volume", target=os.fspath(target), **plan)
 
 
 def ingest(

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +13,7 @@
 #include <nanobind/stl/string.h>
 
 #include "dolium/formats/builtin.h"
+#include "dolium/ops/job/job_engine.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/bulk_work.h"
@@ -103,13 +105,55 @@ nb::object DoTask(const std::string& task, uint64_t memory, size_t jobs,
                                  });
 }
 
-nb::object Finish(nb::handle target, uint64_t parts_done) {
-  Plan plan;
-  plan.target = LocationText(target);
-  plan.parts_done = parts_done;
-  return RunBulkWork<ConvertReport>(
-      kDefaultMemory, 0, nb::none(),
-      [&](const RunOptions&) { return FinishPlan(BuiltinFormats(), plan); });
+// --- jobs of any kind ------------------------------------------------------------------
+
+nb::dict FindPlan(nb::handle home) {
+  const std::string folder = LocationText(home);
+  struct Found {
+    OpenJob job;
+    std::vector<std::vector<std::string>> stages;
+  };
+  const Found found = Must(WithoutGil([&]() -> Result<Found> {
+    DOLIUM_TRY(const Location location, ParseLocation(folder));
+    DOLIUM_TRY(OpenJob job, FindJob(BuiltinFormats(), location, {}));
+    DOLIUM_TRY(auto stages, job.Tasks());
+    return Found{std::move(job), std::move(stages)};
+  }));
+  nb::list stages;
+  for (const std::vector<std::string>& tasks : found.stages) {
+    nb::list texts;
+    for (const std::string& task : tasks) texts.append(NameText(task));
+    stages.append(texts);
+  }
+  nb::dict members;
+  members["kind"] = NameText(found.job.state.record->kind);
+  members["home"] = NameText(found.job.location);
+  members["stages"] = stages;
+  members["parts"] = found.job.parts_total();
+  members["parts_done"] = found.job.parts_done();
+  members["entries"] = found.job.entries();
+  members["entries_done"] = found.job.entries_done();
+  return members;
+}
+
+nb::object DoJob(nb::handle home, uint64_t memory, size_t jobs, nb::object progress) {
+  const std::string folder = LocationText(home);
+  return RunBulkWork<JobReport>(
+      memory, jobs, std::move(progress),
+      [&](const RunOptions& options) -> Result<JobReport> {
+        DOLIUM_TRY(const Location location, ParseLocation(folder));
+        DOLIUM_TRY(OpenJob job, FindJob(BuiltinFormats(), location, options));
+        return RunJob(BuiltinFormats(), job, options);
+      });
+}
+
+nb::object EndJob(nb::handle home) {
+  const std::string folder = LocationText(home);
+  return RunBulkWork<JobReport>(
+      kDefaultMemory, 0, nb::none(), [&](const RunOptions& options) -> Result<JobReport> {
+        DOLIUM_TRY(const Location location, ParseLocation(folder));
+        return FinishJob(BuiltinFormats(), location, options);
+      });
 }
 
 }  // namespace
@@ -131,7 +175,10 @@ void BindConvert(nb::module_& module) {
   module.def("run_task", DoTask, nb::arg("task"), nb::kw_only(),
              nb::arg("memory") = kDefaultMemory, nb::arg("jobs") = 1,
              nb::arg("progress") = nb::none());
-  module.def("finish_plan", Finish, nb::arg("target"), nb::arg("parts_done") = 0);
+  module.def("find_job", FindPlan, nb::arg("home"));
+  module.def("run_job", DoJob, nb::arg("home"), nb::arg("memory") = kDefaultMemory,
+             nb::arg("jobs") = 0, nb::arg("progress") = nb::none());
+  module.def("finish_job", EndJob, nb::arg("home"));
 }
 
 }  // namespace dolium::python

@@ -115,30 +115,26 @@ nb::object ToPython(const ConvertReport& report) {
   members["parts"] = report.parts;
   members["parts_done_before"] = report.parts_done_before;
   members["skipped"] = ToPython(report.skipped);
-  return Make("ConvertReport", members);
+  members["target"] = NameText(report.target);
+  return Make("JobReport", members);
 }
 
 nb::object ToPython(const Plan& plan) {
   nb::list tasks;
   for (const std::string& task : plan.tasks) tasks.append(NameText(task));
+  nb::list stages;
+  if (!plan.tasks.empty()) stages.append(tasks);
   nb::dict members;
+  members["kind"] = "convert";
   members["target"] = NameText(plan.target);
-  members["tasks"] = tasks;
+  members["home"] = NameText(plan.target);
+  members["stages"] = stages;
   members["entries"] = plan.entries;
   members["bytes"] = plan.bytes;
   members["parts"] = plan.parts;
   members["parts_done"] = plan.parts_done;
   members["entries_done"] = plan.entries_done;
-  return Make("Plan", members);
-}
-
-nb::object ToPython(const volume::VolumeReport& report) {
-  nb::dict members;
-  members["written"] = ToPython(report.written);
-  members["volume"] = NameText(report.volume);
-  members["parts"] = report.parts;
-  members["parts_done_before"] = report.parts_done_before;
-  return Make("VolumeReport", members);
+  return nb::module_::import_("dolium._plans").attr("Plan")(**members);
 }
 
 }  // namespace dolium::python

@@ -13,7 +13,6 @@
 #include "dolium/ops/convert.h"
 #include "dolium/ops/stats.h"
 #include "dolium/ops/verify.h"
-#include "dolium/ops/volume/volume_plan.h"
 
 namespace dolium::python {
 
@@ -30,6 +29,5 @@ nb::object ToPython(const StatsReport& report);
 nb::object ToPython(const TaskReport& report);
 nb::object ToPython(const ConvertReport& report);
 nb::object ToPython(const Plan& plan);
-nb::object ToPython(const volume::VolumeReport& report);
 
 }  // namespace dolium::python

@@ -18,7 +18,6 @@
 #include "dolium/ops/volume/volume_target.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
-#include "python/src/bulk_work.h"
 #include "python/src/errors.h"
 #include "python/src/export_options.h"
 #include "python/src/interrupt.h"
@@ -32,11 +31,9 @@ using volume::Vec3;
 using volume::Volume;
 using volume::VolumeInfo;
 using volume::VolumePlan;
-using volume::VolumeReport;
 
 using PlanText = std::optional<std::string>;
 
-const uint64_t kDefaultPlanMemory = WriterOptions().memory;
 constexpr Vec3 kDefaultChunkSize = {64, 64, 64};
 
 // --- new volumes ----------------------------------------------------------------------
@@ -99,18 +96,9 @@ nb::dict Members(const VolumePlan& plan) {
   members["stages"] = stages;
   members["parts"] = plan.parts;
   members["parts_done"] = plan.parts_done;
-  members["chunks"] = plan.chunks;
-  members["chunks_done"] = plan.chunks_done;
+  members["entries"] = plan.chunks;
+  members["entries_done"] = plan.chunks_done;
   return members;
-}
-
-// A plan without its tasks, if it is only to be finished.
-VolumePlan PlanOf(nb::handle home, uint64_t parts, uint64_t parts_done) {
-  VolumePlan plan;
-  plan.home = LocationText(home);
-  plan.parts = parts;
-  plan.parts_done = parts_done;
-  return plan;
 }
 
 nb::dict PlanIngestion(const nb::dict& source, nb::handle target, const PlanText& type,
@@ -154,26 +142,6 @@ nb::dict PlanTranscoding(nb::handle source, nb::handle target,
   return Members(Must(WithoutGil([&] { return PlanTranscode(request); })));
 }
 
-nb::object DoPlan(nb::handle home, const std::vector<std::vector<std::string>>& stages,
-                  uint64_t parts, uint64_t parts_done, uint64_t chunks,
-                  uint64_t chunks_done, uint64_t memory, size_t jobs,
-                  nb::object progress) {
-  VolumePlan plan = PlanOf(home, parts, parts_done);
-  plan.stages = stages;
-  plan.chunks = chunks;
-  plan.chunks_done = chunks_done;
-  return RunBulkWork<VolumeReport>(
-      memory, jobs, std::move(progress),
-      [&](const RunOptions& options) { return RunVolumePlan(plan, options); });
-}
-
-nb::object FinishVolume(nb::handle home, uint64_t parts, uint64_t parts_done) {
-  const VolumePlan plan = PlanOf(home, parts, parts_done);
-  return RunBulkWork<VolumeReport>(
-      kDefaultPlanMemory, 0, nb::none(),
-      [&](const RunOptions&) { return FinishVolumePlan(plan); });
-}
-
 }  // namespace
 
 void BindVolumePlans(nb::module_& module) {
@@ -190,12 +158,6 @@ void BindVolumePlans(nb::module_& module) {
   module.def("plan_volume_transcode", PlanTranscoding, nb::arg("source"),
              nb::arg("target"), nb::arg("scales"), nb::arg("storage"), nb::arg("force"),
              nb::arg("exported"));
-  module.def("run_volume_plan", DoPlan, nb::arg("home"), nb::arg("stages"),
-             nb::arg("parts"), nb::arg("parts_done"), nb::arg("chunks"),
-             nb::arg("chunks_done"), nb::arg("memory"), nb::arg("jobs"),
-             nb::arg("progress").none());
-  module.def("finish_volume_plan", FinishVolume, nb::arg("home"), nb::arg("parts"),
-             nb::arg("parts_done"));
 }
 
 }  // namespace dolium::python

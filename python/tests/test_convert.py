@@ -203,3 +203,23 @@ def test_copies_a_volume_with_all_its_parts(filled, tmp_path):
     assert json.loads((tmp_path / "copy" / "info").read_text())["mesh"] == "meshes"
     assert (tmp_path / "copy" / "meshes" / "7:0").read_bytes() == b"fragment"
     assert (tmp_path / "copy" / "provenance").read_text() == "who"
+
+
+def test_one_plan_for_all_kinds(location, values, tmp_path):
+    plan = dolium.plan_convert(location, tmp_path / "target", shard_bits=3)
+    assert plan.tasks() == plan.tasks == plan.stages[0]
+    assert (plan.kind, plan.target, plan.home) == ("convert", str(tmp_path / "target"), plan.target)
+    assert dolium.Plan is dolium.volume.Plan
+    assert dolium.ConvertReport is dolium.VolumeReport is dolium.JobReport
+    # Whoever began it, it is found again.
+    dolium.run_task(plan.tasks()[0])
+    found = dolium.find_plan(tmp_path / "target")
+    assert (found.kind, found.parts, found.parts_done) == ("convert", 8, 1)
+    assert found.tasks() == plan.tasks()[1:]
+    seen = []
+    report = found.run(jobs=2, progress=lambda *numbers: seen.append(numbers))
+    assert seen[-1][:2] == (len(values), len(values))
+    assert (report.target, report.parts_done_before) == (plan.target, 1)
+    assert dict(dolium.open(tmp_path / "target").items()) == values
+    with pytest.raises(FileNotFoundError, match="no job is under way"):
+        dolium.find_plan(tmp_path / "target")

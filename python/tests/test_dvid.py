@@ -224,3 +224,24 @@ def test_errors_name_the_shard(tmp_path):
         dvid.ArrowShardReader(tmp_path / "bad.arrow")
     with pytest.raises(ValueError, match="coordinates"):
         dvid.ArrowShardReader(tmp_path / "bad.arrow", coordinates="miles")
+
+
+def test_an_export_is_planned(volume, tmp_path):
+    source, voxels = volume
+    dvid.write(source, tmp_path / "whole", shard_side=64)
+    for force in (False, True):
+        options = {"shard_side": 64, "force": force}
+        plan = dvid.plan_write(source, tmp_path / "export", **options)
+        assert (plan.kind, plan.target) == ("dvid", str(tmp_path / "export"))
+        assert plan.parts == len(plan.tasks()) == 12
+        dolium.run_task(plan.tasks()[3])
+        plan = dvid.plan_write(source, tmp_path / "export", **options)
+        assert (plan.parts, plan.parts_done) == (12, 1)
+        report = plan.run()
+        assert (report.parts_done_before, report.target) == (1, plan.target)
+        assert np.array_equal(dolium.Volume.open(tmp_path / "export"), voxels)
+        names = [
+            sorted(str(path.relative_to(root)) for path in root.rglob("*"))
+            for root in (tmp_path / "whole", tmp_path / "export")
+        ]
+        assert names[0] == names[1]

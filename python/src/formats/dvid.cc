@@ -224,10 +224,11 @@ uint64_t WriteShard(nb::handle location, nb::handle rows, const std::string& lay
   return Must(WithoutGil([&] { return writer->Finish(); })).stored_bytes;
 }
 
-nb::dict WriteExport(nb::handle source, nb::handle target,
-                     const std::vector<size_t>& scales, const std::string& layout,
-                     const std::string& csv, int64_t shard_side, const nb::dict& exported,
-                     bool force, uint64_t memory, size_t jobs, nb::object progress) {
+volume::DvidWriteRequest WriteRequestOf(nb::handle source, nb::handle target,
+                                        const std::vector<size_t>& scales,
+                                        const std::string& layout, const std::string& csv,
+                                        int64_t shard_side, const nb::dict& exported,
+                                        bool force) {
   volume::DvidWriteRequest request;
   request.source = LocationText(source);
   request.target = LocationText(target);
@@ -237,6 +238,26 @@ nb::dict WriteExport(nb::handle source, nb::handle target,
   request.csv = CsvFormNamed(csv);
   request.shard_side = shard_side;
   request.force = force;
+  return request;
+}
+
+// The tasks that are left to do.
+std::vector<std::string> PlanExport(nb::handle source, nb::handle target,
+                                    const std::vector<size_t>& scales,
+                                    const std::string& layout, const std::string& csv,
+                                    int64_t shard_side, const nb::dict& exported,
+                                    bool force) {
+  const volume::DvidWriteRequest request =
+      WriteRequestOf(source, target, scales, layout, csv, shard_side, exported, force);
+  return Must(WithoutGil([&] { return PlanDvidExport(request, {}); }));
+}
+
+nb::dict WriteExport(nb::handle source, nb::handle target,
+                     const std::vector<size_t>& scales, const std::string& layout,
+                     const std::string& csv, int64_t shard_side, const nb::dict& exported,
+                     bool force, uint64_t memory, size_t jobs, nb::object progress) {
+  const volume::DvidWriteRequest request =
+      WriteRequestOf(source, target, scales, layout, csv, shard_side, exported, force);
   const std::stop_source stop;
   ProgressCall call(std::move(progress), stop);
   RunOptions options;
@@ -307,6 +328,9 @@ void BindDvid(nb::module_& module) {
       "write_dvid_shard", WriteShard, nb::arg("location"), nb::arg("rows"),
       nb::arg("layout"), nb::arg("csv"), nb::arg("rows_per_batch"),
       "Writes rows of key, labels, supervoxels, block and size; returns the bytes.");
+  module.def("plan_dvid_export", PlanExport, nb::arg("source"), nb::arg("target"),
+             nb::arg("scales"), nb::arg("layout"), nb::arg("csv"), nb::arg("shard_side"),
+             nb::arg("exported"), nb::arg("force"));
   module.def("write_dvid_export", WriteExport, nb::arg("source"), nb::arg("target"),
              nb::arg("scales"), nb::arg("layout"), nb::arg("csv"), nb::arg("shard_side"),
              nb::arg("exported"), nb::arg("force"), nb::arg("memory"), nb::arg("jobs"),
