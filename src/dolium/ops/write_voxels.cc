@@ -173,8 +173,8 @@ Result<ConvertReport> ConvertToVolume(const ConvertRequest& request,
   DOLIUM_TRY(auto skipped, CheckVoxelSource(request, transcode.exported, options));
   DOLIUM_TRY(const auto plan, PlanTranscode(transcode));
   DOLIUM_TRY(const auto done, RunVolumePlan(plan, options));
-  return ConvertReport{done.written, done.parts, done.parts_done_before,
-                       std::move(skipped), done.volume};
+  return ConvertReport{done.written,       done.parts, done.parts_done_before,
+                       std::move(skipped), {},         done.volume};
 }
 
 Result<volume::DvidWriteRequest> DvidRequest(const ConvertRequest& request) {
@@ -216,8 +216,8 @@ Result<ConvertReport> ConvertToDvid(const ConvertRequest& request,
   DOLIUM_TRY(const auto write, DvidRequest(request));
   DOLIUM_TRY(auto skipped, CheckVoxelSource(request, write.exported, options));
   DOLIUM_TRY(const auto done, WriteDvidExport(write, options));
-  return ConvertReport{done.written, done.shards, done.shards_done_before,
-                       std::move(skipped), request.target};
+  return ConvertReport{done.written,       done.shards, done.shards_done_before,
+                       std::move(skipped), {},          request.target};
 }
 
 constexpr VoxelTarget kVoxelTargets[] = {
