@@ -66,9 +66,9 @@ TEST(VerbHelp, ShowsOfConvertOnlyWhatFitsTheTarget) {
   EXPECT_THAT(dvid, HasSubstr("\n--to dvid:\n"));
   EXPECT_THAT(dvid, HasSubstr("  --layout "));
   EXPECT_THAT(dvid, HasSubstr("  --resolution "));
-  EXPECT_THAT(dvid, HasSubstr("  --jobs"));
+  EXPECT_THAT(dvid, HasSubstr("  -j, --jobs "));
   for (const char* const other :
-       {"--hash", "--shard-size", "--supervoxels", "--format"}) {
+       {"  --hash ", "  --shard-size ", "  --supervoxels ", "--format "}) {
     EXPECT_THAT(dvid, testing::Not(HasSubstr(other)));
   }
   EXPECT_THAT(VerbHelp(convert, "shardpack"),
