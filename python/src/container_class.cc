@@ -75,7 +75,7 @@ void* Slot(Function* function) {
 // --- methods
 // ---------------------------------------------------------------------------------
 
-nb::object Get(const PyContainer& self, nb::handle key, nb::object fallback) {
+nb::object Get(const PyContainer& self, nb::handle key, const nb::object& fallback) {
   nb::object value = self.Get(key);
   return value.is_valid() ? value : fallback;
 }

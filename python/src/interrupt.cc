@@ -16,7 +16,7 @@ constexpr auto kBetweenProgressCalls = std::chrono::milliseconds(50);
 
 }  // namespace
 
-void RunInterruptible(std::stop_source stop, const std::function<void()>& work) {
+void RunInterruptible(const std::stop_source& stop, const std::function<void()>& work) {
   std::optional<nb::python_error> raised;
   std::exception_ptr failure;
   {
@@ -78,9 +78,9 @@ void ProgressCall::Tell(const Progress& progress) {
 
 void ProgressCall::Check() {
   if (!raised_) return;
-  nb::python_error error(*std::move(raised_));
+  std::optional<nb::python_error> raised = std::move(raised_);
   raised_.reset();
-  throw error;
+  throw nb::python_error(*std::move(raised));
 }
 
 }  // namespace dolium::python

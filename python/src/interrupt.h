@@ -24,7 +24,7 @@ auto WithoutGil(const Work& work) {
 // Runs `work` on a thread of its own and waits for it without the GIL. A signal whose
 // Python handler raises (Ctrl-C) asks `stop`, which the work must heed; the exception
 // goes on once the work has ended. Needs the GIL.
-void RunInterruptible(std::stop_source stop, const std::function<void()>& work);
+void RunInterruptible(const std::stop_source& stop, const std::function<void()>& work);
 
 // A Python function `progress(entries, total_entries, bytes)`, or None. What it raises
 // stops the work. Made and destroyed with the GIL.

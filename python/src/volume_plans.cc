@@ -28,7 +28,6 @@ namespace {
 
 using volume::Resolution;
 using volume::Vec3;
-using volume::Volume;
 using volume::VolumeInfo;
 using volume::VolumePlan;
 

@@ -14,7 +14,6 @@
 namespace dolium::python {
 namespace {
 
-using volume::DownsampleMethod;
 using volume::Encoding;
 using volume::EncodingSpec;
 using volume::Vec3;

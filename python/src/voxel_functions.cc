@@ -83,7 +83,7 @@ void DecodeChunk(nb::handle data, nb::handle array, const Shape& extents,
     const nb::gil_scoped_release release;
     decoded = volume::DecodeVoxels(spec, shape, stored.view(), voxels);
   }
-  Must(std::move(decoded));
+  Must(decoded);
 }
 
 void DownsampleArray(nb::handle array, const Shape& extents, const std::string& type,

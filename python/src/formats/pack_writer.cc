@@ -81,9 +81,8 @@ Bytes Share(nb::handle object) {
 // nobody waits for a turn with it.
 class PackWriter {
  public:
-  PackWriter(std::string output, PackOptions options)
-      : writer_(Must(
-            WithoutGil([&] { return Create(std::move(output), std::move(options)); }))) {}
+  PackWriter(const std::string& output, PackOptions options)
+      : writer_(Must(WithoutGil([&] { return Create(output, std::move(options)); }))) {}
   ~PackWriter() { Abort(); }
   PackWriter(const PackWriter&) = delete;
   PackWriter& operator=(const PackWriter&) = delete;
@@ -183,7 +182,7 @@ class PackWriter {
         return Location{location.store, namer.Name(number)};
       };
     } else {
-      options.place = [location](uint64_t) { return location; };
+      options.place = [location](uint64_t) -> Location { return Location(location); };
     }
     return shardpack::PackWriter::Create(std::move(options));
   }

@@ -35,8 +35,8 @@ struct SetArguments {
 
 // The text that describes the set: the info, if there is one, with the spec in it.
 std::optional<std::string> DescriptionOf(nb::handle spec, nb::handle info) {
-  const std::optional<std::string> spec_text = SpecText(spec);
-  const std::optional<std::string> info_text = SpecText(info);
+  std::optional<std::string> spec_text = SpecText(spec);
+  std::optional<std::string> info_text = SpecText(info);
   if (!info_text) {
     if (!spec_text) throw nb::type_error("a set needs a sharding spec");
     return spec_text;

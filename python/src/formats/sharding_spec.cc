@@ -3,7 +3,6 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <nanobind/operators.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -127,7 +126,12 @@ void BindShardingSpec(nb::module_& module) {
             return Must(neuroglancer::ParseShardingText(*text));
           },
           nb::arg("spec"), "From what to_json() or to_dict() gave, or a file of it.")
-      .def(nb::self == nb::self, nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def(
+          "__eq__",
+          [](const ShardingSpec& spec, const ShardingSpec& other) {
+            return spec == other;
+          },
+          nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__hash__",
            [](const ShardingSpec& spec) { return nb::hash(SpecMembers(spec)); })
       .def("__repr__", ReprSpec)

@@ -127,6 +127,7 @@ nb::tuple ReadXorb(nb::handle data, std::optional<std::string> name) {
   const xet::XorbIndex index = Must(WithoutGil(
       [&] { return xet::VerifyXorb(lent.view(), expected ? &*expected : nullptr); }));
   std::vector<MerkleNode> chunks;
+  chunks.reserve(index.size());
   for (size_t i = 0; i < index.size(); ++i) {
     chunks.push_back({index.chunks[i], index.raw_size(i)});
   }
