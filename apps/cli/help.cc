@@ -117,6 +117,7 @@ std::string VerbHelp(const Verb& verb, std::string_view target) {
   std::string options;
   for (const OptionGroup& group : OptionGroups(verb, target)) {
     std::vector<std::pair<std::string, std::string_view>> rows;
+    rows.reserve(group.options.size());
     for (const Option& option : group.options) {
       rows.emplace_back(Signature(option), option.help);
     }

@@ -226,6 +226,7 @@ nb::object GetTuple(const PackTuples& self, nb::handle index) {
     const auto [begin, end, step, count] =
         nb::borrow<nb::slice>(index).compute(static_cast<size_t>(self.size()));
     std::vector<uint64_t> numbers;
+    numbers.reserve(count);
     for (size_t i = 0; i < count; ++i) {
       numbers.push_back(static_cast<uint64_t>(begin + static_cast<Py_ssize_t>(i) * step));
     }

@@ -72,7 +72,8 @@ Result<volume::Resolution> ParseResolution(std::string_view text) {
   const char* at = text.data();
   const char* const end = text.data() + text.size();
   for (size_t i = 0; i < resolution.size(); ++i) {
-    const bool has_comma = i == 0 || (at != end && *at++ == ',');
+    const bool has_comma = i == 0 || (at != end && *at == ',');
+    if (i > 0 && has_comma) ++at;
     const auto [next, error] = std::from_chars(at, end, resolution[i]);
     if (!has_comma || error != std::errc() || !(resolution[i] > 0)) break;
     at = next;

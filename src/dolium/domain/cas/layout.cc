@@ -92,7 +92,7 @@ std::string Layout::name_folder(std::string_view name) const {
 
 std::string_view MarkerText() { return "{\"format\":\"dolium-cas\",\"version\":1}\n"; }
 
-Result<Layout> Layout::Local(std::string folder) {
+Result<Layout> Layout::Local(const std::string& folder) {
   if (folder.empty()) return InvalidArgument("the folder of a store has no name");
   // Files are synced where objects are made: objects.h.
   DOLIUM_TRY(auto store, FileStore::Open(".", {.sync = false}));

@@ -36,7 +36,7 @@ namespace dolium::cas {
 class Layout {
  public:
   // Of a store in a local folder, there or not.
-  static Result<Layout> Local(std::string folder);
+  static Result<Layout> Local(const std::string& folder);
   // `root` is the folder of the objects in `store`; `local` is for the rest.
   Layout(std::shared_ptr<Store> store, std::string root, std::string local)
       : Layout(Objects(std::move(store), false), std::move(root), std::move(local)) {}

@@ -83,6 +83,7 @@ Result<void> RunStreamParts(OpenJob& open, const RunOptions& options,
   }));
   if (!reports.empty() && reports.back().is_last) return {};
   std::vector<TaskReport> done;
+  done.reserve(reports.size());
   for (PartReport& report : reports) {
     done.push_back({report.written, std::move(report.skipped), std::move(report.detail)});
   }

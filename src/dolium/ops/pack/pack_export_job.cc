@@ -132,6 +132,7 @@ class PackExportDraft final : public JobDraft {
       : request_(request), names_(std::move(names)), state_(std::move(state)) {
     const SampleExportOptions& options = request.options;
     std::vector<std::string> references;
+    references.reserve(request.references.size());
     for (const std::string& reference : request.references) {
       references.push_back(PortableReference(reference));
     }

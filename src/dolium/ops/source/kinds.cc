@@ -138,9 +138,10 @@ Result<VerifyReport> CheckVolumeSource(const Source& source, const VerifyOptions
 }
 
 // All the files of a volume, those of its parts in other folders included.
-Result<CopySource> OpenVolumeForCopy(const Source& source,
-                                     std::shared_ptr<const Container> entries,
-                                     std::string_view format) {
+Result<CopySource> OpenVolumeForCopy(
+    const Source& source,
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): a row
+    std::shared_ptr<const Container> entries, std::string_view format) {
   DOLIUM_TRY(const volume::Volume* const opened, source.volume());
   const auto& parts = static_cast<const VolumeEntries&>(*entries);
   if (!format.empty() && format != kVolumeCopyFormat.name) {

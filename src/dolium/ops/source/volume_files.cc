@@ -325,6 +325,7 @@ Result<std::optional<Entry>> VolumeFiles::Find(std::string_view key) const {
 
 Result<std::vector<std::string>> VolumeFiles::Objects() const {
   std::vector<std::string> objects;
+  objects.reserve(trees_.size());
   for (const Tree& tree : trees_) objects.push_back(tree.folder.path);
   return objects;
 }

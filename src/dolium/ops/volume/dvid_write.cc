@@ -67,7 +67,7 @@ Result<void> CheckOnlyExport(const Location& folder) {
   const auto owned = [](std::string_view name) {
     return IsBookkeeping(name) || dvid::OwnsObject(name) || name == "export.log";
   };
-  const auto listed =
+  auto listed =
       folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
         if (is_folder && dvid::ParseScaleName(name)) {
           scales.emplace_back(name);

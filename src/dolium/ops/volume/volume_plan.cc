@@ -72,7 +72,8 @@ class VolumeDraft final : public JobDraft {
     }
     DOLIUM_TRY(Location volume, ParseLocation(job_.volume));
     // What cannot be planned must not leave a marker.
-    DOLIUM_TRY_VOID(VolumeWorker(job_, home, std::move(volume)).Plan([](JobPart) {}));
+    DOLIUM_TRY_VOID(
+        VolumeWorker(job_, home, std::move(volume)).Plan([](const JobPart&) {}));
     return ToText(job_);
   }
 

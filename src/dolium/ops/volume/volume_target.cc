@@ -81,7 +81,7 @@ Result<void> CheckVolumeReplaceable(const Location& folder, bool with_all_parts)
     for (const ScaleInfo& scale : (*job)->job.info.scales) expected.push_back(scale.key);
   }
   std::optional<std::string> foreign;
-  const auto listed = folder.store->List(folder.path, [&](std::string_view name, bool) {
+  auto listed = folder.store->List(folder.path, [&](std::string_view name, bool) {
     if (!IsBookkeeping(name) && std::ranges::find(expected, name) == expected.end()) {
       foreign = name;
     }
