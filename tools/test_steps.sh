@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154  # root, venv, logs, jobs and packages_* come from ./dev
 
 readonly short_steps=(packages venv style build-dev ctest install tidy pytest-asan pytest cli)
-readonly long_steps=(tsan source-peers fuzz)
+readonly long_steps=(tsan tidy-sources source-peers fuzz)
 
 # What of python/requirements-peers.txt is built from its source distribution. TensorStore is
 # not: it takes Bazel and hours.
@@ -36,6 +36,7 @@ describe_step() {
     pytest-asan) echo "Python module under ASan and UBSan" ;;
     pytest) echo "Python module as it is installed, peers, kill tests" ;;
     cli) echo "command line cases, man pages" ;;
+    tidy-sources) echo "clang-tidy, each source by itself" ;;
     tsan) echo "C++ tests under TSan" ;;
     source-peers) echo "peers built from source" ;;
     fuzz) echo "fuzz targets, 60 seconds each" ;;
@@ -96,6 +97,9 @@ check_installed_docs() {
 }
 
 step_tidy() { command_tidy; }
+
+# In a unit, a source may use what its neighbour includes; here it may not.
+step_tidy-sources() { command_tidy ''; }
 
 # The tests of the module, with the one of build/dev. The interpreter is not ours, so the runtime of the
 # sanitizer must be there before it starts, and with it the library whose exceptions it watches. What the

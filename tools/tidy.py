@@ -3,11 +3,12 @@
 
 usage: tidy.py BUILD [WORD]
 
-BUILD is a build folder with a compile_commands.json that names each source by itself
-(DOLIUM_UNITY=0); it need not be built. Tests are left out: they run under the sanitizers. WORD
-limits the run to sources whose path contains it. A source is checked again only if it, a
-header of ours that it includes, its compile command, .clang-tidy or the tool has changed
-since it last came out clean; the record is BUILD/../tidy-cache.
+BUILD is a build folder with a compile_commands.json; it need not be built. What is checked at
+once is what is compiled at once: a unit of several sources, whose headers are then read once, or
+a source by itself (DOLIUM_UNITY=0). Tests are left out: they run under the sanitizers. WORD limits
+the run to sources whose path contains it. One is checked again only if it, a header of ours that
+it includes, its compile command, .clang-tidy or the tool has changed since it last came out clean;
+the record is BUILD/../tidy-cache.
 """
 
 import concurrent.futures
@@ -44,6 +45,22 @@ def files_of(source, includes):
     return found
 
 
+def sources_of(entry, build):
+    """The sources of ours that are compiled by this command; none if it is for tests."""
+    file = pathlib.Path(entry["file"])
+    sources = [file]
+    if file.parent == build / "units":
+        sources = [ROOT / name for name in INCLUDE.findall(file.read_text(encoding="utf-8"))]
+    elif file.is_relative_to(build) or not file.is_relative_to(ROOT):
+        return []
+    # Sources of a library that are compiled along are not ours, wherever it is installed.
+    return [
+        str(source)
+        for source in sources
+        if "site-packages" not in source.parts and not NOT_CHECKED.search(str(source))
+    ]
+
+
 def key_of(entry, files, common, contents):
     """A hash of all that decides the outcome for one source."""
     digest = hashlib.sha256(common)
@@ -51,14 +68,16 @@ def key_of(entry, files, common, contents):
     for path in sorted(files):
         if path not in contents:
             contents[path] = hashlib.sha256(path.read_bytes()).digest()
-        digest.update(str(path.relative_to(ROOT)).encode() + contents[path])
+        digest.update(os.path.relpath(path, ROOT).encode() + contents[path])
     return digest.hexdigest()
 
 
 def check(build, file):
     """Output of the tool and whether it was content."""
     # Without -Wno-error, warnings that only clang has would count; g++ is our judge of those.
-    command = [TOOL, "--quiet", "-p", build, "--extra-arg=-Wno-error", file]
+    # A unit includes sources, which is what it is for.
+    command = [TOOL, "--quiet", "-p", build, "--checks=-bugprone-suspicious-include"]
+    command += ["--extra-arg=-Wno-error", file]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     noise = re.compile(r"^\d+ (warnings?|errors?) |^Suppressed |^Use -header-filter|^Use -system")
     lines = (done.stdout + done.stderr).splitlines()
@@ -78,11 +97,8 @@ def main(arguments):
     common = version + (ROOT / ".clang-tidy").read_bytes()
     includes, contents, work = {}, {}, []
     entries = json.loads((build / "compile_commands.json").read_text())
-    # Sources of a library that are compiled along are not ours, wherever it is installed.
-    entries = [e for e in entries if pathlib.Path(e["file"]).is_relative_to(ROOT)]
-    entries = [e for e in entries if "site-packages" not in e["file"]]
-    entries = [e for e in entries if not pathlib.Path(e["file"]).is_relative_to(build)]
-    chosen = [e for e in entries if not NOT_CHECKED.search(e["file"]) and word in e["file"]]
+    sources = [sources_of(entry, build) for entry in entries]
+    chosen = [e for e, ours in zip(entries, sources) if any(word in name for name in ours)]
     for entry in chosen:
         files = files_of(pathlib.Path(entry["file"]), includes)
         stamp = cache / key_of(entry, files, common, contents)
@@ -104,7 +120,8 @@ def main(arguments):
             else:
                 bad += 1
                 print(output, flush=True)
-    print(f"tidy: {len(chosen)} sources, {len(work)} checked now, {bad} with findings")
+    total = sum(map(len, sources))
+    print(f"tidy: {total} sources in {len(chosen)} units, {len(work)} checked now, {bad} with findings")
     return 1 if bad else 0
 
 
