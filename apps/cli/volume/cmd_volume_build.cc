@@ -47,10 +47,7 @@ void ShowSummary(Context& context, const Subject& subject, const VolumePlan& pla
     return;
   }
   if (plan.home.empty()) {
-    context.terminal.Line(
-        fmt::format("{}: {}", subject.volume,
-                    subject.adds ? "no scale to add"
-                                 : "is complete; an earlier run left only to tidy up"));
+    context.terminal.Line(subject.volume + ": no scale to add");
     return;
   }
   std::string line =

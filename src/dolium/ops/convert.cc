@@ -74,12 +74,13 @@ class ConvertDraft final : public JobDraft {
   std::string_view kind() const override { return kConvertKind; }
   const std::string& request() const override { return text_; }
 
+  Result<std::string> FindSourceState() override {
+    return FindConvertState(formats_, source_location_, OptionsOfSource(),
+                            request_.target_format, options_.writer);
+  }
+
   Result<void> Prepare() override {
-    SourceOptions options;
-    options.format = request_.source_format;
-    options.open.spec = request_.source_spec;
-    options.open.allow_unfinished = request_.allow_unfinished;
-    DOLIUM_TRY(source_, OpenSource(formats_, source_location_, options));
+    DOLIUM_TRY(source_, OpenSource(formats_, source_location_, OptionsOfSource()));
     DOLIUM_TRY(const auto parts, source_->parts());
     for (const SourcePart& part : parts) {
       DOLIUM_TRY_VOID(CheckApart(part.location, target_));
@@ -116,6 +117,14 @@ class ConvertDraft final : public JobDraft {
   }
 
  private:
+  SourceOptions OptionsOfSource() const {
+    SourceOptions options;
+    options.format = request_.source_format;
+    options.open.spec = request_.source_spec;
+    options.open.allow_unfinished = request_.allow_unfinished;
+    return options;
+  }
+
   Result<std::unique_ptr<Target>> CreateTarget(const Location& location) const {
     CreateOptions create;
     create.spec = request_.target_spec;

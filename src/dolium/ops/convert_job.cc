@@ -16,10 +16,10 @@
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/job/part_entries.h"
 #include "dolium/ops/job/plan_folder.h"
+#include "dolium/ops/job/source_state.h"
 #include "dolium/ops/job/work_list.h"
 #include "dolium/ops/scan_source.h"
 #include "dolium/ops/source/kinds.h"
-#include "dolium/ops/source/source.h"
 
 namespace dolium {
 namespace {
@@ -78,6 +78,7 @@ Result<void> KeepTables(std::span<WorkList> lists, uint64_t budget) {
 struct SourceRequest {
   Location location;
   SourceOptions options;
+  std::string target_format;
   bool skip_damaged = false;
 };
 
@@ -195,6 +196,14 @@ class ConvertJob final : public Job {
     return Location{folder_.store, target_->PartObject(part)};
   }
 
+  Result<std::optional<std::string>> FindSourceState(
+      const WriterOptions& options) const override {
+    DOLIUM_TRY(std::string state,
+               FindConvertState(formats_, source_.location, source_.options,
+                                source_.target_format, options));
+    return state;
+  }
+
   Result<void> Finish() override { return target_->Finish(); }
 
  private:
@@ -233,6 +242,16 @@ class ConvertJob final : public Job {
 
 }  // namespace
 
+Result<std::string> FindConvertState(Formats formats, const Location& location,
+                                     const SourceOptions& source, std::string_view format,
+                                     const WriterOptions& options) {
+  DOLIUM_TRY(const auto opened, OpenSource(formats, location, source));
+  DOLIUM_TRY(const CopySource copy, opened->OpenForCopy(format));
+  SourceState state(options);
+  DOLIUM_TRY_VOID(state.AddEntries(*copy.entries));
+  return state.text();
+}
+
 Result<std::string> ToText(const ConvertParameters& parameters) {
   return DumpJob({{"format", parameters.format},
                   {"description", parameters.description},
@@ -267,6 +286,7 @@ Result<std::unique_ptr<Job>> OpenConvertJob(Formats formats, const Location& fol
       [&](const json& request) -> Result<void> {
         request.at("source").get_to(location);
         request.at("source_format").get_to(source.options.format);
+        request.at("target_format").get_to(source.target_format);
         request.at("skip_damaged").get_to(source.skip_damaged);
         request.at("allow_unfinished").get_to(source.options.open.allow_unfinished);
         if (const json& spec = request.at("source_spec"); spec.is_string()) {

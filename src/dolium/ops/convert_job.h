@@ -9,6 +9,7 @@
 #include "dolium/base/result.h"
 #include "dolium/ops/job/job.h"
 #include "dolium/ops/job/job_record.h"
+#include "dolium/ops/source/source.h"
 
 namespace dolium {
 
@@ -19,6 +20,11 @@ Result<std::unique_ptr<Job>> OpenConvertJob(Formats formats, const Location& fol
                                             const JobRecord& record);
 Result<void> CheckConvertReplaceable(Formats formats, const JobRecord& record,
                                      const Location& folder);
+
+// The state of what a conversion to a format reads.
+Result<std::string> FindConvertState(Formats formats, const Location& location,
+                                     const SourceOptions& source, std::string_view format,
+                                     const WriterOptions& options);
 
 // What the record of a conversion says besides its request.
 struct ConvertParameters {

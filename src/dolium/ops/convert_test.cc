@@ -215,9 +215,13 @@ TEST_F(ConvertTest, StopsOnRequestAndResumes) {
 }
 
 TEST_F(ConvertTest, SaysSoWhenTheSourceChangedAfterPlanning) {
-  RunSome(0);
+  const Plan plan = RunSome(0);
   WriteText(source_ + "/0.toy", "3 1\n\nx");
-  EXPECT_THAT(ErrorOf(Run(), ErrorCode::kConflict), HasSubstr("and begin again"));
+  const auto task = RunTask(kFormats, plan.tasks.front(), options_);
+  ASSERT_FALSE(task);
+  EXPECT_THAT(task.error().message, HasSubstr("and begin again"));
+  EXPECT_THAT(ErrorOf(Run(), ErrorCode::kConflict),
+              HasSubstr("its source has changed since the job began"));
 }
 
 // Damage: part 0 of the source cut short, and a line of the index of part 1 unreadable.

@@ -13,6 +13,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
@@ -50,6 +51,9 @@ class ChunkStorage {
 
   // The object that holds, or would hold, a chunk, and which one it is: for messages.
   virtual std::string Describe(const Vec3& cell) const = 0;
+
+  // The objects that can hold a chunk, there or not, by their paths in the store.
+  virtual std::vector<std::string> ObjectsOf(const Vec3& cell) const = 0;
 
   // The cell whose chunk has this key: the number in shards, or the name of a file.
   // Nullopt if no cell of the grid has it.

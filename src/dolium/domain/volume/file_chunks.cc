@@ -62,6 +62,10 @@ std::string FileChunks::Describe(const Vec3& cell) const {
   return folder_.Child(grid_.NameOf(cell)).Describe();
 }
 
+std::vector<std::string> FileChunks::ObjectsOf(const Vec3& cell) const {
+  return {ObjectOf(cell, Form::kPlain).path, ObjectOf(cell, Form::kGz).path};
+}
+
 std::optional<Vec3> FileChunks::CellOf(std::string_view key) const {
   if (key.ends_with(kGzSuffix)) key.remove_suffix(kGzSuffix.size());
   return grid_.ParseName(key);

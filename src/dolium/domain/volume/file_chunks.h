@@ -24,6 +24,7 @@ class FileChunks : public ChunkStorage {
              const ArrayShape& shape, uint64_t max_bytes, bool gzip_new);
 
   std::string Describe(const Vec3& cell) const override;
+  std::vector<std::string> ObjectsOf(const Vec3& cell) const override;
   std::optional<Vec3> CellOf(std::string_view key) const override;
   Result<Bytes> Unwrap(std::string_view key, const Bytes& value) const override;
   Result<std::optional<Bytes>> Get(const Vec3& cell) const override;

@@ -34,6 +34,12 @@ std::string ShardChunks::Describe(const Vec3& cell) const {
   return fmt::format("{}: chunk {}", reader_.store().Describe(objects.body), id);
 }
 
+std::vector<std::string> ShardChunks::ObjectsOf(const Vec3& cell) const {
+  const uint64_t shard = reader_.spec().LocationOf(morton_.Encode(cell)).shard;
+  const auto pair = reader_.ObjectsOf(shard, true);
+  return {reader_.ObjectsOf(shard, false).body, pair.index, pair.body};
+}
+
 std::optional<Vec3> ShardChunks::CellOf(std::string_view key) const {
   const auto id = neuroglancer::ParseKey(key);
   return id ? morton_.Decode(*id) : std::nullopt;

@@ -15,6 +15,7 @@ class ShardChunks : public ChunkStorage {
               uint64_t max_bytes, uint64_t cache_bytes);
 
   std::string Describe(const Vec3& cell) const override;
+  std::vector<std::string> ObjectsOf(const Vec3& cell) const override;
   std::optional<Vec3> CellOf(std::string_view key) const override;
   Result<Bytes> Unwrap(std::string_view key, const Bytes& value) const override;
   Result<std::optional<Bytes>> Get(const Vec3& cell) const override;

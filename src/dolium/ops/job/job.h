@@ -121,6 +121,11 @@ class Job {
   // is not done, whatever its report says.
   virtual std::optional<Location> PartObject(uint64_t part) const;
 
+  // The state of what it reads, as its record has it, as it is now: of a job that has it
+  // compared before its result appears.
+  virtual Result<std::optional<std::string>> FindSourceState(
+      const WriterOptions& options) const;
+
   // Whether Finish() has been called, as far as the result shows.
   virtual Result<bool> IsComplete() const;
 

@@ -78,14 +78,13 @@ class Beginner {
         options_(options) {
     record_.kind = draft.kind();
     record_.request = draft.request();
-    record_.source = draft.source();
   }
 
   Result<OpenJob> Run() {
     if (draft_.makes_files()) return RunBeside();
     DOLIUM_TRY(auto found, force_ ? FindForced() : Find());
     if (found) return *std::move(found);
-    DOLIUM_TRY_VOID(draft_.Prepare());
+    DOLIUM_TRY_VOID(Prepare());
     DOLIUM_TRY(const Location place, ChoosePlace());
     return BeginIn(PlanFolder(place));
   }
@@ -99,7 +98,8 @@ class Beginner {
                          ": cannot be written; only local files can be");
     }
     DOLIUM_TRY(auto state, folder.Load());
-    if (CanResume(state) && draft_.can_resume()) {
+    DOLIUM_TRY(const bool can_resume, CanResume(state));
+    if (can_resume && draft_.can_resume()) {
       return OpenState(formats_, folder, std::move(state), options_);
     }
     if (state.phase == Phase::kFinished) {
@@ -109,7 +109,7 @@ class Beginner {
     }
     // What a job that was ending, or being removed, left is in the way of nobody.
     if (!IsUnderWay(state)) DOLIUM_TRY_VOID(RemoveBeside(folder, state.id));
-    DOLIUM_TRY_VOID(draft_.Prepare());
+    DOLIUM_TRY_VOID(Prepare());
     // Parts that are of no use.
     if (IsUnderWay(state)) DOLIUM_TRY_VOID(RemoveBeside(folder, state.id));
     DOLIUM_TRY(OpenJob open, BeginIn(folder));
@@ -133,7 +133,7 @@ class Beginner {
     if (IsUnderWay(state) && !IsSame(state)) return OtherRequestError(target_, state);
     DOLIUM_TRY_VOID(CheckSource(state));
     if (IsSame(state)) return OpenState(formats_, folder, std::move(state), options_);
-    DOLIUM_TRY_VOID(draft_.Prepare());
+    DOLIUM_TRY_VOID(Prepare());
     return BeginIn(folder);
   }
 
@@ -145,18 +145,34 @@ class Beginner {
   bool IsSame(const PlanFolder::State& state) const {
     return state.record && !DifferenceOf(*state.record, record_);
   }
-  bool HasSameSource(const PlanFolder::State& state) const {
-    return state.record && state.record->source == record_.source;
+  // Before the source is read: what is read later is to be of this state.
+  Result<void> FindSource() {
+    if (source_found_) return {};
+    DOLIUM_TRY(record_.source, draft_.FindSourceState());
+    source_found_ = true;
+    return {};
   }
-  bool CanResume(const PlanFolder::State& state) const {
-    return IsSame(state) && HasSameSource(state);
+  Result<void> Prepare() {
+    DOLIUM_TRY_VOID(FindSource());
+    return draft_.Prepare();
+  }
+  Result<bool> HasSameSource(const PlanFolder::State& state) {
+    const auto found = FindSource();
+    // Once all parts are made, it may be gone.
+    if (!found && state.phase != Phase::kUnderWay) return true;
+    if (!found) return found.error();
+    return state.record->source == record_.source;
+  }
+  Result<bool> CanResume(const PlanFolder::State& state) {
+    if (!IsSame(state)) return false;
+    return HasSameSource(state);
   }
 
-  Result<void> CheckSource(const PlanFolder::State& state) const {
-    if (!IsUnderWay(state) || !IsSame(state) || HasSameSource(state)) return {};
-    return Conflict(fmt::format("{}: its source has changed since the job began",
-                                target_.Describe()))
-        .WithHint(Hint::kReplace);
+  Result<void> CheckSource(const PlanFolder::State& state) {
+    if (!IsUnderWay(state) || !IsSame(state)) return {};
+    DOLIUM_TRY(const bool is_same, HasSameSource(state));
+    if (is_same) return {};
+    return SourceChangedError(target_);
   }
 
   Error OtherRequestError(const Location& place, const PlanFolder::State& state) const {
@@ -180,7 +196,8 @@ class Beginner {
     const PlanFolder folder(target_);
     DOLIUM_TRY(const auto state, folder.Load());
     DOLIUM_TRY_VOID(CheckSource(state));
-    if (CanResume(state)) return Open(folder, state);
+    DOLIUM_TRY(const bool can_resume, CanResume(state));
+    if (can_resume) return Open(folder, state);
     if (IsUnderWay(state)) return OtherRequestError(target_, state);
     DOLIUM_TRY(const Occupancy occupancy, LookInto(target_));
     if (occupancy == Occupancy::kOccupied) {
@@ -208,14 +225,16 @@ class Beginner {
   Result<std::optional<OpenJob>> FindForced() {
     const PlanFolder folder(target_);
     DOLIUM_TRY(const auto state, folder.Load());
-    if (CanResume(state)) return Open(folder, state);
+    DOLIUM_TRY(const bool can_resume, CanResume(state));
+    if (can_resume) return Open(folder, state);
     DOLIUM_TRY(const auto path, target_.store->LocalPath(target_.path));
     if (!path) return std::nullopt;
     if (state.phase == Phase::kFinished) DOLIUM_TRY_VOID(Complete(folder));
     DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(target_));
     const PlanFolder fresh(Location{target_.store, folders.fresh});
     DOLIUM_TRY(const auto fresh_state, fresh.Load());
-    if (CanResume(fresh_state)) return Open(fresh, fresh_state);
+    DOLIUM_TRY(const bool can_resume_fresh, CanResume(fresh_state));
+    if (can_resume_fresh) return Open(fresh, fresh_state);
     if (fresh_state.phase == Phase::kFinished) {
       DOLIUM_TRY_VOID(Complete(fresh));
     } else if (IsSame(fresh_state)) {
@@ -262,8 +281,9 @@ class Beginner {
     DOLIUM_TRY(const auto lock, folder.MakeLock());
     // Another process may have been at it until the lock was ours.
     DOLIUM_TRY(const auto state, folder.Load());
-    if (state.phase != Phase::kNone && !CanResume(state)) {
-      return OtherRequestError(folder.set(), state);
+    if (state.phase != Phase::kNone) {
+      DOLIUM_TRY(const bool can_resume, CanResume(state));
+      if (!can_resume) return OtherRequestError(folder.set(), state);
     }
     if (state.phase == Phase::kNone) {
       auto written = WriteRecord(folder);
@@ -302,6 +322,7 @@ class Beginner {
   const bool force_;
   const RunOptions& options_;
   JobRecord record_;
+  bool source_found_ = false;  // and is in record_
 };
 
 }  // namespace

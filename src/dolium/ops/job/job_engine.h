@@ -27,6 +27,9 @@ class JobDraft {
   // As JobRecord has them.
   virtual const std::string& request() const = 0;
   virtual std::string source() const { return {}; }
+  // The same, where finding it out means to look: asked for before Prepare(), and only if
+  // it matters.
+  virtual Result<std::string> FindSourceState() { return source(); }
   // As JobKind has it.
   virtual bool makes_files() const { return false; }
   // Whether the source can be read again. If not, what an earlier run made is dropped.
@@ -96,6 +99,9 @@ Result<bool> IsPartThere(const Job& job, const PartReport& report);
 // The job of a record.
 Result<std::unique_ptr<Job>> OpenRecord(Formats formats, const Location& folder,
                                         const JobRecord& record);
+
+// The error for a job whose parts were made of another state of the source.
+Error SourceChangedError(const Location& folder);
 
 // The error for a folder without a job that can go on.
 Error NoJobError(const PlanFolder& folder, const PlanFolder::State& state);

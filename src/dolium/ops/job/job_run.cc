@@ -213,6 +213,11 @@ Result<void> Job::PrepareRun(const WriterOptions& /*options*/) { return {}; }
 
 std::optional<Location> Job::PartObject(uint64_t /*part*/) const { return std::nullopt; }
 
+Result<std::optional<std::string>> Job::FindSourceState(
+    const WriterOptions& /*options*/) const {
+  return std::nullopt;
+}
+
 Result<bool> Job::IsComplete() const { return false; }
 
 Result<void> Job::RunStream(std::span<const TaskReport> /*done*/,
@@ -242,6 +247,12 @@ Result<std::unique_ptr<Job>> OpenRecord(Formats formats, const Location& folder,
                                         const JobRecord& record) {
   DOLIUM_TRY(const JobKind* kind, KindOf(folder, record));
   return kind->open(formats, folder, record);
+}
+
+Error SourceChangedError(const Location& folder) {
+  return Conflict(fmt::format("{}: its source has changed since the job began",
+                              folder.Describe()))
+      .WithHint(Hint::kReplace);
 }
 
 Error NoJobError(const PlanFolder& folder, const PlanFolder::State& state) {
@@ -311,6 +322,8 @@ Result<JobReport> FinishJob(Formats formats, const Location& location,
       DOLIUM_TRY(const bool complete, job->IsComplete());
       if (!complete) {
         DOLIUM_TRY(state.report, SumUp(folder, *job));
+        DOLIUM_TRY(const auto source, job->FindSourceState(options.writer));
+        if (source && *source != record.source) return SourceChangedError(location);
       }
       Reach(options, JobStep::kPartsMade);
       DOLIUM_TRY_VOID(folder.Close(record, state.report));

@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/base/parallel.h"
-#include "dolium/base/stable_hash.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/formats/builtin.h"
@@ -22,6 +21,7 @@
 #include "dolium/ops/volume/dvid_job.h"
 #include "dolium/ops/volume/dvid_rows.h"
 #include "dolium/ops/volume/volume_job.h"
+#include "dolium/ops/volume/volume_source.h"
 
 namespace dolium::volume {
 namespace {
@@ -128,8 +128,10 @@ Result<void> CheckShardSide(int64_t side) {
                                      side, dvid::kBlockSide));
 }
 
-std::string StateOf(const Volume& volume) {
-  return fmt::format("{:016x}", StableHash(ToJson(volume.info())));
+Result<std::string> StateOf(const DvidWriteRequest& request,
+                            const WriterOptions& options) {
+  DOLIUM_TRY(const Location source, ParseLocation(request.source));
+  return FindVolumeState(source, request.exported, request.scales, options);
 }
 
 // Parts are cubes of blocks, scale by scale, x fastest; one of zeros leaves no shard.
@@ -173,6 +175,12 @@ class DvidJob final : public Job {
     }
     return InvalidArgument(
         fmt::format("{}: the plan has no part {}", folder_.Describe(), part.number));
+  }
+
+  Result<std::optional<std::string>> FindSourceState(
+      const WriterOptions& options) const override {
+    DOLIUM_TRY(std::string state, StateOf(request_, options));
+    return state;
   }
 
   Result<void> Finish() override {
@@ -277,26 +285,25 @@ class DvidDraft final : public JobDraft {
       std::iota(request_.scales.begin(), request_.scales.end(), size_t{0});
     }
     DOLIUM_TRY_VOID(CheckSource(volume, request_.scales));
-    DOLIUM_TRY(const std::string from, PortableText(source, request_.source));
+    DOLIUM_TRY(request_.source, PortableText(source, request_.source));
     const bool is_seed = request_.layout == dvid::ShardLayout::kSeed;
     const bool is_dvid = request_.csv == dvid::CsvForm::kDvid;
     // How an export is read is of no matter to other volumes.
     const DvidReadOptions exported =
         volume.dvid_export() != nullptr ? request_.exported : DvidReadOptions{};
-    const json text = {{"source", from},
+    const json text = {{"source", request_.source},
                        {"export", ToText(exported)},
                        {"scales", request_.scales},
                        {"layout", is_seed ? "seed" : "stream"},
                        {"csv", is_dvid ? "dvid" : "documented"},
                        {"shard_side", request_.shard_side}};
     DOLIUM_TRY(text_, DumpJob(text));
-    state_ = StateOf(volume);
     return {};
   }
 
   std::string_view kind() const override { return kDvidKind; }
   const std::string& request() const override { return text_; }
-  std::string source() const override { return state_; }
+  Result<std::string> FindSourceState() override { return StateOf(request_, {}); }
 
   Result<void> CheckReplaceable(const Location& folder) const override {
     return CheckOnlyExport(folder);
@@ -307,7 +314,6 @@ class DvidDraft final : public JobDraft {
  private:
   DvidWriteRequest request_;
   std::string text_;
-  std::string state_;
 };
 
 Result<OpenJob> BeginDvidWrite(const DvidWriteRequest& request,
@@ -328,11 +334,6 @@ Result<std::unique_ptr<Job>> OpenDvidJob(Formats /*formats*/, const Location& fo
   DOLIUM_TRY(const Location source, ParseLocation(request.source));
   DOLIUM_TRY(Volume volume,
              Volume::Open(source, /*allow_unfinished=*/false, request.exported));
-  if (StateOf(volume) != record.source) {
-    return Conflict(fmt::format(
-        "{}: it has changed since the plan was made: remove {} and begin again",
-        source.Describe(), folder.Describe()));
-  }
   DOLIUM_TRY_VOID(CheckSource(volume, request.scales));
   const DvidExport* const exported = volume.dvid_export();
   std::vector<WrittenScale> scales;

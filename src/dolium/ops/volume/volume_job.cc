@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "dolium/base/stable_hash.h"
 #include "dolium/domain/volume/chunk_source.h"
 #include "dolium/ops/job/job_json.h"
 
@@ -221,14 +220,6 @@ Result<VolumeJob> ParseVolumeJob(std::string_view text) {
     if (job.stages.empty()) return Corrupt("not a volume plan: it has no stages");
     return job;
   });
-}
-
-std::string SourceState(const VolumeJob& job) {
-  const StageInput& input = job.stages.front().input;
-  std::string state;
-  if (const auto* array = std::get_if<ArrayInput>(&input)) state = array->fingerprint;
-  if (const auto* volume = std::get_if<VolumeInput>(&input)) state = volume->info;
-  return fmt::format("{:016x}", StableHash(state));
 }
 
 Result<Location> HomeOf(const VolumeJob& job) {

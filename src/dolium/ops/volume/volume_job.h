@@ -69,9 +69,6 @@ Result<std::string> ToText(const VolumeJob& job);
 // kCorrupt if it is no job.
 Result<VolumeJob> ParseVolumeJob(std::string_view text);
 
-// The state of what the job reads, as far as it noted it: a short text.
-std::string SourceState(const VolumeJob& job);
-
 // The folder that carries the marker: the volume's own if that is new, else that of the
 // first scale that is added.
 Result<Location> HomeOf(const VolumeJob& job);

@@ -11,6 +11,7 @@
 #include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/volume/volume_scales.h"
+#include "dolium/ops/volume/volume_source.h"
 #include "dolium/ops/volume/volume_target.h"
 #include "dolium/ops/volume/volume_worker.h"
 
@@ -59,7 +60,9 @@ class VolumeDraft final : public JobDraft {
   const VolumeJob& job() const { return job_; }
   std::string_view kind() const override { return kVolumeKind; }
   const std::string& request() const override { return request_; }
-  std::string source() const override { return SourceState(job_); }
+  Result<std::string> FindSourceState() override {
+    return volume::FindSourceState(job_, {});
+  }
 
   Result<void> CheckReplaceable(const Location& folder) const override {
     return CheckVolumeReplaceable(folder);
@@ -98,26 +101,22 @@ Result<VolumePlan> PlanOf(const OpenJob& open, size_t stages) {
 // Plans a new volume.
 Result<VolumePlan> PlanVolume(VolumeDraft& draft, const Location& target, bool force) {
   DOLIUM_TRY(const OpenJob open, BeginJob(BuiltinFormats(), draft, target, force, {}));
-  if (open.state.phase == PlanFolder::Phase::kFinished &&
-      open.folder.set().path == target.path) {
-    // The run that was killed had put the volume in its place.
-    DOLIUM_TRY_VOID(FinishJob(BuiltinFormats(), target, {}));
-    return VolumePlan{};
-  }
   return PlanOf(open, draft.job().stages.size());
 }
 
-// Tidies up after a job that is complete but for that; false if there is none.
-Result<bool> TidyUp(const Location& home) {
+// A job that is complete but for the tidying up; nullopt if there is none.
+Result<std::optional<VolumePlan>> FindComplete(const Location& home) {
   DOLIUM_TRY(const auto state, PlanFolder(home).Load());
-  if (!state.record || state.record->kind != kVolumeKind) return false;
+  if (!state.record || state.record->kind != kVolumeKind) return std::nullopt;
   if (state.phase == PlanFolder::Phase::kUnderWay) {
     DOLIUM_TRY(const auto job, OpenRecord(BuiltinFormats(), home, *state.record));
     DOLIUM_TRY(const bool complete, job->IsComplete());
-    if (!complete) return false;
+    if (!complete) return std::nullopt;
   }
-  DOLIUM_TRY_VOID(FinishJob(BuiltinFormats(), home, {}));
-  return true;
+  DOLIUM_TRY(const OpenJob open, FindJob(BuiltinFormats(), home, {}));
+  DOLIUM_TRY(const VolumeJob job, ParseVolumeJob(state.record->parameters));
+  DOLIUM_TRY(VolumePlan plan, PlanOf(open, job.stages.size()));
+  return plan;
 }
 
 Result<void> CheckResolution(const Resolution& resolution) {
@@ -196,9 +195,9 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
   job.adds = true;
   job.info = volume.info();
   for (const ScaleInfo& scale : job.info.scales) {
-    DOLIUM_TRY(const bool tidied, TidyUp(ResolveScaleKey(volume.folder(), scale.key)));
+    DOLIUM_TRY(auto complete, FindComplete(ResolveScaleKey(volume.folder(), scale.key)));
     // The run that was killed had made what it was asked for.
-    if (tidied) return VolumePlan{};
+    if (complete) return *std::move(complete);
   }
   const size_t from = request.from.value_or(job.info.scales.size() - 1);
   DOLIUM_TRY(const auto finer, volume.OpenScale(from));
@@ -214,8 +213,9 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
                           {"storage", TextOf(storage)},
                           {"pyramid", TextOf(request.pyramid)}});
   if (request.force) {
+    DOLIUM_TRY(const std::string source, draft.FindSourceState());
     DOLIUM_TRY_VOID(
-        DropUnfinishedScales(volume.folder(), volume.info(), draft.request()));
+        DropUnfinishedScales(volume.folder(), volume.info(), draft.request(), source));
   }
   DOLIUM_TRY(const Location home, HomeOf(job));
   DOLIUM_TRY(const auto there, JobAt(home));

@@ -35,11 +35,13 @@ Result<void> DropScale(const std::string& folder) {
 
 // Removes the scales of a job that adds them to the volume at `path`.
 Result<void> DropJob(const std::string& path, const Location& home,
-                     const VolumeInfo& info, std::string_view except) {
+                     const VolumeInfo& info, std::string_view request,
+                     std::string_view source) {
   const PlanFolder folder(home);
   DOLIUM_TRY(const auto lock, folder.FindLock());
   DOLIUM_TRY(const auto found, JobAt(home));
-  if (!found || !found->job.adds || found->record.request == except) return {};
+  if (!found || !found->job.adds) return {};
+  if (found->record.request == request && found->record.source == source) return {};
   const VolumeJob& job = found->job;
   // That of the first stage is `home`, so it comes last.
   for (size_t i = job.stages.size(); i-- > 0;) {
@@ -95,7 +97,7 @@ Result<void> CheckVolumeReplaceable(const Location& folder, bool with_all_parts)
 }
 
 Result<void> DropUnfinishedScales(const Location& volume, const VolumeInfo& info,
-                                  std::string_view except) {
+                                  std::string_view request, std::string_view source) {
   DOLIUM_TRY(const auto path, volume.store->LocalPath(volume.path));
   if (!path) {
     return Unsupported(volume.Describe() + ": scales are removed in local folders only");
@@ -107,7 +109,7 @@ Result<void> DropUnfinishedScales(const Location& volume, const VolumeInfo& info
         return true;
       }));
   for (const std::string& name : folders) {
-    DOLIUM_TRY_VOID(DropJob(*path, volume.Child(name), info, except));
+    DOLIUM_TRY_VOID(DropJob(*path, volume.Child(name), info, request, source));
   }
   return {};
 }

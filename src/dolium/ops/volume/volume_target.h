@@ -26,8 +26,9 @@ Result<std::optional<FoundVolumeJob>> JobAt(const Location& home);
 Result<void> CheckVolumeReplaceable(const Location& folder, bool with_all_parts = false);
 
 // Removes the scales that downsamplings of a volume left unfinished, but for those of a
-// job with this request. kUnsupported unless the volume is a local folder.
+// job with this request and this state of its source. kUnsupported unless the volume is a
+// local folder.
 Result<void> DropUnfinishedScales(const Location& volume, const VolumeInfo& info,
-                                  std::string_view except);
+                                  std::string_view request, std::string_view source);
 
 }  // namespace dolium::volume

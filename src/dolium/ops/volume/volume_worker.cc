@@ -10,6 +10,7 @@
 #include "dolium/domain/volume/fill.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/volume/volume_source.h"
 #include "dolium/ops/volume/volume_target.h"
 
 namespace dolium::volume {
@@ -51,6 +52,12 @@ Result<std::unique_ptr<Job>> OpenVolumeJob(Formats /*formats*/, const Location& 
     }
   }
   return std::make_unique<VolumeWorker>(std::move(job), folder, std::move(volume));
+}
+
+Result<std::optional<std::string>> VolumeWorker::FindSourceState(
+    const WriterOptions& options) const {
+  DOLIUM_TRY(std::string state, volume::FindSourceState(job_, options));
+  return state;
 }
 
 Result<bool> VolumeWorker::IsComplete() const {

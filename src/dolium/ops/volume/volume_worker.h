@@ -44,6 +44,8 @@ class VolumeWorker final : public Job {
 
   Result<void> Plan(const PartSink& sink) override;
   Result<TaskReport> RunPart(const JobPart& part, const PartContext& context) override;
+  Result<std::optional<std::string>> FindSourceState(
+      const WriterOptions& options) const override;
   // Whether all that the job is to write is in the volume's info already.
   Result<bool> IsComplete() const override;
   Result<void> Finish() override;

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "dolium/bytes/file_identity.h"
+#include "dolium/base/stable_hash.h"
 
 namespace dolium::volume {
 
@@ -21,16 +21,15 @@ Result<InputFile> InputFile::Open(const std::string& path) {
   struct stat status{};
   if (fstat(fd.get(), &status) != 0) return SystemError(errno, "cannot look up");
   if (!S_ISREG(status.st_mode)) return InvalidArgument("not a regular file");
-  return InputFile(std::move(fd), path, static_cast<uint64_t>(status.st_size),
-                   ModifiedNanoseconds(status));
+  return InputFile(std::move(fd), path, FileIdentity(status));
 }
 
 Result<void> InputFile::ReadAt(uint64_t offset, MutableBytes into) const {
   const auto range = ByteRange::Make(offset, into.size());
   while (!into.empty()) {
-    if (!range || range->end() > size_) {
+    if (!range || range->end() > size()) {
       return Corrupt(fmt::format("{} bytes at {} end past the file ({} bytes)",
-                                 into.size(), offset, size_));
+                                 into.size(), offset, size()));
     }
     const ssize_t got = RetryOnSignal([&] {
       return pread(fd_.get(), into.data(), into.size(), static_cast<off_t>(offset));
@@ -44,7 +43,8 @@ Result<void> InputFile::ReadAt(uint64_t offset, MutableBytes into) const {
 }
 
 std::string InputFile::Mark() const {
-  return fmt::format("{} ({} bytes, modified {})", path_, size_, modified_);
+  return fmt::format("{} ({} bytes, generation {:016x})", path_, size(),
+                     StableHash(identity_.ToGeneration().token));
 }
 
 }  // namespace dolium::volume

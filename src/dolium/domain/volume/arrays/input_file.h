@@ -6,6 +6,7 @@
 
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
+#include "dolium/bytes/file_identity.h"
 #include "dolium/bytes/unique_fd.h"
 
 namespace dolium::volume {
@@ -19,22 +20,21 @@ class InputFile {
   static Result<InputFile> Open(const std::string& path);
 
   int fd() const { return fd_.get(); }
-  uint64_t size() const { return size_; }
+  uint64_t size() const { return identity_.size(); }
 
   // kCorrupt if the file ends before.
   Result<void> ReadAt(uint64_t offset, MutableBytes into) const;
 
-  // Name, size, time of modification, for fingerprints.
+  // Name and generation, for fingerprints.
   std::string Mark() const;
 
  private:
-  InputFile(UniqueFd fd, std::string path, uint64_t size, int64_t modified)
-      : fd_(std::move(fd)), path_(std::move(path)), size_(size), modified_(modified) {}
+  InputFile(UniqueFd fd, std::string path, const FileIdentity& identity)
+      : fd_(std::move(fd)), path_(std::move(path)), identity_(identity) {}
 
   UniqueFd fd_;
   std::string path_;
-  uint64_t size_;
-  int64_t modified_;  // nanoseconds since 1970
+  FileIdentity identity_;
 };
 
 }  // namespace dolium::volume

@@ -33,6 +33,10 @@ class DvidChunks : public ChunkStorage {
                        dvid::ToString(KeyOf(cell)));
   }
 
+  std::vector<std::string> ObjectsOf(const Vec3&) const override {
+    return scale_->objects();
+  }
+
   std::optional<Vec3> CellOf(std::string_view key) const override {
     const auto parsed = dvid::ParseKey(key);
     if (!parsed) return std::nullopt;
