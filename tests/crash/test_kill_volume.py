@@ -14,7 +14,7 @@ import pytest
 
 import program
 import sharded_sets
-from killing import Worker
+from killing import Worker, all_files
 from test_kill import moments
 
 SIZE = (150, 130, 90)
@@ -30,14 +30,6 @@ def make_source(path):
 
 def volume_worker(verb, *arguments):
     return Worker([program.PROGRAM, "volume", verb, "--jobs", "2", *map(str, arguments)])
-
-
-def all_files(folder):
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def kill_again_and_again(start, folder, complete, seed, is_whole):

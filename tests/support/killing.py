@@ -91,3 +91,12 @@ def folder_size(folder):
         except FileNotFoundError:
             continue
     return total
+
+
+def all_files(folder):
+    """The bytes of all files in a folder and below it, by their path in it."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

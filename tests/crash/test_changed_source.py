@@ -1,0 +1,150 @@
+"""Jobs whose source changes, between two runs or while they run: the result is all of one state, or
+there is an error; never a mixture that is called good."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+import program
+from killing import all_files
+
+SIZE = (128, 96, 64)
+CHUNKS = ("--chunk-size", "32,32,32")
+SHARDS = (*CHUNKS, "--shard-size", "256KiB")
+
+
+def make_volume(folder, offset, *options):
+    x, y, z = np.meshgrid(*(np.arange(n) for n in SIZE), indexing="ij")
+    labels = (x // 11 + y // 9 * 20 + z // 7 * 500 + offset).astype(np.uint32)
+    array = folder.parent / f"{folder.name}.npy"
+    np.save(array, np.asfortranarray(labels))
+    program.run("volume", "ingest", *options, "--scales", "1", array, folder)
+
+
+def make_export(folder, offset):
+    make_volume(folder.parent / f"{folder.name}.volume", offset, *SHARDS)
+    convert = ("convert", "--to", "dvid", "--shard-side", "64")
+    program.run(*convert, folder.parent / f"{folder.name}.volume", folder)
+
+
+def make_files(folder, offset):
+    folder.mkdir()
+    for number in range(200):
+        (folder / str(number)).write_text(f"{offset} {number} " * 50)
+
+
+KINDS = {
+    "convert-shards": (
+        lambda folder, offset: make_volume(folder, offset, *SHARDS),
+        ("convert", "--to", "files"),
+    ),
+    "convert-files": (make_files, ("convert", "--to", "files")),
+    "transcode-shards": (
+        lambda folder, offset: make_volume(folder, offset, *SHARDS),
+        ("volume", "transcode", "--encoding", "raw"),
+    ),
+    "transcode-files": (
+        lambda folder, offset: make_volume(folder, offset, *CHUNKS, "--unsharded"),
+        ("volume", "transcode", "--sharded", "--shard-size", "256KiB"),
+    ),
+    "precomputed": (make_export, ("convert", "--to", "precomputed", "--shard-size", "2MiB")),
+    "dvid": (
+        lambda folder, offset: make_volume(folder, offset, *SHARDS),
+        ("convert", "--to", "dvid", "--shard-side", "64"),
+    ),
+    "downsample": (
+        lambda folder, offset: make_volume(folder, offset, *CHUNKS, "--unsharded"),
+        ("volume", "downsample"),
+    ),
+}
+
+
+class Job:
+    """One kind of job, with a source and another one whose files have the same names."""
+
+    def __init__(self, kind, folder):
+        self.make, self.command = KINDS[kind]
+        self.adds = kind == "downsample"
+        self.is_scale = kind == "convert-shards"
+        self.folder = folder
+        self.make(folder / "source", 0)
+        self.make(folder / "other", 7)
+        files = [name for name in all_files(folder / "source") if self.is_data(name)]
+        self.changed = files[len(files) // 2]
+        self.added = files[-1]
+        (folder / "source" / self.added).unlink()
+        self.target = folder / "target"
+        if self.adds:
+            shutil.copytree(folder / "source", self.target)
+        self.read = self.target if self.adds else folder / "source"
+
+    @staticmethod
+    def is_data(name):
+        return name not in ("info", "spec.json") and not name.endswith(".csv")
+
+    def arguments(self, target):
+        source = self.folder / "source" / ("1_1_1" if self.is_scale else "")
+        return (*self.command, *(() if self.adds else (source,)), target)
+
+    def change(self, way):
+        name = self.added if way == "add" else self.changed
+        shutil.copy(self.folder / "other" / name, self.folder / "one")
+        os.rename(self.folder / "one", self.read / name)
+
+    def expected(self, name):
+        """What an undisturbed run makes of the source as it is now."""
+        target = self.folder / name
+        if self.adds:
+            shutil.copytree(self.folder / "source", target)
+            shutil.copytree(self.target / "1_1_1", target / "1_1_1", dirs_exist_ok=True)
+        program.run(*self.arguments(target))
+        return all_files(target)
+
+    def expect_refusal_then_new(self):
+        program.run(*self.arguments(self.target), status=3)
+        program.run(*self.arguments(self.target), "--force")
+        assert all_files(self.target) == self.expected("expected")
+
+
+@pytest.mark.parametrize("way", ["replace", "add"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_between_two_runs(kind, way, tmp_path):
+    job = Job(kind, tmp_path)
+    tasks = program.run(*job.arguments(job.target), "--plan").splitlines()
+    assert len(tasks) > 1
+    program.run("task", tasks[0].decode())
+    job.change(way)
+    job.expect_refusal_then_new()
+
+
+def parts_done(folder):
+    return sum(1 for _ in folder.rglob(".dolium-plan/part-*"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_while_it_runs(kind, tmp_path):
+    job = Job(kind, tmp_path)
+    before = job.expected("before")
+    command = [program.PROGRAM, *map(str, job.arguments(job.target)), "--jobs", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # Until it has made a part, or has come to its end.
+    while process.poll() is None and parts_done(job.target) == 0:
+        time.sleep(0)
+    if process.poll() is None:
+        process.send_signal(signal.SIGSTOP)
+        job.change("replace")
+        process.send_signal(signal.SIGCONT)
+    if process.wait() == 0:
+        # It had read all before the change.
+        after = all_files(job.target)
+        if job.adds:
+            after[job.changed] = before[job.changed]
+        assert after == before
+    else:
+        assert process.returncode == 3
+        job.expect_refusal_then_new()
