@@ -12,6 +12,7 @@ import pytest
 
 import program
 from killing import all_files
+from range_server import RangeServer
 
 SIZE = (128, 96, 64)
 CHUNKS = ("--chunk-size", "32,32,32")
@@ -72,6 +73,7 @@ class Job:
         self.adds = kind == "downsample"
         self.is_scale = kind == "convert-shards"
         self.folder = folder
+        self.location = str(folder / "source")
         self.make(folder / "source", 0)
         self.make(folder / "other", 7)
         files = [name for name in all_files(folder / "source") if self.is_data(name)]
@@ -88,7 +90,7 @@ class Job:
         return name not in ("info", "spec.json") and not name.endswith(".csv")
 
     def arguments(self, target):
-        source = self.folder / "source" / ("1_1_1" if self.is_scale else "")
+        source = f"{self.location}/1_1_1" if self.is_scale else self.location
         return (*self.command, *(() if self.adds else (source,)), target)
 
     def change(self, way):
@@ -120,6 +122,18 @@ def test_between_two_runs(kind, way, tmp_path):
     program.run("task", tasks[0].decode())
     job.change(way)
     job.expect_refusal_then_new()
+
+
+@pytest.mark.parametrize("way", ["replace", "add"])
+@pytest.mark.parametrize("kind", ["convert-shards", "transcode-shards", "transcode-files", "dvid"])
+def test_of_a_server_that_cannot_list(kind, way, tmp_path):
+    job = Job(kind, tmp_path)
+    with RangeServer(tmp_path) as server:
+        job.location = f"{server.url}/source"
+        tasks = program.run(*job.arguments(job.target), "--plan").splitlines()
+        program.run("task", tasks[0].decode())
+        job.change(way)
+        job.expect_refusal_then_new()
 
 
 def parts_done(folder):
