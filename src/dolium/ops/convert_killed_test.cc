@@ -56,6 +56,12 @@ TEST_F(CutShortSwapTest, IsDoneByTheRerun) {
   ExpectDone();
 }
 
+TEST_F(CutShortSwapTest, IsDoneWithoutTheSource) {
+  fs::remove_all(source_);
+  Must(Run());
+  EXPECT_EQ(Files(target_), Files(expected_));
+}
+
 TEST_F(CutShortSwapTest, IsTidiedUpAfterTheExchange) {
   Must(SwapIn(SwapFolders::Beside(target_)));
   EXPECT_EQ(Must(ReadSet(target_)), values_);

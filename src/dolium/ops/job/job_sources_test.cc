@@ -391,10 +391,15 @@ TEST_P(JobSourcesTest, GiveReportsOfAllRuns) {
   const TaskLines tasks = Must(GetParam().plan(work_));
   Must(RunTask(GetParam().formats(), tasks.front(), {}));
   expect_whole(Must(GetParam().run(work_, {})));
-  for (const JobStep step : {JobStep::kPartsMade, JobStep::kClosed, JobStep::kDescribed,
-                             JobStep::kMarkerRemoved}) {
+  for (const JobStep step :
+       {JobStep::kPartsMade, JobStep::kClosed, JobStep::kDescribed,
+        JobStep::kMarkerRemoved, JobStep::kSwapped, JobStep::kOldRemoved}) {
     SCOPED_TRACE(fmt::format("step {}", static_cast<int>(step)));
+    const bool replaces = step >= JobStep::kSwapped;
+    if (replaces && GetParam().is_in_target) continue;
     Restore();
+    if (replaces) Must(GetParam().run(work_, {}));
+    work_.force = replaces;
     RunOptions options;
     options.at_step = [&](JobStep reached) {
       if (reached == step) throw std::runtime_error("killed");
