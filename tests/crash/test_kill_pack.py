@@ -181,3 +181,50 @@ def test_a_killed_job_is_completed_by_the_same_command(tmp_path, work, replaces)
         assert shards(target) == after
         assert sorted(path.name for path in target.iterdir()) == sorted(after)
         begin()
+
+
+def contents_of(folder):
+    """What is there to be seen, by path."""
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    names = {str(path.relative_to(folder)): path for path in paths}
+    return {name: path.read_bytes() for name, path in names.items() if ".dolium-" not in name}
+
+
+@pytest.mark.parametrize("kind", ["folder", "mds", "lmdb", "webdataset"])
+def test_a_killed_export_is_completed_by_the_same_command(tmp_path, kind):
+    """Files of others in the folder stay, and those of the export appear when all are made."""
+    source = packed(make_folder(tmp_path / "in", 4, 1500), tmp_path / "packed")
+
+    def export(folder):
+        target = folder / "t.tar" if kind == "webdataset" else folder
+        command = [program.PROGRAM, "pack", "export", "--to", kind, "--shard-records", "200"]
+        return killing.Worker([*command, "--jobs", "2", "--manifest", str(source), str(target)])
+
+    whole, target = tmp_path / "whole", tmp_path / "target"
+    whole.mkdir()
+    duration = export(whole).finish()
+    after = contents_of(whole)
+
+    def begin():
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir()
+        (target / "other").write_text("of somebody else")
+
+    begin()
+    kills = killing.Moments(duration, 5, KILLS)
+    for delay in kills:
+        was_killed = kills.hit(export(target).kill_after(delay))
+        seen = contents_of(target)
+        assert seen.pop("other") == b"of somebody else"
+        assert all(after[name] == data for name, data in seen.items())
+        is_left = any(target.glob("*.dolium-new"))
+        assert is_left or seen in ({}, after)
+        if was_killed and is_left and random.Random(delay).random() < 0.5:
+            continue  # The next run has to cope with what is there.
+        if seen != after or is_left:
+            errors = (again := export(target).process).communicate()[1]
+            is_refused = seen == after and again.returncode == 2 and b"already" in errors
+            assert again.returncode == 0 or is_refused, errors
+        assert contents_of(target) == after | {"other": b"of somebody else"}
+        assert not any(target.glob("*.dolium-new"))
+        begin()

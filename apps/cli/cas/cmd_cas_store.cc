@@ -12,6 +12,7 @@
 #include "dolium/domain/cas/put.h"
 #include "dolium/domain/cas/restore.h"
 #include "dolium/ops/cas/cas_align.h"
+#include "dolium/ops/cas/cas_export.h"
 
 namespace dolium::cli {
 namespace {
@@ -184,16 +185,21 @@ ExitStatus RunCasExport(Context& context) {
   if (!store) return context.FailLocation(store.error());
   const auto output = context.arguments.Get("output");
   if (!output) return context.Fail(InvalidArgument("where to? give --output <shard>"));
-  cas::CasExportOptions options;
-  for (const std::string& text : context.arguments.positionals()) {
-    auto reference = cas::ParseReference(text);
-    if (!reference) return context.Fail(reference.error());
-    options.references.push_back(*std::move(reference));
+  const auto path = StorePath(context);
+  if (!path) return context.Fail(path.error());
+  CasExportRequest request{.store = *path, .target = *output};
+  request.references = context.arguments.positionals();
+  request.xorbs = context.arguments.Get("xorbs").value_or("");
+  request.force = context.arguments.Has("force");
+  request.jobs = context.jobs();
+  request.stop = context.stop;
+  if (context.arguments.Has("plan")) {
+    const auto tasks = PlanCasExport(**store, request);
+    if (!tasks) return context.Fail(tasks.error());
+    for (const std::string& task : *tasks) context.terminal.Line(task);
+    return ExitStatus::kGood;
   }
-  options.xorbs = context.arguments.Get("xorbs").value_or("");
-  options.force = context.arguments.Has("force");
-  options.stop = context.stop;
-  const auto report = cas::ExportShard(**store, *output, options);
+  const auto report = ExportFromCas(**store, request);
   if (!report) return context.Fail(report.error());
   ShowExchange(context, "export", *report);
   return ExitStatus::kGood;

@@ -291,12 +291,15 @@ Verb CasExport() {
       .description =
           "Write an MDB shard with the files of versions, or of all, and the "
           "xorbs they need.",
-      .details = WithReferences(""),
+      .details = WithReferences(
+          "Xorbs appear one after another, the shard when all are there. Cut short, the "
+          "same command goes on with those that are missing; until then the folder "
+          "`<shard>.dolium-new` says which are there."),
       .options = {kStore,
                   Value(ValueKind::kFile, "o", "output", "<shard>", "the shard to write"),
                   Value(ValueKind::kFile, "", "xorbs", "<folder>",
                         "copy the xorbs to a folder too"),
-                  kCasForce, kJson, kNoSummary},
+                  kCasForce, kPlan, kJobs, kJson, kNoSummary},
       .examples = {"dolium cas export -o train.mdb --xorbs xorbs train"},
       .least_arguments = 0,
       .most_arguments = kAny,

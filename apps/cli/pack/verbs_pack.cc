@@ -120,10 +120,14 @@ Verb Extract() {
       .usage = "[options] <set>...",
       .outline = "write samples as files of a folder",
       .description = "Write the files of samples to a folder.",
-      .details = std::string("Files appear whole. Keys and names that would lead out of "
-                             "the folder are refused. With --manifest, `dolium pack "
-                             "create` makes the same samples of the folder again, with "
-                             "their types and metadata.\n") +
+      .details = std::string("Files appear when all are complete, among those that the "
+                             "folder has. Keys and names that would lead out of the "
+                             "folder are refused. With --manifest, `dolium pack create` "
+                             "makes the same samples of the folder again, with their "
+                             "types and metadata.\n"
+                             "Cut short, the same command goes on with what is missing; "
+                             "until then files are in `extract-<digits>.dolium-new` in "
+                             "the folder.\n") +
                  std::string(kSetDetails),
       .options = JoinOptions({{Value(ValueKind::kFile, "o", "output", "<folder>",
                                      "the folder to write to [.]"),
@@ -131,8 +135,8 @@ Verb Extract() {
                                Flag("", "stem", "files are <key>.<name>"),
                                Flag("", "manifest", "write manifest.jsonl too")},
                               PackSelectRows(),
-                              {Flag("", "force", "replace files that are there"), kJobs,
-                               kPackMemory, kJson, kNoSummary, kProgress}}),
+                              {Flag("", "force", "replace files that are there"), kPlan,
+                               kJobs, kPackMemory, kJson, kNoSummary, kProgress}}),
       .examples = {"shardpack extract train-000000.shardpack -o train",
                    "shardpack extract --stem --prefix images17/ data -o images"},
       .least_arguments = 1,
@@ -257,26 +261,28 @@ Verb Export() {
                       "an import would not find again under its key and name is "
                       "refused. An lmdb is imported again with --group-by dir, unless "
                       "all samples have one file, data.\n"
-                      "Files of webdataset, tfrecord and jsonl appear when all are "
-                      "complete. Cut short, the same command goes on behind the last of "
-                      "them; until then they are in `<first file>.dolium-new`.\n") +
+                      "Files appear when all are complete. Cut short, the same command "
+                      "goes on behind the last of them (an lmdb is one); until then they "
+                      "are in `<first file>.dolium-new`. Of a folder, see `dolium pack "
+                      "extract`.\n") +
           std::string(kSetDetails),
-      .options =
-          JoinOptions({{Value(ValueKind::kText, "", "to", "<kind>",
-                              "folder, webdataset, mds, tfrecord, lmdb or jsonl"),
-                        Value(ValueKind::kSize, "", "shard-size", "<size>",
-                              "begin a new file before one is larger"),
-                        Value(ValueKind::kNumber, "", "shard-records", "<n>",
-                              "begin a new file after so many samples"),
-                        Flag("", "gzip", "webdataset, tfrecord, jsonl: compress"),
-                        Flag("", "stem", "folder: files are <key>.<name>"),
-                        Flag("", "manifest", "folder: write manifest.jsonl too"),
-                        Value(ValueKind::kText, "", "replace-dots", "<text>",
-                              "webdataset: for dots in keys, which end a key there"),
-                        Flag("", "no-keys", "tfrecord, mds: leave out keys")},
-                       PackSelectRows(),
-                       {Flag("", "force", "replace files that are there"), kPackPlan,
-                        kJobs, kPackMemory, kJson, kNoSummary, kProgress}}),
+      .options = JoinOptions(
+          {{Value(ValueKind::kText, "", "to", "<kind>",
+                  "folder, webdataset, mds, tfrecord, lmdb or jsonl"),
+            Value(ValueKind::kSize, "", "shard-size", "<size>",
+                  "begin a new file before one is larger"),
+            Value(ValueKind::kNumber, "", "shard-records", "<n>",
+                  "begin a new file after so many samples"),
+            Flag("", "gzip", "webdataset, tfrecord, jsonl: compress"),
+            Flag("", "stem", "folder: files are <key>.<name>"),
+            Flag("", "manifest", "folder: write manifest.jsonl too"),
+            Value(ValueKind::kText, "", "replace-dots", "<text>",
+                  "webdataset: for dots in keys, which end a key there"),
+            Flag("", "no-keys", "tfrecord, mds: leave out keys")},
+           PackSelectRows(),
+           {Flag("", "force", "replace files that are there"),
+            Flag("", "plan", "folder: print the tasks as JSON lines and stop"), kJobs,
+            kPackMemory, kJson, kNoSummary, kProgress}}),
       .examples = {"shardpack export --to webdataset --shard-size 1GB data train.tar",
                    "shardpack export --to jsonl captions.shardpack captions.jsonl"},
       .least_arguments = 2,

@@ -18,6 +18,7 @@
 #include "dolium/domain/cas/put_session.h"
 #include "dolium/domain/cas/restore.h"
 #include "dolium/domain/cas/statistics.h"
+#include "dolium/domain/cas/testing/export_shard.h"
 #include "dolium/domain/cas/testing/store_fixture.h"
 #include "dolium/formats/xet/chunker.h"
 #include "dolium/formats/xet/mdb_sets.h"
@@ -462,7 +463,7 @@ TEST_F(DamageTest, AFileWhoseTermsAreDamagedIsStoredAgain) {
 TEST_F(DamageTest, ImportReplacesDamagedXorbs) {
   const std::string text = RandomText(300'000, 18);
   PutText("file", text);
-  ASSERT_TRUE(ExportShard(*store_, path("out.mdb"), {.xorbs = path("xorbs")}));
+  ASSERT_TRUE(ExportShard(*store_, path("out.mdb"), path("xorbs")));
   Flip(OnlyPath("store/xorbs"), 100);
   ExchangeReport report;
   const auto without = ImportShard(*store_, path("out.mdb"), {.name = "in"}, report);
@@ -483,7 +484,7 @@ TEST_F(DamageTest, ExportCopiesNoDamage) {
   const std::string copy =
       path("xorbs/") + std::filesystem::path(xorb).filename().string();
   Flip(xorb, 100);
-  const auto damaged = ExportShard(*Reopen(), path("a.mdb"), {.xorbs = path("xorbs")});
+  const auto damaged = ExportShard(*Reopen(), path("a.mdb"), path("xorbs"));
   ASSERT_FALSE(damaged);
   EXPECT_EQ(damaged.error().code, ErrorCode::kCorrupt);
   EXPECT_THAT(damaged.error().message, HasSubstr(xorb));
@@ -492,18 +493,18 @@ TEST_F(DamageTest, ExportCopiesNoDamage) {
   Flip(xorb, 100);
 
   const auto store = Reopen();
-  auto report = ExportShard(*store, path("a.mdb"), {.xorbs = path("xorbs")});
+  auto report = ExportShard(*store, path("a.mdb"), path("xorbs"));
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->copied_xorbs, 1u);
-  report = ExportShard(*store, path("b.mdb"), {.xorbs = path("xorbs")});
+  report = ExportShard(*store, path("b.mdb"), path("xorbs"));
   EXPECT_EQ(report->copied_xorbs, 0u);
   // What lies there is looked at.
   Flip(copy, 100);
-  report = ExportShard(*store, path("c.mdb"), {.xorbs = path("xorbs")});
+  report = ExportShard(*store, path("c.mdb"), path("xorbs"));
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::kExists);
   EXPECT_THAT(report.error().message, HasSubstr(copy));
-  report = ExportShard(*store, path("c.mdb"), {.xorbs = path("xorbs"), .force = true});
+  report = ExportShard(*store, path("c.mdb"), path("xorbs"), /*force=*/true);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->copied_xorbs, 1u);
   EXPECT_EQ(ReadText(copy), ReadText(xorb));

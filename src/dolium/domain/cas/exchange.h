@@ -1,10 +1,9 @@
-// Shards in and out of a store, to move files between stores and other Xet programs.
+// Shards that come into a store; export.h has those that go out of one.
 #pragma once
 
 #include <cstdint>
 #include <stop_token>
 #include <string>
-#include <vector>
 
 #include "dolium/base/result.h"
 #include "dolium/domain/cas/store.h"
@@ -17,18 +16,6 @@ struct ExchangeReport {
   uint64_t copied_xorbs = 0;
   uint64_t bytes = 0;  // of files
 };
-
-struct CasExportOptions {
-  std::vector<Reference> references = {};  // none: all versions
-  std::string xorbs = {};                  // a folder to copy xorbs to; empty: none
-  bool force = false;                      // replace the shard, and what is no xorb
-  std::stop_token stop = {};
-};
-// Writes a shard with the files that `references` name (and the manifests of folders) and
-// the xorbs they need. Xorbs that are copied are checked, chunk by chunk; those that lie
-// there already, too.
-Result<ExchangeReport> ExportShard(const CasStore& store, const std::string& path,
-                                   const CasExportOptions& options);
 
 struct ImportOptions {
   std::string name = {};   // of the version that holds the files

@@ -17,6 +17,7 @@
 #include "dolium/domain/cas/files.h"
 #include "dolium/domain/cas/restore.h"
 #include "dolium/domain/cas/statistics.h"
+#include "dolium/domain/cas/testing/export_shard.h"
 #include "dolium/domain/cas/testing/store_fixture.h"
 #include "dolium/formats/xet/chunker.h"
 #include "dolium/formats/xet/merkle.h"
@@ -288,7 +289,7 @@ TEST_F(PutTest, ReadsAnywhere) {
 TEST_F(PutTest, MovesFilesByShards) {
   const std::string text = RandomText(2'000'000, 10);
   PutText("file", text);
-  const auto report = ExportShard(*store_, path("out.mdb"), {.xorbs = path("xorbs")});
+  const auto report = ExportShard(*store_, path("out.mdb"), path("xorbs"));
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->files, 1u);
   ASSERT_TRUE(InitStore(path("other")));

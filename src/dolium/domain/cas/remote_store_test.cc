@@ -17,6 +17,7 @@
 #include "dolium/domain/cas/exchange.h"
 #include "dolium/domain/cas/restore.h"
 #include "dolium/domain/cas/statistics.h"
+#include "dolium/domain/cas/testing/export_shard.h"
 #include "dolium/domain/cas/testing/store_fixture.h"
 
 namespace dolium::cas {
@@ -292,9 +293,7 @@ TEST_P(RemoteStoreTest, ANumberIsNotGivenAgainAfterItsVersionIsRemoved) {
 TEST_P(RemoteStoreTest, ImportsAndExportsShards) {
   const std::string tree = MakeTree(10);
   PutIn(*store_, tree, "set");
-  CasExportOptions out;
-  out.xorbs = path("xorbs-out");
-  const auto exported = ExportShard(*store_, path("out.mdb"), out);
+  const auto exported = ExportShard(*store_, path("out.mdb"), path("xorbs-out"));
   ASSERT_TRUE(exported) << exported.error().message;
   EXPECT_EQ(exported->copied_xorbs, 1u);
   ASSERT_TRUE(RemoveVersions(store_->layout(), *ParseReference("set")));

@@ -14,7 +14,8 @@
 //
 // A job makes a folder, or files among others: then it works in a folder of its own
 // beside them, `<target>.dolium-new`, and its files are moved into place when all are
-// there.
+// there. A part of such a job may be a tree of files: it leaves them in the folder
+// PartFolderName(), and they keep their paths from there.
 #pragma once
 
 #include <cstddef>
@@ -142,11 +143,14 @@ struct JobKind {
                                        const JobRecord& record);
   // kExists if a folder that such a job replaces holds something that is not part of such
   // a set, and would be lost with it. An absent folder holds nothing. The source may be
-  // gone by then.
+  // gone by then. nullptr if it makes files.
   Result<void> (*check_replaceable)(Formats formats, const JobRecord& record,
                                     const Location& folder);
   bool makes_files = false;  // and not a folder
 };
+
+// Where, in the folder of its job, a part leaves what is a tree of files.
+std::string PartFolderName(uint64_t part);
 
 // All kinds of jobs that there are.
 std::span<const JobKind> JobKinds();

@@ -119,7 +119,7 @@ class Beginner {
 
   // Unless another process has begun a job there meanwhile.
   Result<void> RemoveBeside(const PlanFolder& folder, const std::string& id) {
-    DOLIUM_TRY_VOID(draft_.CheckReplaceable(folder.set()));
+    DOLIUM_TRY_VOID(CheckOnlyFiles(folder.set()));
     DOLIUM_TRY(const auto path, folder.set().store->LocalPath(folder.set().path));
     DOLIUM_TRY(const auto lock, folder.FindLock());
     DOLIUM_TRY(const auto state, folder.Load());

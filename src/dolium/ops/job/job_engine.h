@@ -37,8 +37,8 @@ class JobDraft {
 
   // Called once it is known that there is nothing to resume, before all that follows.
   virtual Result<void> Prepare() { return {}; }
-  // As JobKind has it.
-  virtual Result<void> CheckReplaceable(const Location& folder) const = 0;
+  // As JobKind has it. Not for a job that makes files.
+  virtual Result<void> CheckReplaceable(const Location& /*folder*/) const { return {}; }
   // Writes what the parts need into the bookkeeping. Returns JobRecord::parameters. An
   // error leaves no job behind.
   virtual Result<std::string> Plan(const PlanFolder& folder) = 0;
@@ -92,6 +92,10 @@ Result<JobReport> FinishJob(Formats formats, const Location& folder,
 // Removes a job that makes files, with the parts that it has, unless it has given way to
 // another one.
 Result<void> DropJob(const OpenJob& job);
+
+// Runs a job that makes files. If it fails for a reason that stays (not for want of room,
+// say), or cannot be resumed, nothing of it is left.
+Result<JobReport> RunOrDropJob(OpenJob& job, const RunOptions& options, bool can_resume);
 
 // Whether the object that a part leaves behind is there, if it leaves one.
 Result<bool> IsPartThere(const Job& job, const PartReport& report);

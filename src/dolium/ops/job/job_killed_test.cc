@@ -14,7 +14,10 @@
 
 #include "dolium/bytes/testing/temporary_folder.h"
 #include "dolium/container/testing/must.h"
+#include "dolium/domain/cas/put.h"
+#include "dolium/domain/cas/store.h"
 #include "dolium/domain/dataset/imports/kinds.h"
+#include "dolium/ops/cas/cas_export.h"
 #include "dolium/ops/convert.h"
 #include "dolium/ops/job/job.h"
 #include "dolium/ops/pack/pack_copy.h"
@@ -189,18 +192,55 @@ Result<void> RunPackShuffle(const Work& work, const RunOptions& options) {
   return {};
 }
 
-Result<void> RunPackExport(const Work& work, const RunOptions& options) {
-  dataset::ExportFilesRequest request;
-  request.kind = "webdataset";
-  request.target = work.target + "/t.tar";
+Result<void> RunExportTo(const std::string& kind, const std::string& name,
+                         const Work& work, const RunOptions& options) {
+  dataset::ExportRequest request;
+  request.kind = kind;
+  request.target = work.target + name;
   request.options.shard_samples = 4;
+  request.options.manifest = true;
   request.options.force = work.force;
   request.references = {work.Path(work.of + ".packs")};
-  request.run.jobs = options.writer.jobs;
+  request.jobs = options.writer.jobs;
   request.at_step = options.at_step;
   DOLIUM_TRY(const auto set, dataset::OpenSampleSet(request.references));
   DOLIUM_TRY(const auto numbers, SelectSamples(*set, {}));
-  DOLIUM_TRY([[maybe_unused]] const auto done, ExportFiles(*set, numbers, request));
+  DOLIUM_TRY([[maybe_unused]] const auto done, ExportSamples(*set, numbers, request));
+  return {};
+}
+
+Result<void> RunPackExport(const Work& work, const RunOptions& options) {
+  return RunExportTo("webdataset", "/t.tar", work, options);
+}
+Result<void> RunPackExtract(const Work& work, const RunOptions& options) {
+  return RunExportTo("folder", "", work, options);
+}
+Result<void> RunMdsExport(const Work& work, const RunOptions& options) {
+  return RunExportTo("mds", "", work, options);
+}
+Result<void> RunLmdbExport(const Work& work, const RunOptions& options) {
+  return RunExportTo("lmdb", "", work, options);
+}
+
+void MakeStores(const Work& work) {
+  MakeSamples(work);
+  for (const std::string of : {"old", "new"}) {
+    Must(cas::InitStore(work.Path(of + ".store")));
+    const auto store = Must(cas::CasStore::Open(work.Path(of + ".store")));
+    Must(cas::Put(*store, {work.Path(of + ".samples")}, {.name = "samples"}));
+  }
+}
+
+Result<void> RunCasExport(const Work& work, const RunOptions& options) {
+  CasExportRequest request;
+  request.store = work.Path(work.of + ".store");
+  request.target = work.target + "/t.mdb";
+  request.xorbs = work.Path(work.of + ".xorbs");
+  request.force = work.force;
+  request.jobs = options.writer.jobs;
+  request.at_step = options.at_step;
+  DOLIUM_TRY(const auto store, cas::CasStore::Open(request.store));
+  DOLIUM_TRY([[maybe_unused]] const auto report, ExportFromCas(*store, request));
   return {};
 }
 
@@ -209,7 +249,12 @@ constexpr Asked kMakingFiles[] = {
     {"pack_create", MakeSamples, RunPackCreate},
     {"pack_shuffle", MakePacks, RunPackShuffle},
     {"pack_export", MakePacks, RunPackExport},
+    {"mds", MakePacks, RunMdsExport},
+    {"lmdb", MakePacks, RunLmdbExport},
+    {"cas_export", MakeStores, RunCasExport},
 };
+// Several of them may be under way in one folder.
+constexpr Asked kAmongOthers[] = {{"pack_extract", MakePacks, RunPackExtract}};
 constexpr Asked kReplacing[] = {
     {"convert", MakeSets, RunConvert},
     {"ingest", MakeArrays, RunIngest},
@@ -375,7 +420,9 @@ TEST_P(KilledFilesTest, ThatReplaceOthersAreCompletedByTheSameRequest) {
   }
 }
 
-TEST_P(KilledFilesTest, AreRefusedToAnotherRequestUnlessForced) {
+class KilledSetTest : public KilledFilesTest {};
+
+TEST_P(KilledSetTest, IsRefusedToAnotherRequestUnlessForced) {
   ASSERT_NO_FATAL_FAILURE(RunAndKill({JobStep::kPartsMade}));
   Work other = work_;
   other.of = "old";
@@ -393,6 +440,9 @@ INSTANTIATE_TEST_SUITE_P(Kinds, KilledJobTest, testing::ValuesIn(kReplacing), kN
 INSTANTIATE_TEST_SUITE_P(Additions, KilledJobTest, testing::ValuesIn(kAdding), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Kinds, KilledFilesTest, testing::ValuesIn(kMakingFiles),
                          kNameOf);
+INSTANTIATE_TEST_SUITE_P(Others, KilledFilesTest, testing::ValuesIn(kAmongOthers),
+                         kNameOf);
+INSTANTIATE_TEST_SUITE_P(Kinds, KilledSetTest, testing::ValuesIn(kMakingFiles), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Kinds, KilledReplacementTest, testing::ValuesIn(kReplacing),
                          kNameOf);
 

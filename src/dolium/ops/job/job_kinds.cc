@@ -1,4 +1,5 @@
 // The one list of kinds of jobs.
+#include "dolium/ops/cas/cas_export.h"
 #include "dolium/ops/convert_job.h"
 #include "dolium/ops/job/job.h"
 #include "dolium/ops/pack/pack_job.h"
@@ -12,12 +13,12 @@ constexpr JobKind kJobKinds[] = {
     {kConvertKind, OpenConvertJob, CheckConvertReplaceable},
     {volume::kVolumeKind, volume::OpenVolumeJob, volume::CheckVolumeJobReplaceable},
     {volume::kDvidKind, volume::OpenDvidJob, volume::CheckDvidReplaceable},
-    {dataset::kPackCopyKind, dataset::OpenPackCopyJob, dataset::CheckPackReplaceable,
+    {dataset::kPackCopyKind, dataset::OpenPackCopyJob, nullptr, /*makes_files=*/true},
+    {dataset::kPackCreateKind, dataset::OpenPackCreateJob, nullptr, /*makes_files=*/true},
+    {dataset::kPackExportKind, dataset::OpenPackExportJob, nullptr, /*makes_files=*/true},
+    {dataset::kPackExtractKind, dataset::OpenPackExtractJob, nullptr,
      /*makes_files=*/true},
-    {dataset::kPackExportKind, dataset::OpenPackExportJob, dataset::CheckPackReplaceable,
-     /*makes_files=*/true},
-    {dataset::kPackCreateKind, dataset::OpenPackCreateJob, dataset::CheckPackReplaceable,
-     /*makes_files=*/true},
+    {kCasExportKind, OpenCasExportJob, nullptr, /*makes_files=*/true},
 };
 
 }  // namespace

@@ -1,12 +1,20 @@
 // Running and finishing jobs.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <functional>
 #include <limits>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "dolium/base/parallel.h"
+#include "dolium/bytes/folder.h"
 #include "dolium/bytes/folder_swap.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/ops/job/job_engine.h"
@@ -16,6 +24,8 @@ namespace dolium {
 namespace {
 
 using JobPhase = PlanFolder::Phase;
+
+constexpr std::string_view kPartFolderPrefix = ".dolium-part-";
 
 // Adds up the progress of parts that are made at once.
 class ProgressSum {
@@ -172,42 +182,112 @@ Result<JobReport> SumUp(const PlanFolder& folder, Job& job) {
   return sum;
 }
 
+// Whether the same request may succeed later, with what has been made.
+bool MayGoOn(const OpenJob& job, ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kCancelled:
+    case ErrorCode::kIo:
+    case ErrorCode::kUnavailable:
+      return true;
+    case ErrorCode::kExists: {
+      // What is in the way may be moved, or replaced: worth it if something has been
+      // made.
+      const auto state = job.folder.Load();
+      const auto done = job.folder.PartsDone();
+      return (state && state->phase != JobPhase::kUnderWay) || (done && !done->empty());
+    }
+    default:
+      return false;
+  }
+}
+
+// The files of a finished job, by the folders of its own that they lie in and their paths
+// from there. What comes last is what people look for: the first file, or an index.
+Result<void> VisitMade(
+    const std::string& home,
+    const std::function<Result<void>(const std::string& folder, const std::string& path)>&
+        visit) {
+  std::vector<std::string> folders;
+  std::vector<std::string> files;
+  std::error_code error;
+  for (std::filesystem::directory_iterator i(home, error), end; !error && i != end;
+       i.increment(error)) {
+    std::string name = i->path().filename().native();
+    if (name.starts_with(kPartFolderPrefix)) {
+      folders.push_back(std::move(name));
+    } else if (i->is_regular_file(error) && !IsBookkeeping(name) &&
+               !IsInternalName(name)) {
+      files.push_back(std::move(name));
+    }
+  }
+  if (error) return SystemError(error.value(), "cannot list").Within(home);
+  std::ranges::sort(folders);
+  std::ranges::sort(files, std::greater<>());
+  for (const std::string& name : folders) {
+    const std::string folder = JoinPath(home, name);
+    DOLIUM_TRY_VOID(
+        VisitFiles(folder, [&](const std::string& path) { return visit(folder, path); }));
+  }
+  for (const std::string& name : files) DOLIUM_TRY_VOID(visit(home, name));
+  return {};
+}
+
 // Moves the files of a finished job into the folder that its own lies in.
 Result<std::string> PutFilesInPlace(const PlanFolder& folder, const RunOptions& options) {
   const Location& set = folder.set();
   const Location parent{set.store, ParentPath(set.path)};
-  std::vector<std::string> names;
-  DOLIUM_TRY_VOID(set.store->List(set.path, [&](std::string_view name, bool is_folder) {
-    if (!is_folder && !IsBookkeeping(name)) names.emplace_back(name);
-    return true;
-  }));
-  std::ranges::sort(names);
+  DOLIUM_TRY(const auto home, set.store->LocalPath(set.path));
+  const std::string to = ParentPath(*home);
   // Before the first is moved, so that as a rule all are, or none.
-  for (const std::string& name : names) {
-    const Location target{set.store, JoinPath(parent.path, name)};
-    DOLIUM_TRY(const auto there, target.store->Stat(target.path));
-    if (!there || options.replace_files) continue;
-    return Exists(target.Describe() + ": is there already").WithHint(Hint::kReplace);
-  }
-  DOLIUM_TRY(const auto from, set.store->LocalPath(set.path));
-  const std::string to = ParentPath(*from);
-  for (const std::string& name : names) {
-    DOLIUM_TRY_VOID(
-        MoveFile(JoinPath(*from, name), JoinPath(to, name), options.replace_files));
-    if (name == names.front()) Reach(options, JobStep::kOldMovedAside);
-  }
-  if (!names.empty()) {
-    DOLIUM_TRY_VOID(
-        SyncParents(JoinPath(*from, names.front()), JoinPath(to, names.front())));
+  DOLIUM_TRY_VOID(
+      VisitMade(*home, [&](const std::string&, const std::string& path) -> Result<void> {
+        std::error_code error;
+        const auto there =
+            std::filesystem::symlink_status(JoinPath(to, path), error).type();
+        if (options.replace_files || there == std::filesystem::file_type::not_found) {
+          return {};
+        }
+        return Exists(parent.Child(path).Describe() + ": is there already")
+            .WithHint(Hint::kReplace);
+      }));
+  std::string made = to;  // the folder that was seen to last
+  bool is_first = true;
+  bool is_tree = false;
+  DOLIUM_TRY_VOID(VisitMade(
+      *home, [&](const std::string& from, const std::string& path) -> Result<void> {
+        const std::string target = JoinPath(to, path);
+        if (ParentPath(target) != made) {
+          made = ParentPath(target);
+          DOLIUM_TRY([[maybe_unused]] const UniqueFd opened,
+                     MakeFolder(AT_FDCWD, made, /*sync=*/false).Within(made));
+        }
+        DOLIUM_TRY_VOID(MoveFile(JoinPath(from, path), target, options.replace_files));
+        is_tree |= from != *home;
+        if (std::exchange(is_first, false)) Reach(options, JobStep::kOldMovedAside);
+        return {};
+      }));
+  if (is_tree) {
+    // There may be many folders.
+    DOLIUM_TRY(const UniqueFd opened, OpenFolder(AT_FDCWD, to).Within(to));
+    if (syncfs(opened.get()) != 0) {
+      return SystemError(errno, "cannot write to the disk").Within(to);
+    }
+  } else {
+    DOLIUM_TRY_VOID(SyncParents(JoinPath(*home, "x"), *home));
   }
   Reach(options, JobStep::kSwapped);
   Reach(options, JobStep::kOldRemoved);
   DOLIUM_TRY_VOID(folder.Remove());
-  DOLIUM_TRY_VOID(RemoveFolder(*from));
+  DOLIUM_TRY_VOID(RemoveFolder(*home));
   return PortableText(parent, parent.Describe());
 }
 
 }  // namespace
+
+std::string PartFolderName(uint64_t part) {
+  // Of one width, so that they are in order by name.
+  return fmt::format("{}{:020}", kPartFolderPrefix, part);
+}
 
 Result<void> Job::PrepareRun(const WriterOptions& /*options*/) { return {}; }
 
@@ -241,6 +321,14 @@ Result<void> DropJob(const OpenJob& job) {
       state.record && job.state.record && !DifferenceOf(*state.record, *job.state.record);
   if (!path || !is_same) return {};
   return RemoveFolder(*path);
+}
+
+Result<JobReport> RunOrDropJob(OpenJob& job, const RunOptions& options, bool can_resume) {
+  auto ran = RunJob({}, job, options);
+  if (ran || (can_resume && MayGoOn(job, ran.error().code))) return ran;
+  // The first error is the one to know of; a rerun removes what is left.
+  [[maybe_unused]] const auto dropped = DropJob(job);
+  return ran;
 }
 
 Result<std::unique_ptr<Job>> OpenRecord(Formats formats, const Location& folder,

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -34,7 +35,32 @@ bool LiesIn(std::string_view path, std::string_view folder) {
          path[folder.size()] == '/';
 }
 
+using FileVisitor = std::function<Result<void>(const std::string& path)>;
+
+Result<void> VisitBelow(const std::string& root, const std::string& below,
+                        const FileVisitor& visit) {
+  const std::string folder = below.empty() ? root : JoinPath(root, below);
+  std::error_code error;
+  std::vector<fs::directory_entry> entries;
+  for (fs::directory_iterator i(folder, error), end; !error && i != end;
+       i.increment(error)) {
+    entries.push_back(*i);
+  }
+  if (error) return SystemError(error.value(), "cannot list").Within(folder);
+  for (const fs::directory_entry& entry : entries) {
+    const std::string path = JoinPath(below, entry.path().filename().native());
+    DOLIUM_TRY_VOID(entry.symlink_status(error).type() == fs::file_type::directory
+                        ? VisitBelow(root, path, visit)
+                        : visit(path));
+  }
+  return {};
+}
+
 }  // namespace
+
+Result<void> VisitFiles(const std::string& folder, const FileVisitor& visit) {
+  return VisitBelow(folder, "", visit);
+}
 
 Result<std::string> PortableText(const Location& location, std::string_view text) {
   DOLIUM_TRY(const auto path, location.store->LocalPath(location.path));
@@ -84,6 +110,19 @@ Result<void> CheckReplaceable(const Location& folder, const Format& format) {
   return Exists(
       fmt::format("{}: holds \"{}\", which is not part of a {} set; move it away",
                   folder.Describe(), *foreign, format.name));
+}
+
+Result<void> CheckOnlyFiles(const Location& folder) {
+  std::string foreign;
+  const auto listed =
+      folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
+        if (is_folder && !IsBookkeeping(name)) foreign = name;
+        return foreign.empty();
+      });
+  if (!listed && listed.error().code != ErrorCode::kNotFound) return listed.error();
+  if (foreign.empty()) return {};
+  return Exists(fmt::format("{}: holds \"{}\", which is not part of a job; move it away",
+                            folder.Describe(), foreign));
 }
 
 SwapFolders SwapFolders::Beside(const std::string& target) {

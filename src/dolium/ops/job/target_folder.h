@@ -34,6 +34,9 @@ Result<Occupancy> LookInto(const Location& folder);
 // nothing.
 Result<void> CheckReplaceable(const Location& folder, const Format& format);
 
+// kExists if the folder of a job that makes files holds a folder that is no bookkeeping.
+Result<void> CheckOnlyFiles(const Location& folder);
+
 // The folders that take part in a swap, by absolute path.
 struct SwapFolders {
   std::string target;
@@ -54,6 +57,12 @@ Result<void> SwapIn(const SwapFolders& folders, bool exchange = true,
 
 // The folder of a job that makes files, of which `target` is the first: beside them.
 Location FolderBeside(const Location& target);
+
+// Visits the files below a local folder by their paths from it, those of one folder after
+// another. They may be moved away meanwhile.
+Result<void> VisitFiles(
+    const std::string& folder,
+    const std::function<Result<void>(const std::string& path)>& visit);
 
 // Removes what SwapIn() left of the old set.
 Result<void> RemoveReplaced(const SwapFolders& folders);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -11,9 +10,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "dolium/base/endian.h"
 #include "dolium/base/xxh64.h"
 #include "dolium/ops/job/job_json.h"
+#include "dolium/ops/pack/job_samples.h"
 #include "dolium/ops/pack/pack_job.h"
 #include "dolium/ops/pack/pack_output.h"
 #include "dolium/ops/pack/sample_copier.h"
@@ -23,48 +22,9 @@ namespace {
 
 using shardpack::Shard;
 
-// In the bookkeeping of the job, as 64-bit numbers: where each shard ends, as a position
-// in the order; and the order, unless it is that of the set.
+// In the bookkeeping of the job: where each shard ends, as a position in the order.
 constexpr std::string_view kEndsName = "work-ends";
-constexpr std::string_view kOrderName = "work-order";
 constexpr uint64_t kEndsLimit = uint64_t{1} << 30;
-
-Result<void> PutNumbers(const Location& object, std::span<const uint64_t> numbers) {
-  constexpr size_t kAtOnce = 8192;
-  DOLIUM_TRY(const auto writer, object.store->Begin(object.path));
-  ByteVector bytes(kAtOnce * sizeof(uint64_t));
-  while (!numbers.empty()) {
-    const auto some = numbers.first(std::min(kAtOnce, numbers.size()));
-    for (size_t i = 0; i < some.size(); ++i) {
-      StoreLE<uint64_t>(bytes.data() + i * sizeof(uint64_t), some[i]);
-    }
-    DOLIUM_TRY_VOID(writer->Append(BytesView(bytes).first(some.size_bytes())));
-    numbers = numbers.subspan(some.size());
-  }
-  DOLIUM_TRY([[maybe_unused]] const Generation generation,
-             writer->Commit(Precondition::None()));
-  return {};
-}
-
-Result<std::vector<uint64_t>> ParseNumbers(BytesView bytes, const Location& object) {
-  if (bytes.size() % sizeof(uint64_t) != 0) {
-    return Corrupt(fmt::format("{}: {} bytes, expected a multiple of {}",
-                               object.Describe(), bytes.size(), sizeof(uint64_t)));
-  }
-  std::vector<uint64_t> numbers(bytes.size() / sizeof(uint64_t));
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] = LoadLE<uint64_t>(bytes.data() + i * sizeof(uint64_t));
-  }
-  return numbers;
-}
-
-bool IsOrderOfTheSet(const SampleSet& set, std::span<const uint64_t> order) {
-  if (order.size() != set.size()) return false;
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (order[i] != i) return false;
-  }
-  return true;
-}
 
 // How many bytes the records of each sample take, without reading them where the index of
 // their shard tells.
@@ -115,15 +75,10 @@ class PackCopyJob final : public Job {
       : folder_(folder),
         parameters_(std::move(parameters)),
         names_(std::move(names)),
-        state_(std::move(state)) {}
+        samples_(folder, {parameters_.references, parameters_.overlays,
+                          parameters_.has_order, std::move(state)}) {}
 
-  // Spares opening the set, and reading the order, in the process that has them. They
-  // must outlive the job.
-  void Take(const SampleSet& set, std::span<const uint64_t> order) {
-    const std::scoped_lock lock(mutex_);
-    set_ = &set;
-    order_ = order;
-  }
+  JobSamples& samples() { return samples_; }
 
   Result<void> Plan(const PartSink& sink) override {
     DOLIUM_TRY(const auto ends, Ends());
@@ -145,7 +100,7 @@ class PackCopyJob final : public Job {
     DOLIUM_TRY(const SampleCopier* const copier, Copier());
     const uint64_t end = (*ends)[part.number];
     const uint64_t begin = part.number == 0 ? 0 : (*ends)[part.number - 1];
-    DOLIUM_TRY(const std::vector<uint64_t> numbers, NumbersOf(begin, end));
+    DOLIUM_TRY(const std::vector<uint64_t> numbers, samples_.Numbers(begin, end));
     DOLIUM_TRY(auto shard,
                copier->Write(*PartObject(part.number), part.number, numbers, context));
     return ReportOf({std::move(shard), end, 0});
@@ -160,14 +115,10 @@ class PackCopyJob final : public Job {
  private:
   using Numbers = std::shared_ptr<const std::vector<uint64_t>>;
 
-  Location Work(std::string_view name) const {
-    return PlanFolder(folder_).folder().Child(name);
-  }
-
   Result<Numbers> Ends() {
     const std::scoped_lock lock(mutex_);
     if (ends_) return ends_;
-    const Location object = Work(kEndsName);
+    const Location object = PlanFolder(folder_).folder().Child(kEndsName);
     DOLIUM_TRY(const auto whole, object.store->ReadWhole(object.path, kEndsLimit));
     DOLIUM_TRY(auto ends, ParseNumbers(whole.bytes, object));
     if (!std::ranges::is_sorted(ends)) {
@@ -177,66 +128,21 @@ class PackCopyJob final : public Job {
     return ends_;
   }
 
-  // The set, opened if need be, and what is to be known of it.
   Result<const SampleCopier*> Copier() {
+    DOLIUM_TRY(const SampleSet* const set, samples_.Set());
     const std::scoped_lock lock(mutex_);
     if (copier_) return &*copier_;
-    if (set_ == nullptr) {
-      DOLIUM_TRY(opened_, OpenSampleSet(parameters_.references));
-      std::vector<std::shared_ptr<const SampleSet>> layers;
-      for (const std::string& overlay : parameters_.overlays) {
-        DOLIUM_TRY(auto layer, OpenSampleSet({&overlay, 1}));
-        layers.push_back(std::move(layer));
-      }
-      if (!layers.empty()) {
-        DOLIUM_TRY(opened_, Overlay(std::move(opened_), std::move(layers)));
-      }
-      DOLIUM_TRY(const std::string state, StateOfSet(*opened_, parameters_.overlays));
-      if (state != state_) {
-        return Conflict(fmt::format("{}: is not what it was when the job began",
-                                    parameters_.references.front()));
-      }
-      set_ = opened_.get();
-    }
-    DOLIUM_TRY(SampleCopier copier, SampleCopier::Make(*set_, parameters_));
+    DOLIUM_TRY(SampleCopier copier, SampleCopier::Make(*set, parameters_));
     copier_.emplace(std::move(copier));
     return &*copier_;
-  }
-
-  // Samples of the positions [begin, end) of the order.
-  Result<std::vector<uint64_t>> NumbersOf(uint64_t begin, uint64_t end) const {
-    std::vector<uint64_t> numbers;
-    if (!order_.empty() && end <= order_.size()) {
-      const auto some = order_.subspan(begin, end - begin);
-      numbers.assign(some.begin(), some.end());
-    } else if (parameters_.has_order) {
-      const Location object = Work(kOrderName);
-      const auto range =
-          ByteRange::Make(begin * sizeof(uint64_t), (end - begin) * sizeof(uint64_t));
-      if (!range) return Corrupt(object.Describe() + ": a part ends past 2^64");
-      DOLIUM_TRY(const Bytes bytes, object.store->ReadRange(object.path, *range));
-      DOLIUM_TRY(numbers, ParseNumbers(bytes, object));
-    } else {
-      numbers.resize(end - begin);
-      std::iota(numbers.begin(), numbers.end(), begin);
-    }
-    for (const uint64_t number : numbers) {
-      if (number < set_->size()) continue;
-      return Corrupt(fmt::format("{}: sample {} of a set of {}", folder_.Describe(),
-                                 number, set_->size()));
-    }
-    return numbers;
   }
 
   const Location folder_;
   const CopyParameters parameters_;
   const PackOutput names_;
-  const std::string state_;
+  JobSamples samples_;
   std::mutex mutex_;
   Numbers ends_;
-  std::shared_ptr<const SampleSet> opened_;
-  const SampleSet* set_ = nullptr;
-  std::span<const uint64_t> order_;
   std::optional<SampleCopier> copier_;
 };
 
@@ -254,14 +160,10 @@ class PackCopyDraft final : public JobDraft {
     parameters_.align_log2 = request.align_log2;
     parameters_.recode = request.recode;
     parameters_.shard = request.shard;
-    for (const std::string& reference : request.references) {
-      parameters_.references.push_back(PortableReference(reference));
-    }
-    for (const std::string& overlay : request.overlays) {
-      parameters_.overlays.push_back(PortableReference(overlay));
-    }
+    parameters_.references = PortableReferences(request.references);
+    parameters_.overlays = PortableReferences(request.overlays);
     parameters_.samples = set.size();
-    parameters_.has_order = !IsOrderOfTheSet(set, order);
+    parameters_.has_order = !JobSamples::IsOrderOfTheSet(set, order);
     // Flat, so that a message can name what differs.
     nlohmann::json text = ShardOptionsJson(parameters_.shard);
     text.update(CopyJson(parameters_));
@@ -283,16 +185,13 @@ class PackCopyDraft final : public JobDraft {
     DOLIUM_TRY_VOID(output_.CheckFree(0));
     return output_.is_numbered() ? output_.CheckFree(1) : Result<void>();
   }
-  Result<void> CheckReplaceable(const Location& folder) const override {
-    return CheckPackReplaceable({}, {}, folder);
-  }
 
   Result<std::string> Plan(const PlanFolder& folder) override {
     DOLIUM_TRY(const std::vector<uint64_t> ends, CutShards());
     DOLIUM_TRY_VOID(CheckApartFromSource(ends.size()));
     DOLIUM_TRY_VOID(PutNumbers(folder.folder().Child(kEndsName), ends));
     if (parameters_.has_order) {
-      DOLIUM_TRY_VOID(PutNumbers(folder.folder().Child(kOrderName), order_));
+      DOLIUM_TRY_VOID(JobSamples::PutOrder(folder, order_));
     }
     return DumpJob(CopyJson(parameters_));
   }
@@ -379,7 +278,7 @@ Result<OpenJob> BeginCopy(const SampleSet& set, std::span<const uint64_t> order,
   PackCopyDraft draft(set, order, request, output, std::move(state));
   DOLIUM_TRY(OpenJob job, BeginJob({}, draft, output.At(0), request.shard.force,
                                    RunOptionsOf(request)));
-  if (job.job) static_cast<PackCopyJob&>(*job.job).Take(set, order);
+  if (job.job) static_cast<PackCopyJob&>(*job.job).samples().Take(set, order);
   return job;
 }
 

@@ -227,9 +227,6 @@ class PackCreateDraft final : public JobDraft {
     DOLIUM_TRY_VOID(output_.CheckFree(0));
     return output_.is_numbered() ? output_.CheckFree(1) : Result<void>();
   }
-  Result<void> CheckReplaceable(const Location& folder) const override {
-    return CheckPackReplaceable({}, {}, folder);
-  }
   Result<std::string> Plan(const PlanFolder& /*folder*/) override {
     return DumpJob(
         {{"output", BaseName(request_.output)}, {"numbered", output_.is_numbered()}});

@@ -5,7 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "dolium/base/parallel.h"
+#include "dolium/base/xxh64.h"
+#include "dolium/ops/job/job_json.h"
+#include "dolium/ops/pack/export_job.h"
+#include "dolium/ops/pack/pack_job.h"
 
 namespace dolium::dataset {
 namespace {
@@ -20,23 +26,16 @@ uint64_t DecodedSize(const LoadedSample& sample) {
   return bytes;
 }
 
+Result<OpenJob> BeginExport(const SampleSet& set, std::span<const uint64_t> numbers,
+                            const ExportRequest& request) {
+  if (request.kind == "folder") return BeginExtract(set, numbers, request);
+  return BeginExportStream(set, numbers, request);
+}
+
 }  // namespace
 
-bool IsExportedToFiles(std::string_view kind) {
-  return kind == "webdataset" || kind == "tfrecord" || kind == "jsonl";
-}
-
-Result<ExportSummary> ExportSamples(const SampleSet& set,
-                                    std::span<const uint64_t> numbers, SampleSink& sink,
-                                    const ExportRequest& request) {
-  ExportSummary summary;
-  DOLIUM_TRY_VOID(PutSamples(set, numbers, numbers.size(), sink, request, summary));
-  DOLIUM_TRY_VOID(sink.Finish());
-  return summary;
-}
-
 Result<void> PutSamples(const SampleSet& set, std::span<const uint64_t> numbers,
-                        uint64_t total, SampleSink& sink, const ExportRequest& request,
+                        SampleSink& sink, const PutOptions& options,
                         ExportSummary& summary) {
   uint64_t next = summary.taken;
   const auto put = [&](const shardpack::Sample& sample) -> Result<void> {
@@ -46,7 +45,7 @@ Result<void> PutSamples(const SampleSet& set, std::span<const uint64_t> numbers,
     ++summary.samples;
     summary.files += sample.files.size();
     for (const shardpack::File& file : sample.files) summary.bytes += file.data.size();
-    if (request.progress) request.progress({summary.samples, total, summary.bytes, 0});
+    if (options.progress) options.progress(summary);
     return {};
   };
   while (!numbers.empty()) {
@@ -59,22 +58,88 @@ Result<void> PutSamples(const SampleSet& set, std::span<const uint64_t> numbers,
       for (uint64_t bytes = 0; end < some.size(); ++end) {
         if (!loaded[end]) return loaded[end].error();
         bytes += DecodedSize(*loaded[end]);
-        if (bytes > request.memory && end > begin) break;
+        if (bytes > options.memory && end > begin) break;
       }
       std::vector<std::optional<shardpack::Sample>> decoded(end - begin);
       DOLIUM_TRY_VOID(ParallelFor(
-          decoded.size(), request.jobs,
+          decoded.size(), options.jobs,
           [&](size_t i) -> Result<void> {
             DOLIUM_TRY(decoded[i], loaded[begin + i]->Decode());
             return {};
           },
-          request.stop));
+          options.stop));
       for (const auto& sample : decoded) DOLIUM_TRY_VOID(put(*sample));
       begin = end;
     }
   }
   summary.taken = next;
   return {};
+}
+
+TaskReport ReportOfExport(const ExportSummary& after, const ExportSummary& before) {
+  TaskReport report;
+  const uint64_t bytes = after.bytes - before.bytes;
+  report.written = {after.samples - before.samples, bytes, bytes, 1};
+  report.detail = nlohmann::json{
+      {"taken", after.taken - before.taken},
+      {"samples", after.samples - before.samples},
+      {"files", after.files - before.files},
+      {"bytes",
+       bytes}}.dump();
+  return report;
+}
+
+Result<ExportSummary> SumOfExports(std::span<const std::string> details) {
+  ExportSummary sum;
+  for (const std::string& detail : details) {
+    DOLIUM_TRY_VOID(ParseJob(detail, "the report of an export",
+                             [&](const nlohmann::json& value) -> Result<void> {
+                               sum.taken += value.at("taken").get<uint64_t>();
+                               sum.samples += value.at("samples").get<uint64_t>();
+                               sum.files += value.at("files").get<uint64_t>();
+                               sum.bytes += value.at("bytes").get<uint64_t>();
+                               return {};
+                             }));
+  }
+  return sum;
+}
+
+nlohmann::json ExportJson(std::span<const uint64_t> numbers,
+                          const ExportRequest& request) {
+  const SampleExportOptions& options = request.options;
+  return {{"references", PortableReferences(request.references)},
+          {"order", Xxh64(std::as_bytes(numbers))},
+          {"to", request.kind},
+          {"shard_bytes", options.shard_bytes},
+          {"shard_samples", options.shard_samples}};
+}
+
+RunOptions RunOptionsOf(const ExportRequest& request) {
+  RunOptions options;
+  options.writer.jobs = request.jobs;
+  options.writer.memory = request.memory;
+  options.writer.stop = request.stop;
+  options.progress = request.progress;
+  options.replace_files = request.options.force;
+  options.at_step = request.at_step;
+  return options;
+}
+
+Result<ExportSummary> ExportSamples(const SampleSet& set,
+                                    std::span<const uint64_t> numbers,
+                                    const ExportRequest& request) {
+  DOLIUM_TRY(OpenJob job, BeginExport(set, numbers, request));
+  DOLIUM_TRY(const JobReport report,
+             RunOrDropJob(job, RunOptionsOf(request), /*can_resume=*/true));
+  return SumOfExports(report.details);
+}
+
+Result<std::vector<std::string>> PlanExport(const SampleSet& set,
+                                            std::span<const uint64_t> numbers,
+                                            const ExportRequest& request) {
+  DOLIUM_TRY(const OpenJob job, BeginExport(set, numbers, request));
+  DOLIUM_TRY(auto stages, job.Tasks());
+  return stages.empty() ? std::vector<std::string>() : std::move(stages.front());
 }
 
 }  // namespace dolium::dataset

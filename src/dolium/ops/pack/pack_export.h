@@ -1,4 +1,8 @@
 // export and extract: samples of a set, decoded and put elsewhere.
+//
+// Jobs that make files, which appear when all are complete. In a folder, parts are so
+// many samples each, and any process can make one. What other kinds write is a stream:
+// its parts are the files, one after another; an LMDB is one.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +10,6 @@
 #include <span>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "dolium/base/result.h"
@@ -18,13 +21,6 @@
 
 namespace dolium::dataset {
 
-struct ExportRequest {
-  size_t jobs = 0;
-  uint64_t memory = uint64_t{256} << 20;  // most of decoded samples at once
-  ProgressFunction progress = {};
-  std::stop_token stop = {};
-};
-
 struct ExportSummary {
   uint64_t taken = 0;  // of the numbers, before the sample that is being put
   uint64_t samples = 0;
@@ -32,34 +28,44 @@ struct ExportSummary {
   uint64_t bytes = 0;  // decoded
 };
 
-// Puts the samples of `numbers`, in that order, and finishes the sink. Decodes on several
-// threads. A sample that cannot be read is an error; tombstones are left out.
-Result<ExportSummary> ExportSamples(const SampleSet& set,
-                                    std::span<const uint64_t> numbers, SampleSink& sink,
-                                    const ExportRequest& request);
+struct PutOptions {
+  size_t jobs = 0;
+  uint64_t memory = uint64_t{256} << 20;  // most of decoded samples at once
+  std::stop_token stop = {};
+  std::function<void(const ExportSummary& so_far)> progress = {};
+};
 
-// The same without finishing the sink, and counting on in `summary`. `total` is for
-// progress.
+// Puts the samples of `numbers`, in that order, without finishing the sink, and counts on
+// in `summary`. Decodes on several threads. A sample that cannot be read is an error;
+// tombstones are left out.
 Result<void> PutSamples(const SampleSet& set, std::span<const uint64_t> numbers,
-                        uint64_t total, SampleSink& sink, const ExportRequest& request,
+                        SampleSink& sink, const PutOptions& options,
                         ExportSummary& summary);
 
-struct ExportFilesRequest {
-  std::string kind;  // webdataset, tfrecord or jsonl: what is written to files
+struct ExportRequest {
+  std::string kind;  // of OpenSampleSink()
   std::string target;
+  // Limits on samples are those of a part where files go to a folder.
   SampleExportOptions options;
-  ExportRequest run = {};
   std::vector<std::string> references = {};  // of the set
+  size_t jobs = 0;
+  uint64_t memory = uint64_t{256} << 20;
+  ProgressFunction progress = {};
+  std::stop_token stop = {};
   // For tests, as RunOptions has it.
   std::function<void(JobStep)> at_step = {};
 };
 
-// Whether samples of this kind go to files, one after another.
-bool IsExportedToFiles(std::string_view kind);
+// Writes the samples of `numbers`, in that order. A rerun of a request that was cut short
+// goes on with what is missing. If it fails for a reason that stays, nothing appears.
+Result<ExportSummary> ExportSamples(const SampleSet& set,
+                                    std::span<const uint64_t> numbers,
+                                    const ExportRequest& request);
 
-// ExportSamples() as a job: the files appear when all are complete; a rerun of a request
-// that was cut short goes on behind the last of them.
-Result<ExportSummary> ExportFiles(const SampleSet& set, std::span<const uint64_t> numbers,
-                                  const ExportFilesRequest& request);
+// Only plans it: the tasks that are left (see RunTask() in ops/job/job.h), after which
+// ExportSamples() completes it. kUnsupported unless files go to a folder.
+Result<std::vector<std::string>> PlanExport(const SampleSet& set,
+                                            std::span<const uint64_t> numbers,
+                                            const ExportRequest& request);
 
 }  // namespace dolium::dataset

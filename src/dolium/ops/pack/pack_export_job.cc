@@ -1,4 +1,4 @@
-// pack export as a job: a stream whose parts are the files that a sink writes.
+// An export as a stream whose parts are the files that a sink writes.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -7,11 +7,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "dolium/base/xxh64.h"
 #include "dolium/domain/dataset/imports/kinds.h"
 #include "dolium/domain/dataset/imports/output_shards.h"
 #include "dolium/ops/job/job_json.h"
-#include "dolium/ops/pack/pack_export.h"
+#include "dolium/ops/pack/export_job.h"
 #include "dolium/ops/pack/pack_job.h"
 
 namespace dolium::dataset {
@@ -19,9 +18,12 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::string_view kMds = "mds";
+constexpr std::string_view kMdsIndex = "index.json";
+
 // The names of the files that are written.
 struct ExportNames {
-  std::string path;
+  std::string path;  // empty: those of an MDS, which has its own
   bool is_numbered = false;
 
   Result<std::string> NameOf(uint64_t number) const {
@@ -30,29 +32,30 @@ struct ExportNames {
   }
 };
 
-TaskReport ReportOfFile(const ExportSummary& so_far, const ExportSummary& before) {
-  TaskReport report;
-  report.written = {so_far.samples - before.samples, so_far.bytes - before.bytes,
-                    so_far.bytes - before.bytes, 1};
-  report.detail = json{
-      {"taken", so_far.taken},
-      {"samples", so_far.samples},
-      {"files", so_far.files},
-      {"bytes",
-       so_far.bytes}}.dump();
-  return report;
+// Where the file lies that names of others are made from, if they are.
+std::string FileOf(const ExportRequest& request) {
+  const std::string& target = request.target;
+  if (request.kind == "lmdb" && !target.ends_with(".mdb")) {
+    return JoinPath(target, "data.mdb");
+  }
+  return target;
 }
 
-Result<ExportSummary> ParseSoFar(const std::string& detail) {
-  return ParseJob(detail, "the report of an exported file",
-                  [](const json& value) -> Result<ExportSummary> {
-                    ExportSummary so_far;
-                    value.at("taken").get_to(so_far.taken);
-                    value.at("samples").get_to(so_far.samples);
-                    value.at("files").get_to(so_far.files);
-                    value.at("bytes").get_to(so_far.bytes);
-                    return so_far;
-                  });
+ExportNames NamesOf(const ExportRequest& request) {
+  if (request.kind == kMds) return {};
+  const bool has_limit =
+      request.options.shard_bytes > 0 || request.options.shard_samples > 0;
+  return {std::string(BaseName(FileOf(request))), has_limit && request.kind != "lmdb"};
+}
+
+// The file whose name the folder of the job has.
+Result<Location> FirstFile(const ExportRequest& request) {
+  if (request.kind == kMds) return ParseLocation(JoinPath(request.target, kMdsIndex));
+  std::string path = FileOf(request);
+  if (NamesOf(request).is_numbered) {
+    DOLIUM_TRY(path, NumberedName(path, 0));
+  }
+  return ParseLocation(path);
 }
 
 // Which samples it exports, the process that runs it says; to finish it needs none.
@@ -63,7 +66,7 @@ class PackExportJob final : public Job {
 
   // All must outlive the job.
   void Take(const SampleSet& set, std::span<const uint64_t> numbers,
-            const ExportFilesRequest& request) {
+            const ExportRequest& request) {
     set_ = &set;
     numbers_ = numbers;
     request_ = &request;
@@ -77,7 +80,7 @@ class PackExportJob final : public Job {
   }
   std::optional<Location> PartObject(uint64_t part) const override {
     const auto name = names_.NameOf(part);
-    if (!name) return std::nullopt;
+    if (!name || name->empty()) return std::nullopt;
     return folder_.Child(*name);
   }
   Result<void> Finish() override { return {}; }
@@ -85,10 +88,9 @@ class PackExportJob final : public Job {
   Result<void> RunStream(std::span<const TaskReport> done, const PartContext& context,
                          const StreamSink& sink) override {
     if (set_ == nullptr) return Unsupported(folder_.Describe() + ": has no source");
-    ExportSummary so_far;
-    if (!done.empty()) {
-      DOLIUM_TRY(so_far, ParseSoFar(done.back().detail));
-    }
+    std::vector<std::string> details;
+    for (const TaskReport& report : done) details.push_back(report.detail);
+    DOLIUM_TRY(ExportSummary so_far, SumOfExports(details));
     if (so_far.taken > numbers_.size()) {
       return Corrupt(fmt::format("{}: {} samples are done, of {}", folder_.Describe(),
                                  so_far.taken, numbers_.size()));
@@ -100,20 +102,24 @@ class PackExportJob final : public Job {
     options.files_before = done.size();
     options.file_done = [&](bool is_last) -> Result<void> {
       if (is_last) so_far.taken = numbers_.size();
-      TaskReport report = ReportOfFile(so_far, before);
+      TaskReport report = ReportOfExport(so_far, before);
       before = so_far;
       return sink(std::move(report), is_last);
     };
-    DOLIUM_TRY(const auto path,
-               folder_.store->LocalPath(folder_.Child(names_.path).path));
+    const Location place = names_.path.empty() ? folder_ : folder_.Child(names_.path);
+    DOLIUM_TRY(const auto path, place.store->LocalPath(place.path));
     if (!path) return Unsupported(folder_.Describe() + ": not a local folder");
     DOLIUM_TRY(const auto files, OpenSampleSink(request_->kind, *path, options));
-    ExportRequest request = request_->run;
-    request.jobs = context.writer.jobs;
-    request.memory = context.writer.memory;
-    request.stop = context.writer.stop;
+    PutOptions put{.jobs = context.writer.jobs,
+                   .memory = context.writer.memory,
+                   .stop = context.writer.stop};
+    if (request_->progress) {
+      put.progress = [&](const ExportSummary& sum) {
+        request_->progress({sum.samples, numbers_.size(), sum.bytes, 0});
+      };
+    }
     DOLIUM_TRY_VOID(PutSamples(*set_, numbers_.subspan(static_cast<size_t>(so_far.taken)),
-                               numbers_.size(), *files, request, so_far));
+                               *files, put, so_far));
     return files->Finish();
   }
 
@@ -122,28 +128,19 @@ class PackExportJob final : public Job {
   const ExportNames names_;
   const SampleSet* set_ = nullptr;
   std::span<const uint64_t> numbers_;
-  const ExportFilesRequest* request_ = nullptr;
+  const ExportRequest* request_ = nullptr;
 };
 
 class PackExportDraft final : public JobDraft {
  public:
-  PackExportDraft(const ExportFilesRequest& request, std::span<const uint64_t> numbers,
-                  ExportNames names, std::string state)
-      : request_(request), names_(std::move(names)), state_(std::move(state)) {
-    const SampleExportOptions& options = request.options;
-    std::vector<std::string> references;
-    references.reserve(request.references.size());
-    for (const std::string& reference : request.references) {
-      references.push_back(PortableReference(reference));
-    }
-    text_ = LossyText({{"references", references},
-                       {"order", Xxh64(std::as_bytes(numbers))},
-                       {"to", request.kind},
-                       {"shard_bytes", options.shard_bytes},
-                       {"shard_samples", options.shard_samples},
-                       {"gzip", options.gzip},
-                       {"dot_replacement", options.dot_replacement},
-                       {"keys", options.keys}});
+  PackExportDraft(const ExportRequest& request, std::span<const uint64_t> numbers,
+                  Location first, std::string state)
+      : request_(request), first_(std::move(first)), state_(std::move(state)) {
+    json text = ExportJson(numbers, request);
+    text["gzip"] = request.options.gzip;
+    text["dot_replacement"] = request.options.dot_replacement;
+    text["keys"] = request.options.keys;
+    text_ = LossyText(text);
   }
 
   std::string_view kind() const override { return kPackExportKind; }
@@ -152,29 +149,18 @@ class PackExportDraft final : public JobDraft {
   bool makes_files() const override { return true; }
   Result<void> Prepare() override {
     if (request_.options.force) return {};
-    DOLIUM_TRY(const Location first, FirstFile(request_, names_.is_numbered));
-    DOLIUM_TRY(const auto there, first.store->Stat(first.path));
+    DOLIUM_TRY(const auto there, first_.store->Stat(first_.path));
     if (!there) return {};
-    return Exists(first.Describe() + ": is there already");
-  }
-  Result<void> CheckReplaceable(const Location& folder) const override {
-    return CheckPackReplaceable({}, {}, folder);
+    return Exists(first_.Describe() + ": is there already");
   }
   Result<std::string> Plan(const PlanFolder& /*folder*/) override {
-    return DumpJob({{"path", names_.path}, {"numbered", names_.is_numbered}});
-  }
-
-  static Result<Location> FirstFile(const ExportFilesRequest& request, bool is_numbered) {
-    std::string path = request.target;
-    if (is_numbered) {
-      DOLIUM_TRY(path, NumberedName(request.target, 0));
-    }
-    return ParseLocation(path);
+    const ExportNames names = NamesOf(request_);
+    return DumpJob({{"path", names.path}, {"numbered", names.is_numbered}});
   }
 
  private:
-  const ExportFilesRequest& request_;
-  const ExportNames names_;
+  const ExportRequest& request_;
+  const Location first_;
   const std::string state_;
   std::string text_;
 };
@@ -193,26 +179,15 @@ Result<std::unique_ptr<Job>> OpenPackExportJob(Formats /*formats*/,
   return std::make_unique<PackExportJob>(folder, std::move(names));
 }
 
-Result<ExportSummary> ExportFiles(const SampleSet& set, std::span<const uint64_t> numbers,
-                                  const ExportFilesRequest& request) {
-  const bool is_numbered =
-      request.options.shard_bytes > 0 || request.options.shard_samples > 0;
-  DOLIUM_TRY(const Location first, PackExportDraft::FirstFile(request, is_numbered));
-  RunOptions options;
-  options.writer.jobs = request.run.jobs;
-  options.writer.memory = request.run.memory;
-  options.writer.stop = request.run.stop;
-  options.replace_files = request.options.force;
-  options.at_step = request.at_step;
+Result<OpenJob> BeginExportStream(const SampleSet& set, std::span<const uint64_t> numbers,
+                                  const ExportRequest& request) {
+  DOLIUM_TRY(Location first, FirstFile(request));
   DOLIUM_TRY(std::string state, StateOfSet(set, {}));
-  PackExportDraft draft(request, numbers,
-                        {std::string(BaseName(request.target)), is_numbered},
-                        std::move(state));
-  DOLIUM_TRY(OpenJob job, BeginJob({}, draft, first, request.options.force, options));
+  PackExportDraft draft(request, numbers, first, std::move(state));
+  DOLIUM_TRY(OpenJob job,
+             BeginJob({}, draft, first, request.options.force, RunOptionsOf(request)));
   if (job.job) static_cast<PackExportJob&>(*job.job).Take(set, numbers, request);
-  DOLIUM_TRY(const JobReport report, RunOrDropJob(job, options, /*can_resume=*/true));
-  if (report.details.empty()) return Corrupt(first.Describe() + ": has no report");
-  return ParseSoFar(report.details.back());
+  return job;
 }
 
 }  // namespace dolium::dataset

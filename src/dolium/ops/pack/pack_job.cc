@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "dolium/base/stable_hash.h"
-#include "dolium/container/unfinished.h"
 #include "dolium/domain/dataset/content_types.h"
 #include "dolium/ops/job/job_json.h"
 
@@ -26,34 +25,7 @@ bool IsWorthCompressing(std::string_view content_type) {
   return !IsAlreadyCompressed(content_type);
 }
 
-// Whether the same request may succeed later, with what has been made.
-bool MayGoOn(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kCancelled:
-    case ErrorCode::kIo:
-    case ErrorCode::kUnavailable:
-    case ErrorCode::kExists:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
-
-Result<void> CheckPackReplaceable(Formats /*formats*/, const JobRecord& /*record*/,
-                                  const Location& folder) {
-  std::string foreign;
-  const auto listed =
-      folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
-        if (is_folder && !IsBookkeeping(name)) foreign = name;
-        return foreign.empty();
-      });
-  if (!listed && listed.error().code != ErrorCode::kNotFound) return listed.error();
-  if (foreign.empty()) return {};
-  return Exists(fmt::format("{}: holds \"{}\", which is not part of a job; move it away",
-                            folder.Describe(), foreign));
-}
 
 std::string PortableReference(const std::string& reference) {
   const bool is_list = reference.starts_with('@');
@@ -63,6 +35,15 @@ std::string PortableReference(const std::string& reference) {
   const std::filesystem::path here = std::filesystem::current_path(error);
   if (error) return reference;
   return (is_list ? "@" : "") + JoinPath(here.native(), path);
+}
+
+std::vector<std::string> PortableReferences(std::span<const std::string> references) {
+  std::vector<std::string> portable;
+  portable.reserve(references.size());
+  for (const std::string& reference : references) {
+    portable.push_back(PortableReference(reference));
+  }
+  return portable;
 }
 
 std::string LossyText(const json& value) {
@@ -181,15 +162,6 @@ Result<std::string> StateOfSet(const SampleSet& set,
     DOLIUM_TRY_VOID(add(*layer));
   }
   return fmt::format("{:016x}", hash);
-}
-
-Result<JobReport> RunOrDropJob(OpenJob& job, const RunOptions& options, bool can_resume) {
-  auto ran = RunJob({}, job, options);
-  if (!ran && (!can_resume || !MayGoOn(ran.error().code))) {
-    // The first error is the one to know of; a rerun removes what is left.
-    [[maybe_unused]] const auto dropped = DropJob(job);
-  }
-  return ran;
 }
 
 Result<PackReport> RunPackJob(OpenJob& job, const PackOutput& output,

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -24,6 +25,7 @@ namespace dolium::dataset {
 inline constexpr std::string_view kPackCopyKind = "pack-copy";
 inline constexpr std::string_view kPackCreateKind = "pack-create";
 inline constexpr std::string_view kPackExportKind = "pack-export";
+inline constexpr std::string_view kPackExtractKind = "pack-extract";
 
 // Of the rows in the table of kinds.
 Result<std::unique_ptr<Job>> OpenPackCopyJob(Formats formats, const Location& folder,
@@ -32,11 +34,12 @@ Result<std::unique_ptr<Job>> OpenPackCreateJob(Formats formats, const Location& 
                                                const JobRecord& record);
 Result<std::unique_ptr<Job>> OpenPackExportJob(Formats formats, const Location& folder,
                                                const JobRecord& record);
-Result<void> CheckPackReplaceable(Formats formats, const JobRecord& record,
-                                  const Location& folder);
+Result<std::unique_ptr<Job>> OpenPackExtractJob(Formats formats, const Location& folder,
+                                                const JobRecord& record);
 
 // A local path as every process knows it; other references as they are.
 std::string PortableReference(const std::string& reference);
+std::vector<std::string> PortableReferences(std::span<const std::string> references);
 
 // Text that tells one request from another; what is not UTF-8 in it is replaced.
 std::string LossyText(const nlohmann::json& value);
@@ -59,10 +62,7 @@ Result<MadeShard> ParseMadeShard(const std::string& detail);
 Result<std::string> StateOfSet(const SampleSet& set,
                                std::span<const std::string> overlays);
 
-// Runs a job. If it fails for a reason that stays (not for want of room, say), or cannot
-// be resumed, nothing of it is left.
-Result<JobReport> RunOrDropJob(OpenJob& job, const RunOptions& options, bool can_resume);
-// The same for one that writes these shards.
+// RunOrDropJob() for one that writes these shards.
 Result<PackReport> RunPackJob(OpenJob& job, const PackOutput& output,
                               const RunOptions& options, bool can_resume);
 

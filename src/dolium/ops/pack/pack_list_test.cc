@@ -157,13 +157,9 @@ class Collector final : public SampleSink {
     keys.push_back(sample.key);
     return {};
   }
-  Result<void> Finish() override {
-    is_finished = true;
-    return {};
-  }
+  Result<void> Finish() override { return {}; }
 
   std::vector<std::string> keys;
-  bool is_finished = false;
 };
 
 TEST_F(PackListTest, ExportPutsSamplesInOrderWithinItsMemory) {
@@ -173,11 +169,10 @@ TEST_F(PackListTest, ExportPutsSamplesInOrderWithinItsMemory) {
   const std::vector<uint64_t> numbers = OrderAtRandom(600, 1);
   for (const uint64_t memory : {uint64_t{1}, uint64_t{100}, uint64_t{1} << 30}) {
     Collector sink;
-    const ExportSummary summary =
-        Must(ExportSamples(*set, numbers, sink, {.jobs = 3, .memory = memory}));
+    ExportSummary summary;
+    Must(PutSamples(*set, numbers, sink, {.jobs = 3, .memory = memory}, summary));
     EXPECT_EQ(summary.samples, 600U);
     EXPECT_EQ(summary.files, 1200U);
-    EXPECT_TRUE(sink.is_finished);
     ASSERT_THAT(sink.keys, SizeIs(600));
     for (size_t i = 0; i < numbers.size(); ++i) {
       EXPECT_EQ(sink.keys[i], fmt::format("s{:03}", numbers[i]));
@@ -185,33 +180,38 @@ TEST_F(PackListTest, ExportPutsSamplesInOrderWithinItsMemory) {
   }
 }
 
-TEST_F(PackListTest, ExportStopsAtDamageAndDoesNotFinish) {
+TEST_F(PackListTest, ExportStopsAtDamageAndLeavesNothing) {
   const auto set = Open({PackDamaged(3)});
-  Collector sink;
-  const auto summary = ExportSamples(*set, Must(SelectSamples(*set, {})), sink, {});
-  ASSERT_FALSE(summary);
-  EXPECT_EQ(summary.error().code, ErrorCode::kCorrupt);
-  EXPECT_FALSE(sink.is_finished);
+  for (const std::string kind : {"folder", "mds", "lmdb", "jsonl"}) {
+    const ExportRequest request{
+        .kind = kind, .target = Path(kind + "/x"), .options = {.shard_samples = 2}};
+    const auto summary = ExportSamples(*set, Must(SelectSamples(*set, {})), request);
+    ASSERT_FALSE(summary);
+    EXPECT_EQ(summary.error().code, ErrorCode::kCorrupt);
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(Path(kind))) {
+      EXPECT_TRUE(entry.is_directory()) << entry.path();
+    }
+  }
 }
 
 TEST_F(PackListTest, ExportToFilesGoesOnAfterAStop) {
   const auto set = Open({Pack("a.shardpack", NumberedSamples(600))});
   const std::vector<uint64_t> numbers = OrderAtRandom(600, 1);
   const auto request_to = [&](std::string_view name) {
-    ExportFilesRequest request{.kind = "jsonl", .target = Path(name), .options = {}};
+    ExportRequest request{.kind = "jsonl", .target = Path(name), .options = {}};
     request.options.shard_samples = 100;
     request.references = {Path("a.shardpack")};
     return request;
   };
-  Must(ExportFiles(*set, numbers, request_to("whole-0.jsonl")));
+  Must(ExportSamples(*set, numbers, request_to("whole-0.jsonl")));
 
-  ExportFilesRequest request = request_to("t-0.jsonl");
+  ExportRequest request = request_to("t-0.jsonl");
   std::stop_source stop;
-  request.run.stop = stop.get_token();
-  request.run.progress = [&](const Progress& progress) {
+  request.stop = stop.get_token();
+  request.progress = [&](const Progress& progress) {
     if (progress.entries == 350) stop.request_stop();
   };
-  const auto stopped = ExportFiles(*set, numbers, request);
+  const auto stopped = ExportSamples(*set, numbers, request);
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, ErrorCode::kCancelled);
   EXPECT_FALSE(IsThere(Path("t-0.jsonl")));
@@ -219,10 +219,10 @@ TEST_F(PackListTest, ExportToFilesGoesOnAfterAStop) {
 
   uint64_t first = 0;
   request = request_to("t-0.jsonl");
-  request.run.progress = [&](const Progress& progress) {
+  request.progress = [&](const Progress& progress) {
     if (first == 0) first = progress.entries;
   };
-  const ExportSummary summary = Must(ExportFiles(*set, numbers, request));
+  const ExportSummary summary = Must(ExportSamples(*set, numbers, request));
   EXPECT_GT(first, 300U);
   EXPECT_EQ(summary.samples, 600U);
   EXPECT_EQ(summary.files, 1200U);

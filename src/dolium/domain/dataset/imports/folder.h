@@ -3,12 +3,15 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "dolium/base/result.h"
 #include "dolium/domain/dataset/imports/options.h"
 #include "dolium/domain/dataset/sample_source.h"
 
 namespace dolium::dataset {
+
+inline constexpr std::string_view kFolderManifest = "manifest.jsonl";
 
 // Which files make a sample, and in which order samples come, FolderListing says; with
 // Grouping::kManifest the lines of a manifest (sample_json.h), in their order, with paths

@@ -23,7 +23,6 @@ namespace {
 using shardpack::File;
 using shardpack::Sample;
 
-constexpr std::string_view kManifestFile = "manifest.jsonl";
 constexpr int64_t kNanoseconds = 1'000'000'000;
 
 // The path without its "." parts. kInvalidArgument if it would lead elsewhere.
@@ -66,6 +65,7 @@ class FolderSink final : public SampleSink {
                  SafePath(fmt::format("{}{}{}", sample.key, joint, file.name)));
       paths.push_back(std::move(path));
     }
+    for (const std::string& path : paths) DOLIUM_TRY_VOID(CheckDestination(path));
     for (size_t i = 0; i < paths.size(); ++i) {
       auto written = Write(paths[i], sample.files[i]);
       if (!written) return std::move(written).error().Within(JoinPath(path_, paths[i]));
@@ -84,6 +84,14 @@ class FolderSink final : public SampleSink {
   }
 
  private:
+  Result<void> CheckDestination(const std::string& path) const {
+    if (options_.destination.empty()) return {};
+    const std::string at = JoinPath(options_.destination, path);
+    struct stat status{};
+    if (lstat(at.c_str(), &status) != 0) return {};
+    return Exists(at + ": is there already");
+  }
+
   Result<void> Write(const std::string& path, const File& file) {
     const std::string folder = ParentPath(path);
     if (!folder_ || folder != folder_path_) {
@@ -132,7 +140,7 @@ Result<std::unique_ptr<SampleSink>> CreateFolderSink(const std::string& path,
   if (!root) return std::move(root).error().Within(described);
   std::unique_ptr<OutputShards> manifest;
   if (options.manifest) {
-    DOLIUM_TRY(manifest, OutputShards::Create(JoinPath(path, kManifestFile),
+    DOLIUM_TRY(manifest, OutputShards::Create(JoinPath(path, kFolderManifest),
                                               {.force = options.force}));
   }
   return std::make_unique<FolderSink>(*std::move(root), described, std::move(manifest),

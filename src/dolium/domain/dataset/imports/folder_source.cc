@@ -24,7 +24,6 @@ namespace {
 using shardpack::File;
 using shardpack::Sample;
 
-constexpr std::string_view kFolderManifest = "manifest.jsonl";
 constexpr uint64_t kMaxLine = uint64_t{64} << 20;
 
 class ListedSource final : public SampleSource {

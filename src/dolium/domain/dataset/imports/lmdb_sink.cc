@@ -34,12 +34,12 @@ constexpr size_t kMostKeyBytes = 511;
 class LmdbSink final : public SampleSink {
  public:
   LmdbSink(UniqueFd folder, AtomicFile file, std::string described, std::string path,
-           bool force)
+           const SampleExportOptions& options)
       : folder_(std::move(folder)),
         file_(std::move(file)),
         described_(std::move(described)),
         path_(std::move(path)),
-        force_(force) {}
+        options_(options) {}
 
   Result<void> Start() {
     // The library has no way to open relative to a folder.
@@ -78,7 +78,8 @@ class LmdbSink final : public SampleSink {
   Result<void> Finish() override {
     DOLIUM_TRY_VOID(WriteBatch().Within(described_));
     if (!grouped_.empty()) DOLIUM_TRY_VOID(CheckGroups());
-    return Appear().Within(described_);
+    DOLIUM_TRY_VOID(Appear().Within(described_));
+    return options_.file_done ? options_.file_done(/*is_last=*/true) : Result<void>();
   }
 
  private:
@@ -191,8 +192,9 @@ class LmdbSink final : public SampleSink {
       return LmdbError(status, "cannot write to the disk");
     }
     environment_.reset();
-    DOLIUM_TRY_VOID(file_.Rename(BaseName(path_), force_ ? AtomicFile::IfThere::kReplace
-                                                         : AtomicFile::IfThere::kRefuse));
+    DOLIUM_TRY_VOID(file_.Rename(BaseName(path_), options_.force
+                                                      ? AtomicFile::IfThere::kReplace
+                                                      : AtomicFile::IfThere::kRefuse));
     return SyncFd(folder_.get());
   }
 
@@ -200,7 +202,7 @@ class LmdbSink final : public SampleSink {
   AtomicFile file_;  // which the library opens again, by its name
   const std::string described_;
   const std::string path_;  // of the file to come
-  const bool force_;
+  const SampleExportOptions options_;
   std::unique_ptr<LmdbEnvironment> environment_;
   MDB_dbi database_ = 0;
   std::vector<Entry> batch_;
@@ -230,7 +232,7 @@ Result<std::unique_ptr<SampleSink>> CreateLmdb(const std::string& path,
   DOLIUM_TRY(AtomicFile atomic,
              AtomicFile::Create(folder->get(), BaseName(file)).Within(described));
   auto sink = std::make_unique<LmdbSink>(*std::move(folder), std::move(atomic), described,
-                                         file, options.force);
+                                         file, options);
   DOLIUM_TRY_VOID(sink->Start().Within(described));
   return sink;
 }

@@ -208,6 +208,12 @@ Result<std::vector<MdsShardInfo>> ParseMdsIndex(std::string_view text) {
   return out;
 }
 
+Result<std::vector<MdsColumn>> ParseMdsColumns(std::string_view text) {
+  auto parsed = ParseJson(text);
+  if (!parsed) return Corrupt(parsed.error().message);
+  return ParseColumns(*parsed);
+}
+
 std::string MdsIndexText(const std::vector<MdsShardInfo>& shards) {
   json list = json::array();
   for (const MdsShardInfo& shard : shards) {

@@ -45,6 +45,8 @@ struct MdsShardInfo {
 
 // kCorrupt if it is no index, kUnsupported for another version or kind of shards.
 Result<std::vector<MdsShardInfo>> ParseMdsIndex(std::string_view text);
+// Those of a shard, from the text in it.
+Result<std::vector<MdsColumn>> ParseMdsColumns(std::string_view text);
 std::string MdsIndexText(const std::vector<MdsShardInfo>& shards);
 
 // A shard to read. Const methods may be called from many threads.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "dolium/base/endian.h"
 #include "dolium/bytes/location.h"
 #include "dolium/domain/dataset/imports/mds.h"
 #include "dolium/domain/dataset/imports/mds_shard.h"
@@ -38,6 +39,17 @@ class MdsSink final : public SampleSink {
             std::min(options.shard_bytes > 0 ? options.shard_bytes : kDefaultShardBytes,
                      kMaxShardBytes)) {}
 
+  // Takes the shards that are there for its own.
+  Result<void> GoOn() {
+    for (uint64_t i = 0; i < options_.files_before; ++i) {
+      const Location at = folder_.Child(NameOf(i));
+      DOLIUM_TRY(MdsShardInfo info, InfoOf(at).Within(at.Describe()));
+      shards_.push_back(std::move(info));
+    }
+    if (!shards_.empty()) TakeColumns(shards_.front().columns);
+    return {};
+  }
+
   Result<void> Put(const Sample& sample) override {
     DOLIUM_TRY_VOID(CheckHasFiles(sample));
     auto put = PutSteps(sample);
@@ -49,7 +61,8 @@ class MdsSink final : public SampleSink {
 
   Result<void> Finish() override {
     DOLIUM_TRY_VOID(WriteShard());
-    return Write("index.json", AsBytes(MdsIndexText(shards_)));
+    DOLIUM_TRY_VOID(Write("index.json", AsBytes(MdsIndexText(shards_))));
+    return options_.file_done ? options_.file_done(/*is_last=*/true) : Result<void>();
   }
 
  private:
@@ -57,6 +70,31 @@ class MdsSink final : public SampleSink {
     MdsColumn column;
     Bytes data;
   };
+
+  static std::string NameOf(uint64_t shard) {
+    return fmt::format("shard.{:05}.mds", shard);
+  }
+
+  // What the index says of a shard, from the shard itself.
+  static Result<MdsShardInfo> InfoOf(const Location& at) {
+    DOLIUM_TRY(const auto there, at.store->Stat(at.path));
+    if (!there) return NotFound("a shard that was written is gone");
+    DOLIUM_TRY(const Bytes numbers, at.store->ReadRange(at.path, {0, 8}));
+    MdsShardInfo info;
+    info.samples = LoadLE<uint32_t>(numbers.data());
+    info.raw = {std::string(BaseName(at.path)), there->size};
+    const uint64_t begin = 4 + 4 * (info.samples + 1);
+    const uint64_t end = LoadLE<uint32_t>(numbers.data() + 4);
+    if (end < begin) return Corrupt(fmt::format("its samples begin at {}", end));
+    DOLIUM_TRY(const Bytes text, at.store->ReadRange(at.path, {begin, end - begin}));
+    DOLIUM_TRY(info.columns, ParseMdsColumns(AsText(text)));
+    return info;
+  }
+
+  void TakeColumns(const std::vector<MdsColumn>& columns) {
+    columns_ = columns;
+    header_ = MdsShardHeader(columns_, 0);
+  }
 
   Result<void> PutSteps(const Sample& sample) {
     DOLIUM_TRY(const std::vector<Value> row, MakeRow(sample));
@@ -66,10 +104,7 @@ class MdsSink final : public SampleSink {
       columns.push_back(value.column);
       values.push_back(value.data);
     }
-    if (columns_.empty()) {
-      columns_ = columns;
-      header_ = MdsShardHeader(columns_, 0);
-    }
+    if (columns_.empty()) TakeColumns(columns);
     if (columns != columns_) {
       return InvalidArgument(fmt::format(
           "its columns are {}, but those of samples before are {}; all samples "
@@ -86,7 +121,10 @@ class MdsSink final : public SampleSink {
         !samples_.empty() &&
         (header_ + bytes_ + more > limit_ ||
          (options_.shard_samples > 0 && samples_.size() >= options_.shard_samples));
-    if (full) DOLIUM_TRY_VOID(WriteShard());
+    if (full) {
+      DOLIUM_TRY_VOID(WriteShard());
+      if (options_.file_done) DOLIUM_TRY_VOID(options_.file_done(/*is_last=*/false));
+    }
     bytes_ += more;
     samples_.push_back(std::move(encoded));
     return {};
@@ -124,7 +162,7 @@ class MdsSink final : public SampleSink {
     const ByteVector shard = MakeMdsShard(columns_, samples_);
     MdsShardInfo info;
     info.columns = columns_;
-    info.raw = {fmt::format("shard.{:05}.mds", shards_.size()), shard.size()};
+    info.raw = {NameOf(shards_.size()), shard.size()};
     info.samples = samples_.size();
     DOLIUM_TRY_VOID(Write(info.raw.basename, shard));
     shards_.push_back(std::move(info));
@@ -160,7 +198,9 @@ Result<std::unique_ptr<SampleSink>> CreateMds(const std::string& path,
     DOLIUM_TRY(const auto there, index.store->Stat(index.path));
     if (there) return Exists(index.Describe() + ": is there already");
   }
-  return std::make_unique<MdsSink>(std::move(folder), options);
+  auto sink = std::make_unique<MdsSink>(std::move(folder), options);
+  DOLIUM_TRY_VOID(sink->GoOn());
+  return sink;
 }
 
 }  // namespace dolium::dataset

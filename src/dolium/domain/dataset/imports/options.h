@@ -77,6 +77,8 @@ struct SampleExportOptions {
   // folder
   FolderLayout layout = FolderLayout::kDirectory;
   bool manifest = false;  // write manifest.jsonl too: keys, types and metadata survive
+  // Where files are moved to later: one that is there already is kExists. Empty: nowhere.
+  std::string destination = {};
 
   // webdataset: takes the place of dots in the last part of a key, where a reader would
   // end the key. Empty: such a key is an error.
@@ -86,8 +88,8 @@ struct SampleExportOptions {
   // again.
   bool keys = true;
 
-  // webdataset, tfrecord, jsonl, for a job that goes on: how many files are there
-  // already, and what is called when another one has appeared.
+  // All but folder, for a job that goes on: how many files are there already, and what is
+  // called when another one has appeared. LMDB has one.
   uint64_t files_before = 0;
   std::function<Result<void>(bool is_last)> file_done = {};
 };
