@@ -121,6 +121,7 @@ class Beginner {
   Result<void> RemoveBeside(const PlanFolder& folder, const std::string& id) {
     DOLIUM_TRY_VOID(CheckOnlyFiles(folder.set()));
     DOLIUM_TRY(const auto path, folder.set().store->LocalPath(folder.set().path));
+    DOLIUM_TRY(const auto running, folder.LockRun());
     DOLIUM_TRY(const auto lock, folder.FindLock());
     DOLIUM_TRY(const auto state, folder.Load());
     if (!path || state.id != id) return {};
@@ -239,6 +240,7 @@ class Beginner {
       DOLIUM_TRY_VOID(Complete(fresh));
     } else if (IsSame(fresh_state)) {
       // What was made of another state of the source is of no use.
+      DOLIUM_TRY(const auto running, fresh.LockRun());
       DOLIUM_TRY(const auto lock, fresh.FindLock());
       DOLIUM_TRY_VOID(RemoveFolder(folders.fresh));
     } else if (fresh_state.phase != Phase::kNone) {

@@ -81,7 +81,7 @@ Result<OpenJob> FindJob(Formats formats, const Location& folder,
                         const RunOptions& options);
 
 // Makes the parts that are left, stage by stage, on `options.writer.jobs` threads that
-// share its memory; then FinishJob().
+// share its memory; then FinishJob(). kUnavailable if another process is at it.
 Result<JobReport> RunJob(Formats formats, OpenJob& job, const RunOptions& options);
 
 // After all tasks: checks that every part is there, writes what describes the set,

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -339,6 +340,24 @@ TEST_P(KilledJobTest, IsCompletedByTheSameRequest) {
   }
 }
 
+class SharedJobTest : public KilledJobTest {};
+
+TEST_P(SharedJobTest, IsRunByOneProcessAtATime) {
+  std::optional<Result<void>> second;
+  RunOptions options;
+  options.at_step = [&](JobStep step) {
+    if (step == JobStep::kPartsMade) second = GetParam().run(work_, {});
+  };
+  const auto first = GetParam().run(work_, options);
+  ASSERT_TRUE(first) << first.error().message;
+  ASSERT_TRUE(second && !*second);
+  EXPECT_EQ(second->error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(second->error().message,
+              testing::AllOf(HasSubstr("another process is running this job"),
+                             HasSubstr(".dolium-plan/running")));
+  EXPECT_EQ(Files(work_.target), Files(folder_.path() + "/expected"));
+}
+
 class KilledReplacementTest : public KilledJobTest {};
 
 TEST_P(KilledReplacementTest, IsCompletedByTheSameRequest) {
@@ -438,6 +457,10 @@ constexpr auto kNameOf = [](const auto& param) { return std::string(param.param.
 
 INSTANTIATE_TEST_SUITE_P(Kinds, KilledJobTest, testing::ValuesIn(kReplacing), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Additions, KilledJobTest, testing::ValuesIn(kAdding), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Kinds, SharedJobTest, testing::ValuesIn(kReplacing), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Additions, SharedJobTest, testing::ValuesIn(kAdding), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Files, SharedJobTest, testing::ValuesIn(kMakingFiles), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Others, SharedJobTest, testing::ValuesIn(kAmongOthers), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Kinds, KilledFilesTest, testing::ValuesIn(kMakingFiles),
                          kNameOf);
 INSTANTIATE_TEST_SUITE_P(Others, KilledFilesTest, testing::ValuesIn(kAmongOthers),

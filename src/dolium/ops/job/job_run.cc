@@ -315,6 +315,7 @@ Result<bool> IsPartThere(const Job& job, const PartReport& report) {
 Result<void> DropJob(const OpenJob& job) {
   const PlanFolder& folder = job.folder;
   DOLIUM_TRY(const auto path, folder.set().store->LocalPath(folder.set().path));
+  DOLIUM_TRY(const auto running, folder.LockRun());
   DOLIUM_TRY(const auto lock, folder.FindLock());
   DOLIUM_TRY(const auto state, folder.Load());
   const bool is_same =
@@ -345,7 +346,8 @@ Error SourceChangedError(const Location& folder) {
 
 Error NoJobError(const PlanFolder& folder, const PlanFolder::State& state) {
   if (state.phase == JobPhase::kNone || state.problem.empty()) {
-    return NotFound(folder.set().Describe() + ": no job is under way here");
+    return NotFound(folder.set().Describe() +
+                    ": no job is under way here; it is complete, or was removed");
   }
   return Unsupported(fmt::format("{}: {}; remove the folder and begin again",
                                  folder.set().Child(kMarkerName).Describe(),
@@ -377,6 +379,9 @@ Result<size_t> StageOf(std::string_view task) {
 }
 
 Result<JobReport> RunJob(Formats formats, OpenJob& open, const RunOptions& options) {
+  DOLIUM_TRY(const auto running, open.folder.LockRun());
+  DOLIUM_TRY(const auto state, open.folder.Load());
+  if (!state.record) return NoJobError(open.folder, state);
   std::vector<std::vector<const JobPart*>> stages;
   for (const JobPart& part : open.parts) {
     if (part.done) continue;

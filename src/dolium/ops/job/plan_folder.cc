@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view kFolderName = ".dolium-plan";
 constexpr std::string_view kLockName = "lock";
+constexpr std::string_view kRunningName = "running";
 constexpr std::string_view kFinishedName = "finished";
 constexpr std::string_view kScanName = "scan";
 constexpr std::string_view kPartPrefix = "part-";
@@ -100,6 +101,16 @@ Result<std::shared_ptr<void>> PlanFolder::MakeLock() const {
   return std::shared_ptr<void>();
 }
 
+Result<std::shared_ptr<void>> PlanFolder::LockRun() const {
+  const Location object = folder_.Child(kRunningName);
+  auto lock = object.store->LockForRewrite(object.path, /*wait=*/false);
+  if (lock || lock.error().code != ErrorCode::kUnavailable) return lock;
+  return Unavailable(
+      fmt::format("{}: another process is running this job (it holds the lock {}); wait "
+                  "until it has ended",
+                  set_.Describe(), object.Describe()));
+}
+
 Result<void> PlanFolder::CheckJob(std::string_view id) const {
   DOLIUM_TRY(const auto marker, ReadMarker(set_));
   if (marker && JobId(*marker) == id) return {};
@@ -114,6 +125,7 @@ Result<void> PlanFolder::Begin(const JobRecord& record) const {
         "{}: the request takes {} bytes as text, with its specs; at most {} will do",
         set_.Describe(), text.size(), kMarkerLimit));
   }
+  DOLIUM_TRY_VOID(PutText(folder_.Child(kRunningName), "", Precondition::None()));
   return PutText(set_.Child(kMarkerName), text, Precondition::Absent());
 }
 

@@ -1,6 +1,7 @@
 // PlanFolder: the bookkeeping of a job, beside the parts of the set that it makes.
 //
 //   <set>/.dolium-plan/lock      held by whoever plans or finishes
+//   <set>/.dolium-plan/running   held by whoever runs the job as a whole
 //   <set>/.dolium-plan/work-<n>  work lists
 //   <set>/.dolium-plan/scan      what the scan of the source had to leave out
 //   <set>/.dolium-unfinished     the marker: the JobRecord
@@ -53,6 +54,10 @@ class PlanFolder {
   // FindLock does not.
   Result<std::shared_ptr<void>> MakeLock() const;
   Result<std::shared_ptr<void>> FindLock() const;
+
+  // Held by a process while it runs the job as a whole, or removes it. kUnavailable if
+  // another one does; nullptr where the store has no locks, and if there is no job.
+  Result<std::shared_ptr<void>> LockRun() const;
 
   // kConflict unless the marker is there, and that of the job with this id.
   Result<void> CheckJob(std::string_view id) const;
