@@ -29,9 +29,10 @@ class SampleSource {
     return {};
   }
 
-  // A text that is another one if other samples would come, or in another order, as far
-  // as the source knows that without reading them.
-  virtual std::string state() const { return {}; }
+  // Binds it to the files that it reads, as they are now: looks at each once, and returns
+  // a text that is another one if a name or a state of one is. From then on, one that is
+  // in another state when it is read is kConflict. To be called before all else.
+  virtual Result<std::string> Bind() { return std::string(); }
 
   // How far it is: entries are samples, bytes those read of the source.
   virtual Progress progress() const = 0;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "dolium/base/worker_pool.h"
-#include "dolium/domain/dataset/imports/kinds.h"
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/pack/pack_job.h"
 #include "dolium/ops/pack/pack_output.h"
@@ -253,7 +252,7 @@ Result<std::unique_ptr<Job>> OpenPackCreateJob(Formats /*formats*/,
 }
 
 Result<SourceName> NameSource(std::string_view kind, const std::string& path,
-                              const ImportOptions& options, const SampleSource& source) {
+                              const ImportOptions& options, SampleSource& source) {
   SourceName name;
   name.text = LossyText(
       {{"kind", kind},
@@ -267,7 +266,7 @@ Result<SourceName> NameSource(std::string_view kind, const std::string& path,
        {"database", options.database},
        {"jsonl_files", options.jsonl_files},
        {"key_prefix", options.key_prefix}});
-  DOLIUM_TRY(name.state, SourceState(kind, path, options, source));
+  DOLIUM_TRY(name.state, source.Bind());
   return name;
 }
 

@@ -25,9 +25,9 @@ struct SourceName {
   std::string state;  // another one if its samples may have changed
 };
 
-// Of a source that `source` reads.
+// Of what `source` reads, to which it is bound from then on.
 Result<SourceName> NameSource(std::string_view kind, const std::string& path,
-                              const ImportOptions& options, const SampleSource& source);
+                              const ImportOptions& options, SampleSource& source);
 
 struct CreateRequest {
   // The shard; with a limit on shards, the first of several, as ShardNamer takes it.

@@ -2,10 +2,13 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dolium/domain/dataset/imports/folder.h"
 #include "dolium/ops/testing/pack_fixture.h"
 
 namespace dolium::dataset {
@@ -211,6 +214,60 @@ TEST_F(NamedSource, IsRefusedWhileAnotherRequestIsUnderWay) {
   EXPECT_THAT(refused.error().message, HasSubstr("begun by another request"));
   other.shard.force = true;
   EXPECT_EQ(Must(Create({}, other)).summary.records, 11U);
+}
+
+// The samples of another source, of which so many come before the disk is full.
+class CutShort final : public SampleSource {
+ public:
+  CutShort(SampleSource& source, size_t samples) : source_(source), left_(samples) {}
+  Result<std::optional<shardpack::Sample>> Next() override {
+    if (left_ == 0) return SystemError(ENOSPC, "x");
+    --left_;
+    return source_.Next();
+  }
+  Result<void> Skip(uint64_t count) override { return source_.Skip(count); }
+  Result<std::string> Bind() override { return source_.Bind(); }
+  Progress progress() const override { return source_.progress(); }
+
+ private:
+  SampleSource& source_;
+  size_t left_;
+};
+
+TEST_F(NamedSource, OfFilesIsNeverAMixtureOfTwoStates) {
+  std::filesystem::create_directory(Path("in"));
+  const auto write = [&](std::string_view name, std::string_view text) {
+    std::ofstream(Path(fmt::format("in/{}.txt", name))) << text;
+  };
+  for (const char* const name : {"a", "b", "c", "d", "e", "f"}) write(name, "old");
+  const auto create = [&](size_t samples, const std::function<void()>& meanwhile = {}) {
+    const auto source = Must(OpenFolderSource(Path("in"), {}));
+    CutShort cut(*source, samples);
+    CreateRequest request{.output = Path("t-0.shardpack"), .pack = {}};
+    request.pack.shard_records = 2;
+    request.pack.jobs = 1;
+    request.source = Must(NameSource("folder", Path("in"), {}, cut));
+    if (meanwhile) meanwhile();
+    return CreatePack(cut, request);
+  };
+  ASSERT_FALSE(create(5));
+  EXPECT_TRUE(HasJob());
+  // The same size, so that only the state of the file shows it.
+  write("a", "new");
+  const PackReport report = Must(create(7));
+  EXPECT_TRUE(report.began_again);
+  EXPECT_EQ(report.parts_done_before, 0U);
+  const shardpack::Sample first =
+      Must(Must(Open({Path("t-0.shardpack")})->Read(0)).Decode());
+  EXPECT_EQ(AsText(first.files.at(0).data), "new");
+  RemoveShards();
+
+  const auto failed = create(7, [&] { write("f", "changed"); });
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::kConflict);
+  EXPECT_THAT(failed.error().message, HasSubstr("in/f.txt: has changed since"));
+  EXPECT_TRUE(Shards().empty());
+  EXPECT_FALSE(HasJob());
 }
 
 TEST_F(NamedSource, WithADictionaryGoesOnToTheSameBytes) {

@@ -49,7 +49,14 @@ Result<Bytes> FileLoader::ReadSmall(int fd, size_t size) {
   return Bytes(block_, into);
 }
 
-Result<void> FileLoader::LoadSteps(const std::string& path, bool follow,
+void FileLoader::Bind(const std::string& path, bool follow) {
+  struct stat status{};
+  const bool is_there =
+      fstatat(root_.get(), path.c_str(), &status, follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0;
+  bound_.Add(path, is_there ? FileIdentity(status).ToGeneration().token : "");
+}
+
+Result<void> FileLoader::LoadSteps(const std::string& path, bool follow, size_t number,
                                    shardpack::File& file) {
   if (path.find('\0') != std::string::npos) return InvalidArgument("a NUL in the path");
   UniqueFd fd;
@@ -65,6 +72,8 @@ Result<void> FileLoader::LoadSteps(const std::string& path, bool follow,
   struct stat status{};
   if (fstat(fd.get(), &status) != 0) return SystemError(errno, "cannot look up");
   if (!S_ISREG(status.st_mode)) return InvalidArgument("not a regular file");
+  const FileIdentity identity(status);
+  DOLIUM_TRY_VOID(bound_.Check(number, identity.ToGeneration().token));
   const auto bytes = static_cast<uint64_t>(status.st_size);
   if (bytes > options_.max_file_bytes) {
     return InvalidArgument(fmt::format("{} bytes, more than the limit of {}", bytes,
@@ -78,6 +87,9 @@ Result<void> FileLoader::LoadSteps(const std::string& path, bool follow,
     DOLIUM_TRY_VOID(ReadAll(fd.get(), buffer.view()));
     file.data = std::move(buffer).Share();
   }
+  struct stat after{};
+  if (fstat(fd.get(), &after) != 0) return SystemError(errno, "cannot look up");
+  if (FileIdentity(after) != identity) return Conflict("changed while it was read");
   if (options_.keep_attributes) {
     file.modified = ModifiedNanoseconds(status);
     file.mode = status.st_mode & kPermissionBits;
@@ -85,9 +97,9 @@ Result<void> FileLoader::LoadSteps(const std::string& path, bool follow,
   return {};
 }
 
-Result<void> FileLoader::Load(const std::string& path, bool follow,
+Result<void> FileLoader::Load(const std::string& path, bool follow, size_t number,
                               shardpack::File& file) {
-  auto loaded = LoadSteps(path, follow, file);
+  auto loaded = LoadSteps(path, follow, number, file);
   if (!loaded) return std::move(loaded).error().Within(JoinPath(root_path_, path));
   return {};
 }

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "dolium/base/stable_hash.h"
 #include "dolium/bytes/folder.h"
 #include "dolium/bytes/location.h"
 #include "dolium/domain/dataset/content_types.h"
@@ -31,6 +30,13 @@ class ListedSource final : public SampleSource {
   ListedSource(FileLoader loader, FolderListing listing)
       : loader_(std::move(loader)), listing_(std::move(listing)) {}
 
+  Result<std::string> Bind() override {
+    for (size_t number = 0; number < listing_.size(); ++number) {
+      loader_.Bind(listing_.Path(number), listing_.is_link(number));
+    }
+    return loader_.bound().text();
+  }
+
   Result<std::optional<Sample>> Next() override {
     if (done_ == listing_.groups().size()) return std::nullopt;
     const FolderListing::Group& group = listing_.groups()[done_];
@@ -42,7 +48,7 @@ class ListedSource final : public SampleSource {
       file.name = listing_.EntryName(number);
       file.content_type = ContentTypeOfName(file.name);
       DOLIUM_TRY_VOID(
-          loader_.Load(listing_.Path(number), listing_.is_link(number), file));
+          loader_.Load(listing_.Path(number), listing_.is_link(number), number, file));
       bytes_ += file.data.size();
     }
     ++done_;
@@ -53,17 +59,6 @@ class ListedSource final : public SampleSource {
     done_ +=
         static_cast<size_t>(std::min<uint64_t>(count, listing_.groups().size() - done_));
     return {};
-  }
-
-  std::string state() const override {
-    uint64_t hash = listing_.groups().size();
-    for (const FolderListing::Group& group : listing_.groups()) {
-      hash = StableHash(listing_.Key(group), hash + group.count);
-      for (size_t i = 0; i < group.count; ++i) {
-        hash = StableHash(listing_.EntryName(group.first + i), hash);
-      }
-    }
-    return fmt::format("{:016x}", hash);
   }
 
   Progress progress() const override {
@@ -79,46 +74,67 @@ class ListedSource final : public SampleSource {
 
 class ManifestSource final : public SampleSource {
  public:
-  ManifestSource(FileLoader loader, std::unique_ptr<InputStream> manifest)
-      : loader_(std::move(loader)), manifest_(std::move(manifest)) {}
+  ManifestSource(FileLoader loader, Location location,
+                 std::unique_ptr<InputStream> manifest)
+      : loader_(std::move(loader)),
+        location_(std::move(location)),
+        manifest_(std::move(manifest)) {}
+
+  Result<std::string> Bind() override {
+    DOLIUM_TRY(const auto manifest, InputStream::Open(location_));
+    for (uint64_t line = 0;;) {
+      DOLIUM_TRY(const auto next, NextLine(*manifest, line));
+      if (!next) break;
+      for (const std::string& path : next->paths) loader_.Bind(path, /*follow=*/true);
+    }
+    loader_.bound().Add(manifest_->name(), manifest_->generation().token);
+    return loader_.bound().text();
+  }
 
   Result<std::optional<Sample>> Next() override {
-    while (true) {
-      DOLIUM_TRY(const auto line, manifest_->ReadLine(kMaxLine));
-      if (!line) return std::nullopt;
-      ++line_;
-      const std::string_view text = AsText(*line);
-      if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-      auto sample = Read(text);
-      if (!sample) {
-        return std::move(sample).error().Within(
-            fmt::format("{}: line {}", manifest_->name(), line_));
-      }
-      ++samples_;
-      return *std::move(sample);
-    }
+    DOLIUM_TRY(auto line, NextLine(*manifest_, line_));
+    if (!line) return std::nullopt;
+    DOLIUM_TRY_VOID(
+        LoadFiles(*line).Within(fmt::format("{}: line {}", manifest_->name(), line_)));
+    ++samples_;
+    return std::move(line->sample);
   }
 
   Progress progress() const override { return {.entries = samples_, .bytes = bytes_}; }
 
  private:
-  Result<Sample> Read(std::string_view text) {
-    DOLIUM_TRY(ManifestLine line, ParseManifestLine(text));
+  static Result<std::optional<ManifestLine>> NextLine(InputStream& manifest,
+                                                      uint64_t& number) {
+    while (true) {
+      DOLIUM_TRY(const auto line, manifest.ReadLine(kMaxLine));
+      if (!line) return std::nullopt;
+      ++number;
+      const std::string_view text = AsText(*line);
+      if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      DOLIUM_TRY(ManifestLine parsed, ParseManifestLine(text).Within(fmt::format(
+                                          "{}: line {}", manifest.name(), number)));
+      return parsed;
+    }
+  }
+
+  Result<void> LoadFiles(ManifestLine& line) {
     for (size_t i = 0; i < line.paths.size(); ++i) {
       // What the manifest says of a file counts more than what the file system does.
       File& file = line.sample.files[i];
       const auto modified = file.modified;
       const auto mode = file.mode;
-      DOLIUM_TRY_VOID(loader_.Load(line.paths[i], /*follow=*/true, file));
+      DOLIUM_TRY_VOID(loader_.Load(line.paths[i], /*follow=*/true, files_++, file));
       if (modified) file.modified = modified;
       if (mode) file.mode = mode;
       bytes_ += file.data.size();
     }
-    return std::move(line.sample);
+    return {};
   }
 
   FileLoader loader_;
+  const Location location_;
   const std::unique_ptr<InputStream> manifest_;
+  size_t files_ = 0;
   uint64_t line_ = 0;
   uint64_t samples_ = 0;
   uint64_t bytes_ = 0;
@@ -155,8 +171,9 @@ Result<std::unique_ptr<SampleSource>> OpenFolderSource(const std::string& path,
   if (by_manifest) {
     if (manifest.empty()) manifest = JoinPath(folder, kFolderManifest);
     DOLIUM_TRY(Location at, ParseLocation(manifest));
-    DOLIUM_TRY(auto stream, InputStream::Open(std::move(at)));
-    return std::make_unique<ManifestSource>(std::move(loader), std::move(stream));
+    DOLIUM_TRY(auto stream, InputStream::Open(at));
+    return std::make_unique<ManifestSource>(std::move(loader), std::move(at),
+                                            std::move(stream));
   }
   DOLIUM_TRY(FolderListing listing,
              FolderListing::List(

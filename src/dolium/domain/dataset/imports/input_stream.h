@@ -28,6 +28,8 @@ class InputStream {
 
   // The name that a person would type, for messages.
   const std::string& name() const { return name_; }
+  // Of the object; none of bytes at hand.
+  const Generation& generation() const { return generation_; }
 
   // True after the last byte.
   Result<bool> AtEnd();

@@ -50,6 +50,8 @@ class JsonLinesSource final : public SampleSource {
   JsonLinesSource(SourceFiles files, const ImportOptions& options)
       : files_(std::move(files)), options_(options) {}
 
+  Result<std::string> Bind() override { return files_.Bind(); }
+
   Result<std::optional<Sample>> Next() override {
     while (true) {
       if (!stream_) {

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "dolium/base/stable_hash.h"
 #include "dolium/bytes/location.h"
 #include "dolium/domain/dataset/imports/folder.h"
 #include "dolium/domain/dataset/imports/jsonl.h"
@@ -136,33 +135,6 @@ Result<SourcePointer> OpenSampleSource(std::string_view kind, const std::string&
   if (row->open != nullptr) return row->open(path, options);
   DOLIUM_TRY(auto files, ResolveFiles(path, *row));
   return row->open_files(std::move(files), options);
-}
-
-Result<std::string> SourceState(std::string_view kind, const std::string& path,
-                                const ImportOptions& options,
-                                const SampleSource& source) {
-  DOLIUM_TRY(const KindRow* const row, FindRow(kind));
-  std::vector<Location> files;
-  if (row->open_files != nullptr) {
-    DOLIUM_TRY(files, ResolveFiles(path, *row));
-  } else {
-    // What is read of a folder before all else; or the place is a file itself.
-    DOLIUM_TRY(const Location place, ParseLocation(path));
-    files = {place, place.Child("index.json"), place.Child("data.mdb")};
-    if (!options.manifest.empty()) {
-      DOLIUM_TRY(Location manifest, ParseLocation(options.manifest));
-      files.push_back(std::move(manifest));
-    } else if (options.grouping == Grouping::kManifest) {
-      files.push_back(place.Child("manifest.jsonl"));
-    }
-  }
-  std::string state = source.state();
-  for (const Location& file : files) {
-    const auto info = file.store->Stat(file.path);
-    if (!info || !*info) continue;
-    state += fmt::format(" {} {}", file.Describe(), (*info)->generation.token);
-  }
-  return fmt::format("{:016x}", StableHash(state));
 }
 
 Result<SinkPointer> OpenSampleSink(std::string_view kind, const std::string& path,

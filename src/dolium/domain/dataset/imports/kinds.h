@@ -27,12 +27,6 @@ Result<std::unique_ptr<SampleSource>> OpenSampleSource(std::string_view kind,
                                                        const std::string& path,
                                                        const ImportOptions& options);
 
-// A text that is another one if the source's files, or the list of them, have changed:
-// generations of files that are read front to back, names of those in a folder. `source`
-// is the same, opened.
-Result<std::string> SourceState(std::string_view kind, const std::string& path,
-                                const ImportOptions& options, const SampleSource& source);
-
 // What is there already is kExists, unless SampleExportOptions::force.
 Result<std::unique_ptr<SampleSink>> OpenSampleSink(std::string_view kind,
                                                    const std::string& path,

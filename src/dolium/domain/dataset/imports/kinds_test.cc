@@ -1,5 +1,7 @@
 #include "dolium/domain/dataset/imports/kinds.h"
 
+#include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -81,6 +83,57 @@ TEST_F(KindsTest, BeginAFileBeforeItHasTooManyBytes) {
       ReadAll(*Must(OpenSampleSource("webdataset", folder_.path() + "/x-*.tar", {})))
           .size(),
       20U);
+}
+
+TEST_F(KindsTest, AreBoundToTheStateOfTheirFiles) {
+  struct Row {
+    std::string kind;
+    ImportOptions options = {};
+  };
+  const auto change_all = [](const std::string& path) {
+    using std::filesystem::last_write_time;
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+      if (entry.is_regular_file()) files.push_back(entry.path());
+    }
+    for (const auto& file : files) {
+      last_write_time(file, last_write_time(file) + std::chrono::seconds(1));
+    }
+  };
+  for (const Row& row :
+       {Row{"folder"}, Row{"folder", {.grouping = Grouping::kManifest}}, Row{"mds"},
+        Row{"lmdb"}, Row{"webdataset"}, Row{"tfrecord"}, Row{"jsonl"}}) {
+    SCOPED_TRACE(row.kind);
+    const std::string folder = fmt::format("{}/{}{}", folder_.path(), row.kind,
+                                           static_cast<int>(row.options.grouping));
+    // Of several files, if the kind has any.
+    const bool is_numbered =
+        row.kind == "webdataset" || row.kind == "tfrecord" || row.kind == "jsonl";
+    const std::string suffix = row.kind == "webdataset" ? "tar" : row.kind;
+    const std::string target =
+        is_numbered ? fmt::format("{}/x.{}", folder, suffix) : folder;
+    WriteAll(
+        *Must(OpenSampleSink(row.kind, target,
+                             {.shard_samples = 6,
+                              .manifest = row.options.grouping == Grouping::kManifest})),
+        Samples());
+    const auto open = [&] {
+      return Must(OpenSampleSource(row.kind, folder, row.options));
+    };
+    const std::string state = Must(open()->Bind());
+    EXPECT_EQ(Must(open()->Bind()), state);
+
+    const auto source = open();
+    EXPECT_EQ(Must(source->Bind()), state);
+    Must(source->Next());
+    change_all(folder);
+    EXPECT_NE(Must(open()->Bind()), state);
+    auto next = source->Next();
+    while (next && *next) next = source->Next();
+    ASSERT_FALSE(next);
+    EXPECT_EQ(next.error().code, ErrorCode::kConflict);
+    EXPECT_THAT(next.error().message, HasSubstr("has changed since the job began"));
+  }
 }
 
 TEST_F(KindsTest, LeaveNothingBehindIfTheyAreNotFinished) {

@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "dolium/bytes/file_identity.h"
 #include "dolium/bytes/location.h"
 #include "dolium/domain/dataset/content_types.h"
+#include "dolium/domain/dataset/imports/bound_files.h"
 #include "dolium/domain/dataset/imports/lmdb.h"
 #include "dolium/domain/dataset/imports/lmdb_environment.h"
 #include "dolium/domain/dataset/imports/text_values.h"
@@ -24,9 +26,14 @@ BytesView ViewOf(const MDB_val& value) {
 
 class LmdbSource final : public SampleSource {
  public:
+  // `file` is what is read, in the state `opened`.
   LmdbSource(std::shared_ptr<LmdbEnvironment> environment, std::string path,
-             const ImportOptions& options)
-      : environment_(std::move(environment)), path_(std::move(path)), options_(options) {}
+             std::string file, const FileIdentity& opened, const ImportOptions& options)
+      : environment_(std::move(environment)),
+        path_(std::move(path)),
+        file_(std::move(file)),
+        opened_(opened),
+        options_(options) {}
   ~LmdbSource() override {
     if (cursor_ != nullptr) mdb_cursor_close(cursor_);
   }
@@ -52,6 +59,11 @@ class LmdbSource final : public SampleSource {
     const int status = mdb_cursor_open(transaction, database, &cursor_);
     if (status != MDB_SUCCESS) return LmdbError(status, "cannot read");
     return {};
+  }
+
+  Result<std::string> Bind() override {
+    bound_.Add(file_, opened_.ToGeneration().token);
+    return bound_.text();
   }
 
   // Each value is a sample; or each run of keys with the same text before the last slash,
@@ -86,7 +98,10 @@ class LmdbSource final : public SampleSource {
     MDB_val key{};
     MDB_val value{};
     const int status = mdb_cursor_get(cursor_, &key, &value, MDB_NEXT);
-    if (status == MDB_NOTFOUND) return std::nullopt;
+    if (status == MDB_NOTFOUND) {
+      DOLIUM_TRY_VOID(CheckUnchanged().Within(path_));
+      return std::nullopt;
+    }
     if (status != MDB_SUCCESS) return LmdbError(status, "cannot read").Within(path_);
     Value found{.key = KeyText(ViewOf(key)), .file = {.name = "data"}};
     if (value.mv_size > options_.max_file_bytes) {
@@ -106,6 +121,13 @@ class LmdbSource final : public SampleSource {
     ++values_;
     bytes_ += found.file.data.size();
     return found;
+  }
+
+  // The map shows what others write meanwhile.
+  Result<void> CheckUnchanged() const {
+    struct stat status{};
+    const bool is_there = stat(file_.c_str(), &status) == 0;
+    return bound_.Check(0, is_there ? FileIdentity(status).ToGeneration().token : "");
   }
 
   std::string KeyText(BytesView key) const {
@@ -128,6 +150,9 @@ class LmdbSource final : public SampleSource {
 
   const std::shared_ptr<LmdbEnvironment> environment_;
   const std::string path_;
+  const std::string file_;
+  const FileIdentity opened_;
+  BoundFiles bound_;
   const ImportOptions options_;
   MDB_cursor* cursor_ = nullptr;
   bool integer_keys_ = false;
@@ -154,7 +179,8 @@ Result<std::unique_ptr<SampleSource>> OpenLmdb(const std::string& path,
   auto opened = LmdbEnvironment::Open(file, MDB_RDONLY | MDB_NOLOCK, /*map_size=*/0);
   if (!opened) return std::move(opened).error().Within(described);
   DOLIUM_TRY_VOID((*opened)->Begin(MDB_RDONLY).Within(described));
-  auto source = std::make_unique<LmdbSource>(*std::move(opened), described, options);
+  auto source = std::make_unique<LmdbSource>(*std::move(opened), described, file,
+                                             FileIdentity(status), options);
   DOLIUM_TRY_VOID(source->Start().Within(described));
   return source;
 }

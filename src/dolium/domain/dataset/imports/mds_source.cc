@@ -8,6 +8,7 @@
 #include "dolium/codec/gzip.h"
 #include "dolium/codec/zstd.h"
 #include "dolium/domain/dataset/content_types.h"
+#include "dolium/domain/dataset/imports/bound_files.h"
 #include "dolium/domain/dataset/imports/mds.h"
 #include "dolium/domain/dataset/imports/mds_shard.h"
 #include "dolium/domain/dataset/imports/running_key.h"
@@ -58,10 +59,28 @@ Result<Bytes> Decompress(BytesView stored, const MdsShardInfo& info) {
 
 class MdsSource final : public SampleSource {
  public:
-  MdsSource(Location folder, std::vector<MdsShardInfo> shards,
+  // `index` is the generation of the index that lists the shards.
+  MdsSource(Location folder, Generation index, std::vector<MdsShardInfo> shards,
             const ImportOptions& options)
-      : folder_(std::move(folder)), shards_(std::move(shards)), options_(options) {
+      : folder_(std::move(folder)),
+        index_(std::move(index)),
+        shards_(std::move(shards)),
+        options_(options) {
     for (const MdsShardInfo& info : shards_) total_ += info.samples;
+  }
+
+  Result<std::string> Bind() override {
+    for (const MdsShardInfo& info : shards_) {
+      Location at = folder_.Child(info.raw.basename);
+      DOLIUM_TRY(auto there, at.store->Stat(at.path));
+      if (!there && info.zip) {
+        at = folder_.Child(info.zip->basename);
+        DOLIUM_TRY(there, at.store->Stat(at.path));
+      }
+      bound_.Add(at.Describe(), there ? there->generation.token : "");
+    }
+    bound_.Add("index.json", index_.token);
+    return bound_.text();
   }
 
   Result<std::optional<Sample>> Next() override {
@@ -101,6 +120,7 @@ class MdsSource final : public SampleSource {
     DOLIUM_TRY(const auto there, at.store->Stat(at.path));
     if (there || !info.zip) {
       DOLIUM_TRY(WholeObject whole, at.store->ReadWhole(at.path, kMaxMdsShardBytes));
+      DOLIUM_TRY_VOID(bound_.Check(opened_, whole.generation.token).Within(shard_name_));
       raw = std::move(whole.bytes);
       bytes_ += raw.size();
     } else {
@@ -108,6 +128,7 @@ class MdsSource final : public SampleSource {
       shard_name_ = at.Describe();
       DOLIUM_TRY(const WholeObject whole,
                  at.store->ReadWhole(at.path, kMaxMdsShardBytes));
+      DOLIUM_TRY_VOID(bound_.Check(opened_, whole.generation.token).Within(shard_name_));
       bytes_ += whole.bytes.size();
       DOLIUM_TRY_VOID(CheckFile(whole.bytes, *info.zip).Within(shard_name_));
       auto decoded = Decompress(whole.bytes, info);
@@ -144,7 +165,9 @@ class MdsSource final : public SampleSource {
   }
 
   const Location folder_;
+  const Generation index_;
   const std::vector<MdsShardInfo> shards_;
+  BoundFiles bound_;
   const ImportOptions options_;
   size_t opened_ = 0;
   std::optional<MdsShard> shard_;
@@ -164,7 +187,8 @@ Result<std::unique_ptr<SampleSource>> OpenMds(const std::string& path,
   DOLIUM_TRY(const WholeObject whole, index.store->ReadWhole(index.path, kMaxIndexBytes));
   auto shards = ParseMdsIndex(AsText(whole.bytes));
   if (!shards) return std::move(shards).error().Within(index.Describe());
-  return std::make_unique<MdsSource>(std::move(folder), *std::move(shards), options);
+  return std::make_unique<MdsSource>(std::move(folder), whole.generation,
+                                     *std::move(shards), options);
 }
 
 }  // namespace dolium::dataset

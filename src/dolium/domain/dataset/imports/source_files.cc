@@ -18,10 +18,23 @@ Result<SourceFiles> SourceFiles::Open(std::vector<Location> locations) {
   return files;
 }
 
+Result<std::string> SourceFiles::Bind() {
+  for (const Location& location : locations_) {
+    DOLIUM_TRY(const auto info, location.store->Stat(location.path));
+    bound_.Add(location.Describe(), info ? info->generation.token : "");
+  }
+  return bound_.text();
+}
+
 Result<std::unique_ptr<InputStream>> SourceFiles::Next() {
-  if (next_) return std::move(next_);
-  if (opened_ == locations_.size()) return nullptr;
-  return InputStream::Open(locations_[opened_++]);
+  std::unique_ptr<InputStream> stream = std::move(next_);
+  if (!stream) {
+    if (opened_ == locations_.size()) return nullptr;
+    DOLIUM_TRY(stream, InputStream::Open(locations_[opened_++]));
+  }
+  DOLIUM_TRY_VOID(
+      bound_.Check(opened_ - 1, stream->generation().token).Within(stream->name()));
+  return stream;
 }
 
 }  // namespace dolium::dataset

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
+#include "dolium/domain/dataset/imports/bound_files.h"
 #include "dolium/domain/dataset/imports/input_stream.h"
 
 namespace dolium::dataset {
@@ -19,6 +21,9 @@ class SourceFiles {
   explicit SourceFiles(std::unique_ptr<InputStream> only)
       : total_bytes_(only->size()), next_(std::move(only)) {}
 
+  // As SampleSource has it.
+  Result<std::string> Bind();
+
   // The next one; nullptr after the last.
   Result<std::unique_ptr<InputStream>> Next();
 
@@ -29,6 +34,7 @@ class SourceFiles {
   SourceFiles() = default;
 
   std::vector<Location> locations_;
+  BoundFiles bound_;
   size_t opened_ = 0;
   uint64_t total_bytes_ = 0;
   std::unique_ptr<InputStream> next_;  // opened ahead

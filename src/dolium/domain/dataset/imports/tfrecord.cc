@@ -58,6 +58,8 @@ class TfRecordSource final : public SampleSource {
   TfRecordSource(SourceFiles files, const ImportOptions& options)
       : files_(std::move(files)), options_(options), records_(options.records) {}
 
+  Result<std::string> Bind() override { return files_.Bind(); }
+
   Result<std::optional<Sample>> Next() override {
     while (true) {
       if (!stream_) {

@@ -21,6 +21,8 @@ class WebDatasetSource final : public SampleSource {
   WebDatasetSource(SourceFiles files, const ImportOptions& options)
       : files_(std::move(files)), options_(options) {}
 
+  Result<std::string> Bind() override { return files_.Bind(); }
+
   Result<std::optional<Sample>> Next() override {
     while (true) {
       if (!archive_) {
