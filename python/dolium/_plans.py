@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
+import os
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -50,6 +51,10 @@ class Plan:
     entries_done: int  # in the parts that are done
     bytes: int = 0  # stored, in the source, where that is known
     adds: bool = False  # the result is a part of what is at `target`
+    # The report, once this plan has been completed here.
+    _completed: list[JobReport] = dataclasses.field(
+        default_factory=list, repr=False, compare=False
+    )
 
     @property
     def tasks(self) -> Tasks:
@@ -79,7 +84,8 @@ class Plan:
         jobs: int | None = None,
         progress: Progress | None = None,
     ) -> JobReport:
-        """Runs all tasks, stage by stage, and finishes the plan.
+        """Runs all tasks, stage by stage, and finishes the plan. One that it has completed, and
+        whose result is there, it does not do again: the report is the same.
 
         Without an executor they run on threads of ours, which share `memory` bytes (256 MiB);
         `jobs` is their number (one per core), and `progress` is called with entries done, all
@@ -92,14 +98,24 @@ class Plan:
         memory = DEFAULT_MEMORY if memory is None else memory
         if not self.home:
             return self._report(None)
+        if self._completed and os.path.exists(self.target):
+            return self._completed[0]
         if executor is None:
-            return self._report(_core.run_job(self.home, memory, jobs or 0, progress))
+            return self._complete(_core.run_job(self.home, memory, jobs or 0, progress))
         self._run_stages(executor, memory, 1 if jobs is None else jobs, progress)
         return self.finish()
 
     def finish(self) -> JobReport:
         """Checks that every part is there, completes the result and makes it appear."""
-        return self._report(_core.finish_job(self.home) if self.home else None)
+        if not self.home:
+            return self._report(None)
+        if self._completed and os.path.exists(self.target):
+            return self._completed[0]
+        return self._complete(_core.finish_job(self.home))
+
+    def _complete(self, report: JobReport) -> JobReport:
+        self._completed[:] = [self._report(report)]
+        return self._completed[0]
 
     def _report(self, report: JobReport | None) -> JobReport:
         if report is None:

@@ -221,5 +221,9 @@ def test_one_plan_for_all_kinds(location, values, tmp_path):
     assert seen[-1][:2] == (len(values), len(values))
     assert (report.target, report.parts_done_before) == (plan.target, 1)
     assert dict(dolium.open(tmp_path / "target").items()) == values
+    # Complete, it is not done again; elsewhere, nobody knows whose result it is.
+    assert found.run() is report and found.finish() is report
+    with pytest.raises(FileNotFoundError, match="no job is under way here; it is complete"):
+        plan.run()
     with pytest.raises(FileNotFoundError, match="no job is under way"):
         dolium.find_plan(tmp_path / "target")

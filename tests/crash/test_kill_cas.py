@@ -214,7 +214,7 @@ def test_export(tmp_path):
             continue  # The next run has to cope with what is there.
         if not is_complete:
             export(folder).finish()
-        visible = {name: data for name, data in contents(folder).items() if "dolium-tmp" not in name}
+        visible = {name: data for name, data in contents(folder).items() if "dolium-" not in name}
         assert visible == contents(whole)
         shutil.rmtree(folder)
 
