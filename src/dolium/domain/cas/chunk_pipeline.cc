@@ -25,6 +25,7 @@ constexpr size_t kMostSegments = 512;
 constexpr uint64_t kBytesPerThread = 6 * kBlock;
 // In front of a block: the chunk that the block before it leaves unfinished.
 constexpr size_t kHeadroom = xet::kMaxChunk;
+static_assert(kHeadroom + kBlock <= MemoryBudget::kLargest);
 
 // How long nothing may come from a stream before somebody looks whether to stop.
 constexpr int kStreamPause = 50;  // milliseconds
@@ -188,8 +189,8 @@ void ChunkPipeline::Select(Segment& segment) {
 }
 
 bool ChunkPipeline::HasRoom() const {
-  return segments_.empty() || (segments_.size() < kMostSegments && budget_.HasRoom() &&
-                               waiting_bytes_ < threads_ * kBytesPerThread);
+  return segments_.size() < kMostSegments && budget_.HasRoom() &&
+         waiting_bytes_ < threads_ * kBytesPerThread;
 }
 
 // Begins blocks of the open file while there is room.

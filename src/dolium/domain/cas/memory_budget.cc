@@ -1,6 +1,5 @@
 #include "dolium/domain/cas/memory_budget.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace dolium::cas {
@@ -24,6 +23,7 @@ MemoryBudget::Reservation MemoryBudget::Take(size_t size) {
   {
     const std::lock_guard hold(mutex_);
     lent_bytes_ += capacity;
+    peak_ = std::max(peak_, lent_bytes_);
     auto& fitting = idle_[capacity];
     if (!fitting.empty()) {
       data = std::move(fitting.back());
@@ -58,7 +58,11 @@ void MemoryBudget::Reservation::Give() {
 
 bool MemoryBudget::HasRoom() const {
   const std::lock_guard hold(mutex_);
-  return lent_bytes_ < limit_ / 4 * 3;
+  return lent_bytes_ + kLargest <= limit_ / 5 * 2;
+}
+uint64_t MemoryBudget::peak() const {
+  const std::lock_guard hold(mutex_);
+  return peak_;
 }
 void MemoryBudget::Notify() {
   const std::lock_guard hold(mutex_);

@@ -1,11 +1,18 @@
-// MemoryBudget: buffers within a limit, used again and again.
+// MemoryBudget: one limit for all buffers of a put, which are used again and again.
+//
+// Whatever is on its way has its bytes in here: blocks that were read, chunks that wait
+// or are compressed, records that wait for the disk. Who reads asks HasRoom() first and
+// waits while there is none; what has begun never waits, so that nothing waits for
+// itself.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "dolium/base/bytes.h"
@@ -16,7 +23,11 @@ namespace dolium::cas {
 // with it. May be used from many threads, and must outlive its buffers.
 class MemoryBudget {
  public:
-  explicit MemoryBudget(uint64_t limit) : limit_(limit) {}
+  // A limit too small for anything to move is raised.
+  explicit MemoryBudget(uint64_t limit) : limit_(std::max(limit, kLeast)) {}
+
+  // The largest buffer that may be taken.
+  static constexpr uint64_t kLargest = uint64_t{3} << 20;
 
   // Bytes of memory, with one owner.
   class Reservation {
@@ -55,8 +66,12 @@ class MemoryBudget {
   // ask HasRoom() before they begin something new.
   Reservation Take(size_t size);
 
-  // Whether something new may begin. Leaves room for what has begun to end.
+  // Whether a buffer for something new may be taken. Leaves room for what has begun to
+  // end: of all that is read, compressed records, in buffers of up to 3/2 their size.
   bool HasRoom() const;
+
+  // The most bytes that were lent at any time.
+  uint64_t peak() const;
 
   // Counts whatever somebody might wait for; also each buffer that is given back.
   void Notify();
@@ -65,12 +80,16 @@ class MemoryBudget {
   void WaitForChange(uint64_t seen);
 
  private:
+  // HasRoom() also while a batch is gathered.
+  static constexpr uint64_t kLeast = 2 * kLargest * 5 / 2;
+
   const uint64_t limit_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<size_t, std::vector<std::unique_ptr<std::byte[]>>> idle_;  // by capacity
   uint64_t idle_bytes_ = 0;
   uint64_t lent_bytes_ = 0;
+  uint64_t peak_ = 0;  // of them
   uint64_t changes_ = 0;
 };
 

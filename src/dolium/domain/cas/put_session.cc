@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kBatchRaw = uint64_t{2} << 20;
 constexpr uint64_t kLargeBlock = uint64_t{1} << 20;
-constexpr size_t kBatchBlocks = 16;
+static_assert(kBatchRaw + kLargeBlock <= MemoryBudget::kLargest);
 constexpr size_t kSchemeRun = 32;
 constexpr size_t kXorbsPerSessionShard = 4;
 // Records of a shard before it is written for good: well below the 64 MiB of a shard with
@@ -175,8 +175,11 @@ void PutSession::AddNew(const HashedChunk& chunk,
   batch_->raw += chunk.raw.size();
   if (batch_->blocks.empty() || batch_->blocks.back() != block) {
     batch_->blocks.push_back(block);
+    const size_t capacity = block->buffer.capacity();
+    if (capacity <= kLargeBlock) batch_->held += capacity;
   }
-  if (batch_->raw >= kBatchRaw || batch_->blocks.size() >= kBatchBlocks) FlushBatch();
+  // What a batch holds while it is gathered nobody else can free.
+  if (batch_->raw >= kBatchRaw || batch_->held >= kBatchRaw) FlushBatch();
 }
 
 void PutSession::CloseXorb() {

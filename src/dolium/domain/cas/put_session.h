@@ -121,6 +121,7 @@ class PutSession : public ChunkConsumer {
     std::vector<NewChunk> chunks;
     std::vector<std::shared_ptr<const ChunkBlock>> blocks;
     uint64_t raw = 0;
+    uint64_t held = 0;  // bytes of small blocks
     bool closes_xorb = false;
     MemoryBudget::Reservation buffer;  // what follows is in there
     size_t records = 0;                // bytes
