@@ -154,8 +154,9 @@ class Store:
 
         With `align_entries`, chunks of ShardPack and Neuroglancer shards end where their entries
         end; hashes are then not those of Xet. Files of folders that have not changed since the
-        last put of the name are not read, but with `reread`. Files that are neither files, folders
-        nor links are left out: `skipped` of the version names them.
+        last put of the name are not read, but with `reread`. What cannot be read, changes whenever
+        it is read, or is neither file, folder nor link is left out: `skipped` of the version names
+        it.
         """
         if name is None:
             if len(paths) != 1:

@@ -156,8 +156,8 @@ class CasStore {
     cas::PutOptions options = OptionsOf(LocationText(name), memory, jobs, stop);
     options.reread = reread;
     std::vector<std::pair<std::string, std::string>> skipped;
-    options.skipped = [&](const std::string& path, std::string_view reason) {
-      skipped.emplace_back(path, reason);
+    options.skipped = [&](const std::string& path, const Error& reason) {
+      skipped.emplace_back(path, reason.message);
     };
     options.progress = call.function();
     if (align_entries) {

@@ -56,9 +56,11 @@ Result<cas::Version> DoPut(Context& context, uint64_t& skipped) {
   options.memory = context.arguments.Number("memory", options.memory);
   options.reread = context.arguments.Has("reread");
   options.stop = context.stop;
-  options.skipped = [&](const std::string& path, std::string_view reason) {
+  options.skipped = [&](const std::string& path, const Error& reason) {
     ++skipped;
-    context.terminal.Report(Unsupported(fmt::format("{}: {}; left out", path, reason)));
+    Error error = reason.Within(path);
+    error.message += "; left out";
+    context.terminal.Report(error);
   };
   if (context.arguments.Has("align-entries")) {
     options.forced_cuts = [&](const std::string& path) {
@@ -143,7 +145,11 @@ ExitStatus RunCasPut(Context& context) {
   uint64_t skipped = 0;
   const auto version = DoPut(context, skipped);
   context.terminal.EndProgress();
-  if (!version) return context.FailLocation(version.error());
+  if (!version) {
+    const ExitStatus status = context.FailLocation(version.error());
+    // The one file that was to be put changed whenever it was read.
+    return version.error().code == ErrorCode::kConflict ? ExitStatus::kBad : status;
+  }
   ShowVersion(context, "put", *version);
   return skipped == 0 ? ExitStatus::kGood : ExitStatus::kBad;
 }

@@ -2,10 +2,11 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <ctime>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -55,6 +56,49 @@ Result<size_t> ReadUpTo(int fd, MutableBytes into, const std::stop_token& stop =
   return done;
 }
 
+bool IsSame(const timespec& a, const timespec& b) {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+// kConflict if a file is no longer what it was.
+Result<void> CheckState(int fd, const struct stat& was) {
+  struct stat now{};
+  if (fstat(fd, &now) != 0) return SystemError(errno, "cannot look");
+  if (now.st_dev != was.st_dev || now.st_ino != was.st_ino) {
+    return Conflict("was replaced while it was read");
+  }
+  if (now.st_size != was.st_size) {
+    return Conflict(fmt::format("changed while it was read, from {} to {} bytes",
+                                was.st_size, now.st_size));
+  }
+  if (!IsSame(now.st_mtim, was.st_mtim) || !IsSame(now.st_ctim, was.st_ctim)) {
+    return Conflict("changed while it was read");
+  }
+  return {};
+}
+
+// Opens a file that is in a known state. Times of files are as coarse as the clock that
+// they are taken from: two changes within one of its steps look like one. So a file that
+// changed just now is read after that step.
+Result<UniqueFd> OpenInput(const ChunkInput& input) {
+  // Does not wait for a writer, should it be a pipe by now.
+  UniqueFd fd(RetryOnSignal([&] {
+    return open(input.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  }));
+  if (!fd) return SystemError(errno, "cannot open");
+  if (!input.state) return fd;
+  DOLIUM_TRY_VOID(CheckState(fd.get(), *input.state));
+  timespec step{};
+  clock_getres(CLOCK_REALTIME_COARSE, &step);
+  const timespec& changed = input.state->st_ctim;
+  const int64_t age =
+      NowNanoseconds() - (int64_t{changed.tv_sec} * 1'000'000'000 + changed.tv_nsec);
+  if (age >= 0 && age <= step.tv_nsec) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(step.tv_nsec - age + 1));
+  }
+  return fd;
+}
+
 }  // namespace
 
 struct ChunkPipeline::File {
@@ -65,6 +109,7 @@ struct ChunkPipeline::File {
   uint64_t begun = 0;                                    // bytes whose blocks are begun
   std::array<std::byte, xet::kGearWindow> last_bytes{};  // of a stream, so far
   xet::CutSelector selector;
+  std::optional<Error> failed;  // for the thread of Run()
 };
 
 struct ChunkPipeline::Segment {
@@ -114,11 +159,9 @@ void ChunkPipeline::Submit(const std::shared_ptr<Segment>& segment,
 void ChunkPipeline::SubmitWhole(const std::shared_ptr<Segment>& segment) {
   Submit(segment, [](Segment& own) -> Result<void> {
     const ChunkInput& input = own.file->input;
-    DOLIUM_TRY(const UniqueFd fd, OpenForReading(input.path));
-    // What a file has more than was seen is left for the next put.
-    DOLIUM_TRY(
-        own.size,
-        ReadUpTo(fd.get(), MutableBytes(own.data(), input.size)).Within(input.label));
+    DOLIUM_TRY(const UniqueFd fd, OpenInput(input));
+    DOLIUM_TRY(own.size, ReadUpTo(fd.get(), MutableBytes(own.data(), input.size)));
+    if (input.state) DOLIUM_TRY_VOID(CheckState(fd.get(), *input.state));
     const BytesView bytes(own.data(), own.size);
     xet::Chunker chunker(input.cuts);
     std::vector<uint64_t> cuts;
@@ -142,12 +185,9 @@ void ChunkPipeline::SubmitScan(const std::shared_ptr<Segment>& segment) {
       const auto read = ReadAt(file.input.fd.get(), own.offset - window,
                                MutableBytes(own.data() - window, own.size + window));
       if (!read) {
-        if (read.error().code != ErrorCode::kCorrupt) {
-          return Error(read.error()).Within(file.input.label);
-        }
-        return Conflict(
-            fmt::format("{}: became shorter while it was read, it had {} bytes",
-                        file.input.label, file.input.size));
+        if (read.error().code != ErrorCode::kCorrupt) return read.error();
+        return Conflict(fmt::format("became shorter while it was read, it had {} bytes",
+                                    file.input.size));
       }
     }
     xet::GearScanner scanner;
@@ -257,7 +297,19 @@ Result<bool> ChunkPipeline::Fill(const NextInput& next) {
       continue;
     }
     if (!file->is_stream) {
-      DOLIUM_TRY(file->input.fd, OpenForReading(file->input.path));
+      auto opened = OpenInput(file->input);
+      if (!opened) {
+        // Its end comes in its turn.
+        auto segment = std::make_shared<Segment>();
+        segment->file = file;
+        segment->block = std::make_shared<ChunkBlock>();
+        segment->error = std::move(opened).error();
+        segment->is_last = segment->is_whole = true;
+        segment->is_done.store(true);
+        segments_.push_back(std::move(segment));
+        continue;
+      }
+      file->input.fd = *std::move(opened);
       posix_fadvise(file->input.fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
     }
     open_ = std::move(file);
@@ -265,14 +317,28 @@ Result<bool> ChunkPipeline::Fill(const NextInput& next) {
   return any;
 }
 
+// Reads no more of the file of a segment.
+void ChunkPipeline::Fail(const std::shared_ptr<Segment>& segment, Error error) {
+  File& file = *segment->file;
+  if (file.failed) return;
+  file.failed = std::move(error);
+  before_.reset();
+  if (open_ != segment->file) return;
+  open_.reset();
+  (segments_.empty() ? segment : segments_.back())->is_last = true;
+}
+
 // Does what can be done in order now; whether anything could.
 Result<bool> ChunkPipeline::Step(ChunkConsumer& consumer) {
   bool any = false;
   while (selected_ < segments_.size()) {
     const std::shared_ptr<Segment>& segment = segments_[selected_];
-    if (!segment->is_whole) {
+    if (!segment->is_whole && !segment->file->failed) {
       if (!segment->is_done.load()) break;
-      if (segment->error) return *segment->error;
+      if (segment->error) {
+        Fail(segment, *segment->error);
+        continue;
+      }
       Select(*segment);
       if (!segment->is_last) before_ = segment;
       SubmitHash(segment);
@@ -285,9 +351,16 @@ Result<bool> ChunkPipeline::Step(ChunkConsumer& consumer) {
     segments_.pop_front();
     waiting_bytes_ -= segment->block->buffer.capacity();
     --selected_;
-    if (segment->error) return *std::move(segment->error);
-    DOLIUM_TRY_VOID(consumer.TakeChunks(segment->chunks, segment->block));
-    if (segment->is_last) DOLIUM_TRY_VOID(consumer.EndFile(segment->file->input));
+    File& file = *segment->file;
+    if (segment->error) Fail(segment, *std::move(segment->error));
+    if (!file.failed && segment->is_last && !segment->is_whole && file.input.state) {
+      auto checked = CheckState(file.input.fd.get(), *file.input.state);
+      if (!checked) Fail(segment, std::move(checked).error());
+    }
+    if (!file.failed) {
+      DOLIUM_TRY_VOID(consumer.TakeChunks(segment->chunks, segment->block));
+    }
+    if (segment->is_last) DOLIUM_TRY_VOID(consumer.EndFile(file.input, file.failed));
     any = true;
   }
   return any;

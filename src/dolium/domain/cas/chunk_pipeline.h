@@ -6,6 +6,8 @@
 // cheap part), and the chunks of a block are hashed together. Neither shows in the cuts.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -29,10 +31,13 @@ namespace dolium::cas {
 
 // A file to be read.
 struct ChunkInput {
-  std::string label;                // for messages
-  std::string path;                 // opened when its turn has come; empty: `fd`
-  UniqueFd fd = {};                 // a stream
-  uint64_t size = 0;                // as far as known; not of streams
+  std::string label;  // for messages
+  std::string path;   // opened when its turn has come; empty: `fd`
+  UniqueFd fd = {};   // a stream
+  uint64_t size = 0;  // as far as known; not of streams
+  // The state that the file of `path` must have before and after it is read.
+  std::optional<struct stat> state = {};
+  uint64_t number = 0;              // the caller's
   std::vector<uint64_t> cuts = {};  // forced, ascending
 };
 
@@ -53,8 +58,11 @@ class ChunkConsumer {
   // Chunks of the current file, which lie in `block`.
   virtual Result<void> TakeChunks(std::span<const HashedChunk> chunks,
                                   std::shared_ptr<const ChunkBlock> block) = 0;
-  // The current file has ended; the next one begins.
-  virtual Result<void> EndFile(const ChunkInput& input) = 0;
+  // The current file has ended; the next one begins. `failed` is why it could not be read
+  // as a whole; then what was taken of it is to be forgotten. kConflict: it changed.
+  // Errors do not name the file.
+  virtual Result<void> EndFile(const ChunkInput& input,
+                               const std::optional<Error>& failed) = 0;
   // Work that became possible meanwhile. Whether there was any.
   virtual Result<bool> Poll() = 0;
 };
@@ -87,6 +95,7 @@ class ChunkPipeline {
   void Submit(const std::shared_ptr<Segment>& segment,
               std::function<Result<void>(Segment&)> work);
   void Select(Segment& segment);
+  void Fail(const std::shared_ptr<Segment>& segment, Error error);
   Result<bool> Step(ChunkConsumer& consumer);
 
   WorkerPool& pool_;

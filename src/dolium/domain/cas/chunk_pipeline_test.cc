@@ -24,7 +24,10 @@ class SlowConsumer : public ChunkConsumer {
     ++taken_;
     return {};
   }
-  Result<void> EndFile(const ChunkInput&) override { return {}; }
+  Result<void> EndFile(const ChunkInput&, const std::optional<Error>& failed) override {
+    if (failed) return *failed;
+    return {};
+  }
   Result<bool> Poll() override {
     const bool is_stuck = given_ == taken_ && !std::exchange(was_asked_, false);
     if (!is_stuck || blocks_.empty()) return false;

@@ -22,6 +22,8 @@ constexpr size_t kManifestBuffer = size_t{1} << 20;
 // Entries that may wait for one file that is being read.
 constexpr size_t kMostWaiting = 4096;
 constexpr uint32_t kStreamMode = 0644;
+// How often a file is read that changes meanwhile.
+constexpr int kMostReads = 3;
 
 // What one put has at hand. Members end in the reverse order: first the session and the
 // pipeline, then the threads that work for them.
@@ -34,7 +36,9 @@ class Work {
     return std::unique_ptr<Work>(new Work(store, options, lease));
   }
 
-  Result<Version> PutFile(ChunkInput input, Version version);
+  Result<Version> PutStream(ChunkInput input, Version version);
+  Result<Version> PutFile(const std::string& path, TreeWalk::Found found,
+                          Version version);
   Result<Version> PutManifest(ChunkInput input, Version version);
   Result<Version> PutTree(TreeWalk walk, Version version);
 
@@ -54,9 +58,15 @@ class Work {
   using Next = ChunkPipeline::Next;
 
   Result<xet::Hash> PutOne(ChunkInput input);
+  Result<ChunkInput> InputOf(const std::string& path, const struct stat& status) const;
   Result<Version> Conclude(Version version, const PutTotals& totals);
   struct Waiting;
+  Waiting& WaitingOf(uint64_t number) { return waiting_[number - written_]; }
   bool CoverTree(const xet::Hash& tree);
+  Result<void> TakeEnd(const ChunkInput& input, const Result<StoredName>& name,
+                       StatCache& seen);
+  void Skip(Waiting& waiting, const Error& reason);
+  bool Read(uint64_t number, ChunkInput& input);
   Result<bool> TakeSeen(Waiting& waiting, StatCache& seen, bool is_covered);
   Result<Next> NextFile(TreeWalk& walk, StatCache& seen, bool is_covered,
                         ChunkInput& input);
@@ -79,9 +89,13 @@ class Work {
     std::string source;
     struct stat status{};
     bool is_complete = false;
+    bool is_skipped = false;
+    int reads = 0;
   };
   std::deque<Waiting> waiting_;
-  size_t next_file_ = 0;  // in waiting_, the first that is not complete, or before it
+  uint64_t written_ = 0;          // entries that were before the first of waiting_
+  std::deque<uint64_t> changed_;  // numbers of entries that are to be read again
+  size_t being_read_ = 0;
   std::optional<NewFile> manifest_;
   std::string lines_;
 };
@@ -95,10 +109,16 @@ void Work::ReportProgress() {
 
 Result<xet::Hash> Work::PutOne(ChunkInput input) {
   xet::Hash hash;
-  session_.set_file_ended([&](const StoredName& name) -> Result<void> {
-    hash = name.hash;
-    return {};
-  });
+  std::optional<Error> failed;
+  session_.set_file_ended(
+      [&](const ChunkInput& ended, const Result<StoredName>& name) -> Result<void> {
+        if (name) {
+          hash = name->hash;
+        } else {
+          failed = name.error().Within(ended.label);
+        }
+        return {};
+      });
   bool is_given = false;
   DOLIUM_TRY_VOID(pipeline_.Run(
       [&](ChunkInput& next) -> Result<Next> {
@@ -107,6 +127,7 @@ Result<xet::Hash> Work::PutOne(ChunkInput input) {
         return Next::kFile;
       },
       session_));
+  if (failed) return *std::move(failed);
   return hash;
 }
 
@@ -122,12 +143,48 @@ Result<Version> Work::Conclude(Version version, const PutTotals& totals) {
   return version;
 }
 
-Result<Version> Work::PutFile(ChunkInput input, Version version) {
-  progress_.total_bytes = input.size;
+Result<Version> Work::PutStream(ChunkInput input, Version version) {
   progress_.total_entries = 1;
   version.kind = VersionKind::kFile;
   DOLIUM_TRY(version.hash, PutOne(std::move(input)));
   return Conclude(std::move(version), session_.totals());
+}
+
+Result<Version> Work::PutFile(const std::string& path, TreeWalk::Found found,
+                              Version version) {
+  progress_.total_entries = 1;
+  version.kind = VersionKind::kFile;
+  for (int reads = 1;; ++reads) {
+    progress_.total_bytes = found.entry.size;
+    DOLIUM_TRY(ChunkInput input, InputOf(path, found.status));
+    const auto hash = PutOne(std::move(input));
+    if (hash) {
+      version.hash = *hash;
+      break;
+    }
+    if (hash.error().code != ErrorCode::kConflict || reads == kMostReads) {
+      return hash.error();
+    }
+    DOLIUM_TRY(TreeWalk walk, TreeWalk::Begin({path}, store_.layout().local(), {}));
+    DOLIUM_TRY(auto again, walk.Next());
+    if (!again || again->entry.type != EntryType::kFile) return hash.error();
+    found = *std::move(again);
+  }
+  version.mode = found.entry.mode;
+  version.modified = found.entry.modified;
+  return Conclude(std::move(version), session_.totals());
+}
+
+// A file as it has to be read, in this state.
+Result<ChunkInput> Work::InputOf(const std::string& path,
+                                 const struct stat& status) const {
+  ChunkInput input{.label = path, .path = path};
+  input.size = static_cast<uint64_t>(status.st_size);
+  input.state = status;
+  if (options_.forced_cuts) {
+    DOLIUM_TRY(input.cuts, options_.forced_cuts(path));
+  }
+  return input;
 }
 
 Result<Version> Work::PutManifest(ChunkInput input, Version version) {
@@ -139,9 +196,9 @@ Result<Version> Work::PutManifest(ChunkInput input, Version version) {
 // Writes the lines of entries that are complete.
 Result<void> Work::WriteManifest(bool all) {
   while (!waiting_.empty() && waiting_.front().is_complete) {
-    lines_ += FormatEntry(waiting_.front().entry);
+    if (!waiting_.front().is_skipped) lines_ += FormatEntry(waiting_.front().entry);
     waiting_.pop_front();
-    if (next_file_ > 0) --next_file_;
+    ++written_;
   }
   if (lines_.size() < kManifestBuffer && !all) return {};
   DOLIUM_TRY_VOID(manifest_->Append(AsBytes(lines_)));
@@ -172,15 +229,68 @@ Result<bool> Work::TakeSeen(Waiting& waiting, StatCache& seen, bool is_covered) 
   return true;
 }
 
+// Leaves an entry out.
+void Work::Skip(Waiting& waiting, const Error& reason) {
+  waiting.is_complete = waiting.is_skipped = true;
+  if (options_.skipped) options_.skipped(waiting.source, reason);
+}
+
+// Takes what came of a file.
+Result<void> Work::TakeEnd(const ChunkInput& input, const Result<StoredName>& name,
+                           StatCache& seen) {
+  --being_read_;
+  Waiting& waiting = WaitingOf(input.number);
+  if (name) {
+    waiting.entry.hash = name->hash;
+    waiting.entry.size = name->size;
+    waiting.is_complete = true;
+    seen.Add(waiting.source, waiting.status, name->hash);
+  } else if (name.error().code == ErrorCode::kConflict && waiting.reads < kMostReads) {
+    changed_.push_back(input.number);
+  } else {
+    Skip(waiting, name.error());
+  }
+  return WriteManifest(false);
+}
+
+// Gives an entry to be read; false if it is left out. One that changed is looked at
+// again.
+bool Work::Read(uint64_t number, ChunkInput& input) {
+  Waiting& waiting = WaitingOf(number);
+  if (waiting.reads++ > 0) {
+    if (lstat(waiting.source.c_str(), &waiting.status) != 0 ||
+        !S_ISREG(waiting.status.st_mode)) {
+      Skip(waiting, Conflict("is no longer a file that can be read"));
+      return false;
+    }
+    DescribeFile(waiting.status, waiting.entry);
+  }
+  auto found = InputOf(waiting.source, waiting.status);
+  if (!found) {
+    Skip(waiting, found.error());
+    return false;
+  }
+  input = *std::move(found);
+  input.number = number;
+  ++being_read_;
+  return true;
+}
+
 // Goes on to the next file that has to be read.
 Result<ChunkPipeline::Next> Work::NextFile(TreeWalk& walk, StatCache& seen,
                                            bool is_covered, ChunkInput& input) {
   while (true) {
     if (options_.stop.stop_requested()) return Cancelled();
     DOLIUM_TRY_VOID(WriteManifest(false));
+    if (!changed_.empty()) {
+      const uint64_t number = changed_.front();
+      changed_.pop_front();
+      if (Read(number, input)) return Next::kFile;
+      continue;
+    }
     if (waiting_.size() >= kMostWaiting) return Next::kLater;
     DOLIUM_TRY(auto found, walk.Next());
-    if (!found) return Next::kEnd;
+    if (!found) return being_read_ > 0 ? Next::kLater : Next::kEnd;
     const bool is_file = found->entry.type == EntryType::kFile;
     waiting_.push_back({std::move(found->entry), found->source, found->status, !is_file});
     if (!is_file) continue;
@@ -188,12 +298,7 @@ Result<ChunkPipeline::Next> Work::NextFile(TreeWalk& walk, StatCache& seen,
       DOLIUM_TRY(const bool is_seen, TakeSeen(waiting_.back(), seen, is_covered));
       if (is_seen) continue;
     }
-    input.label = input.path = found->source;
-    input.size = waiting_.back().entry.size;
-    if (options_.forced_cuts) {
-      DOLIUM_TRY(input.cuts, options_.forced_cuts(found->source));
-    }
-    return Next::kFile;
+    if (Read(written_ + waiting_.size() - 1, input)) return Next::kFile;
   }
 }
 
@@ -204,20 +309,8 @@ Result<Version> Work::PutTree(TreeWalk walk, Version version) {
   StatCache seen =
       StatCache::Load(store_.layout(), lease_.id(), version.name, version.is_aligned);
   const bool is_covered = !options_.reread && CoverTree(seen.tree());
-  session_.set_file_ended([&](const StoredName& name) -> Result<void> {
-    while (waiting_[next_file_].is_complete) ++next_file_;
-    Waiting& entry = waiting_[next_file_];
-    entry.entry.hash = name.hash;
-    entry.entry.size = name.size;
-    entry.is_complete = true;
-    // Read while it changed, it is read again.
-    struct stat now{};
-    if (lstat(entry.source.c_str(), &now) == 0 &&
-        now.st_ctim.tv_sec == entry.status.st_ctim.tv_sec &&
-        now.st_ctim.tv_nsec == entry.status.st_ctim.tv_nsec) {
-      seen.Add(entry.source, entry.status, name.hash);
-    }
-    return WriteManifest(false);
+  session_.set_file_ended([&](const ChunkInput& input, const Result<StoredName>& name) {
+    return TakeEnd(input, name, seen);
   });
   DOLIUM_TRY_VOID(pipeline_.Run(
       [&](ChunkInput& input) { return NextFile(walk, seen, is_covered, input); },
@@ -257,15 +350,7 @@ Result<Version> Put(const CasStore& store, const std::vector<std::string>& paths
   if (!found) {
     return Unsupported(fmt::format("{}: neither a file nor a folder", paths[0]));
   }
-  Version version = NewVersion(options);
-  version.mode = found->entry.mode;
-  version.modified = found->entry.modified;
-  ChunkInput input{.label = paths[0], .path = paths[0]};
-  input.size = found->entry.size;
-  if (options.forced_cuts) {
-    DOLIUM_TRY(input.cuts, options.forced_cuts(paths[0]));
-  }
-  return work->PutFile(std::move(input), std::move(version));
+  return work->PutFile(paths[0], *found, NewVersion(options));
 }
 
 Result<Version> PutStream(const CasStore& store, int fd, const PutOptions& options) {
@@ -277,7 +362,7 @@ Result<Version> PutStream(const CasStore& store, int fd, const PutOptions& optio
   Version version = NewVersion(options);
   version.mode = kStreamMode;
   version.modified = NowNanoseconds();
-  return work->PutFile(std::move(input), std::move(version));
+  return work->PutStream(std::move(input), std::move(version));
 }
 
 Result<Version> PutManifest(const CasStore& store, Lease& lease, const std::string& path,

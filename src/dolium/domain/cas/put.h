@@ -12,6 +12,7 @@
 #include "dolium/base/result.h"
 #include "dolium/container/progress.h"
 #include "dolium/domain/cas/store.h"
+#include "dolium/domain/cas/tree_walk.h"
 
 namespace dolium::cas {
 
@@ -23,15 +24,18 @@ struct PutOptions {
   // Where chunks of a file end besides. Files cut so have other hashes than Xet gives
   // them. May be empty.
   std::function<Result<std::vector<uint64_t>>(const std::string& path)> forced_cuts = {};
-  // Called for what is passed over, and why.
-  std::function<void(const std::string& path, std::string_view reason)> skipped = {};
+  // Called for what is left out of the version, and why: what cannot be read, is gone,
+  // changes whenever it is read (kConflict), or is neither file, folder nor link.
+  Skipped skipped = {};
   ProgressFunction progress = {};
   std::stop_token stop = {};
 };
 
 // Puts one file, one folder, or several of both, as the next version of the name. When it
 // returns, all is durable. Stopped or failed, no version is made; done again, what was
-// stored is not stored again.
+// stored is not stored again. A file that changes while it is read is read again a few
+// times: none is ever stored as a mixture of its states. The only path that was given
+// cannot be left out: that is an error.
 Result<Version> Put(const CasStore& store, const std::vector<std::string>& paths,
                     const PutOptions& options);
 

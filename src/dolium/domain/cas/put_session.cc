@@ -411,15 +411,24 @@ Result<bool> PutSession::TakeKnown(const StoredName& name, bool is_covered) {
   return true;
 }
 
-Result<void> PutSession::EndFile(const ChunkInput&) {
+Result<void> PutSession::EndFile(const ChunkInput& input,
+                                 const std::optional<Error>& failed) {
   CloseTerm();
+  begins_file_ = true;
+  if (failed) {
+    // Chunks that were stored stay; those of a file that is read again are found.
+    totals_.chunks -= tree_.leaves();
+    totals_.bytes -= tree_.size();
+    terms_.clear();
+    tree_ = {};
+    return file_ended_(input, *failed);
+  }
   const StoredName name{xet::FileHash(tree_), tree_.size()};
   const uint64_t chunks = tree_.leaves();
   ++totals_.files;
   std::vector<ClosedTerm> terms = std::move(terms_);
   terms_.clear();
   tree_ = {};
-  begins_file_ = true;
   if (!name.hash.is_zero() && !file_names_.contains(name.hash)) {
     const bool is_old = std::none_of(terms.begin(), terms.end(),
                                      [](const auto& term) { return term.own; });
@@ -433,8 +442,7 @@ Result<void> PutSession::EndFile(const ChunkInput&) {
       files_.push_back({name.hash, std::move(terms)});
     }
   }
-  if (file_ended_) DOLIUM_TRY_VOID(file_ended_(name));
-  return {};
+  return file_ended_(input, name);
 }
 
 bool PutSession::IsShardFull() const {

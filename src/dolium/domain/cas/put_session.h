@@ -52,15 +52,17 @@ class PutSession : public ChunkConsumer {
 
   Result<void> TakeChunks(std::span<const HashedChunk> chunks,
                           std::shared_ptr<const ChunkBlock> block) override;
-  Result<void> EndFile(const ChunkInput& input) override;
+  Result<void> EndFile(const ChunkInput& input,
+                       const std::optional<Error>& failed) override;
   Result<bool> Poll() override;
 
   // Takes a file that was read before, if the store has it yet; else it has to be read.
   // `is_covered`: whether the lease keeps it already, by the folder that it is of.
   Result<bool> TakeKnown(const StoredName& name, bool is_covered);
 
-  // Called with each file that ended, in order.
-  using FileEnded = std::function<Result<void>(const StoredName&)>;
+  // Called with each file that ended, in order: its name, or why it could not be read.
+  using FileEnded =
+      std::function<Result<void>(const ChunkInput&, const Result<StoredName>&)>;
   void set_file_ended(FileEnded ended) { file_ended_ = std::move(ended); }
 
   // Called now and then, when the totals have changed.

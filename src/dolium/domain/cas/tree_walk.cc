@@ -23,7 +23,7 @@ Result<std::string> TargetOf(const std::string& path, size_t size) {
   std::string target(std::max<size_t>(size, 255) + 1, '\0');
   while (true) {
     const ssize_t got = readlink(path.c_str(), target.data(), target.size());
-    if (got < 0) return SystemError(errno, "cannot read the link").Within(path);
+    if (got < 0) return SystemError(errno, "cannot read the link");
     if (static_cast<size_t>(got) < target.size()) {
       target.resize(static_cast<size_t>(got));
       return target;
@@ -33,6 +33,12 @@ Result<std::string> TargetOf(const std::string& path, size_t size) {
 }
 
 }  // namespace
+
+void DescribeFile(const struct stat& status, ManifestEntry& entry) {
+  entry.mode = status.st_mode & 07777;
+  entry.modified = Modified(status);
+  entry.size = static_cast<uint64_t>(status.st_size);
+}
 
 Result<TreeWalk> TreeWalk::Begin(const std::vector<std::string>& paths,
                                  const std::string& store, Skipped skipped) {
@@ -71,8 +77,10 @@ Result<std::optional<TreeWalk::Found>> TreeWalk::Take(std::string source,
   const int looked =
       follow_link ? stat(source.c_str(), &status) : lstat(source.c_str(), &status);
   if (looked != 0) {
-    if (errno == ENOENT && !follow_link) return std::nullopt;
-    return SystemError(errno, "cannot look up").Within(source);
+    Error error = SystemError(errno, "cannot look up");
+    if (follow_link) return std::move(error).Within(source);
+    Skip(source, error);
+    return std::nullopt;
   }
   Found found;
   found.status = status;
@@ -80,21 +88,36 @@ Result<std::optional<TreeWalk::Found>> TreeWalk::Take(std::string source,
   found.entry.modified = Modified(status);
   if (S_ISLNK(status.st_mode)) {
     found.entry.type = EntryType::kLink;
-    DOLIUM_TRY(found.entry.target, TargetOf(source, static_cast<size_t>(status.st_size)));
+    auto target = TargetOf(source, static_cast<size_t>(status.st_size));
+    if (!target) {
+      Skip(source, target.error());
+      return std::nullopt;
+    }
+    found.entry.target = *std::move(target);
   } else {
     found.entry.mode = status.st_mode & 07777;
     if (S_ISDIR(status.st_mode)) {
       if (status.st_dev == store_.st_dev && status.st_ino == store_.st_ino) {
-        if (skipped_) skipped_(source, "is the store itself");
+        Skip(source, Unsupported("is the store itself"));
         return std::nullopt;
       }
       found.entry.type = EntryType::kFolder;
-      DOLIUM_TRY(auto names, SortedFolder(source));
+      std::vector<std::string> names;
+      const auto listed =
+          ListFolder(source, [&](std::string_view name) { names.emplace_back(name); });
+      if (!listed && follow_link) return listed.error();
+      // The folder itself is kept.
+      if (!listed) {
+        Error error = listed.error();
+        error.message.erase(0, source.size() + 2);
+        Skip(source, error);
+      }
+      std::sort(names.begin(), names.end());
       levels_.push_back({source, path == "." ? "" : path, std::move(names)});
     } else if (S_ISREG(status.st_mode)) {
-      found.entry.size = static_cast<uint64_t>(status.st_size);
+      DescribeFile(status, found.entry);
     } else {
-      if (skipped_) skipped_(source, "neither a file, a folder nor a link");
+      Skip(source, Unsupported("neither a file, a folder nor a link"));
       return std::nullopt;
     }
   }

@@ -15,17 +15,17 @@
 
 namespace dolium::cas {
 
+// Called for what is left out, and why. The error does not name the path.
+using Skipped = std::function<void(const std::string& path, const Error& reason)>;
+
 // Depth first, parents first, names of each folder sorted: the same folder gives the same
 // order. Links are not followed, but for the paths it begins with. Holds the names of the
 // folders that it is in. One thread at a time.
 class TreeWalk {
  public:
-  // Called for what is passed over, and why: what is neither file, folder nor link, and
-  // the store itself.
-  using Skipped = std::function<void(const std::string& path, std::string_view reason)>;
-
   // With one path that is a folder, entries are relative to it, and the first is ".";
-  // else they begin with the base names of `paths`, which must differ.
+  // else they begin with the base names of `paths`, which must differ. Skipped are what
+  // is neither file, folder nor link, what cannot be looked at, and the store itself.
   static Result<TreeWalk> Begin(const std::vector<std::string>& paths,
                                 const std::string& store, Skipped skipped);
 
@@ -37,7 +37,7 @@ class TreeWalk {
     ManifestEntry entry;  // of files, without hash
     struct stat status{};
   };
-  // nullopt at the end. A file that vanished meanwhile is passed over.
+  // nullopt at the end.
   Result<std::optional<Found>> Next();
 
  private:
@@ -47,6 +47,9 @@ class TreeWalk {
     std::vector<std::string> names;
     size_t next = 0;
   };
+  void Skip(const std::string& source, const Error& reason) const {
+    if (skipped_) skipped_(source, reason);
+  }
   Result<std::optional<Found>> Take(std::string source, const std::string& path,
                                     bool follow_link);
 
@@ -57,5 +60,8 @@ class TreeWalk {
   size_t next_path_ = 0;
   std::vector<Level> levels_;
 };
+
+// Sets mode, time and size of an entry that is a file.
+void DescribeFile(const struct stat& status, ManifestEntry& entry);
 
 }  // namespace dolium::cas
