@@ -22,10 +22,15 @@ namespace {
 
 constexpr uint64_t kMarkerReadLimit = 4096;
 
+// The kind of a finding: what cannot be read need not be damaged.
+std::string KindOf(const Error& error, std::string_view of_damage) {
+  return std::string(IsDamage(error) ? of_damage : "unreadable");
+}
+
 // What is wrong with the chunks of a xorb.
 struct XorbDamage {
-  bool is_whole = false;  // nothing of it can be read
-  std::map<size_t, std::string> chunks;
+  std::optional<Error> whole;  // why nothing of it can be read
+  std::map<size_t, Error> chunks;
 };
 
 class Checker {
@@ -117,11 +122,11 @@ class Checker {
       is_damaged = options_.deep && !CheckChunks(*xorb);
     } else {
       if (xorb.error().code == ErrorCode::kNotFound) return {};  // Collected meanwhile.
-      is_damaged = xorb.error().code == ErrorCode::kCorrupt ||
-                   xorb.error().code == ErrorCode::kUnsupported;
-      Report("xorb", objects_.Describe(object), "", xorb.error().message);
+      is_damaged = IsDamage(xorb.error());
+      Report(KindOf(xorb.error(), "xorb"), objects_.Describe(object), "",
+             xorb.error().message);
       const std::lock_guard hold(mutex_);
-      damage_[hash].is_whole = true;
+      damage_[hash].whole = xorb.error();
     }
     if (is_damaged) return Quarantine(object, before);
     return {};
@@ -150,6 +155,7 @@ class Checker {
     ByteVector raw;
     uint32_t checksum = 0;
     bool is_damaged = false;
+    bool is_read = true;
     for (size_t i = 0; i < index.size(); ++i) {
       const ByteRange range = index.records(i, i + 1);
       stored.resize(range.length);
@@ -158,16 +164,19 @@ class Checker {
       checksum = Crc32c(stored, checksum);
       if (read) read = ReadRecord(stored, decompressor, &index.chunks[i], raw);
       if (!read) {
-        is_damaged = true;
-        Report("chunk", xorb.path, fmt::format("chunk {}", i), read.error().message);
+        is_damaged |= IsDamage(read.error());
+        is_read &= IsDamage(read.error());
+        Report(KindOf(read.error(), "chunk"), xorb.path, fmt::format("chunk {}", i),
+               read.error().message);
         const std::lock_guard hold(mutex_);
-        damage_[index.hash].chunks.emplace(i, read.error().message);
+        damage_[index.hash].chunks.emplace(i, read.error());
       }
     }
     // What is wrong with chunks says more.
-    if (const auto sealed = CheckSeal(xorb, checksum); !sealed && !is_damaged) {
-      is_damaged = true;
-      Report("checksum", xorb.path, "", sealed.error().message);
+    if (const auto sealed = CheckSeal(xorb, checksum);
+        !sealed && !is_damaged && is_read) {
+      is_damaged = IsDamage(sealed.error());
+      Report(KindOf(sealed.error(), "checksum"), xorb.path, "", sealed.error().message);
     }
     const std::lock_guard hold(mutex_);
     report_.bytes += index.record_ends.back();
@@ -207,27 +216,17 @@ class Checker {
   }
 
   // The first thing that is wrong with a file, or nothing.
-  std::string DamageOf(const xet::Hash& hash, std::optional<uint64_t> size,
-                       const Result<std::shared_ptr<const StoredFile>>& file) {
-    std::string damage;
-    if (!file) {
-      damage = file.error().message;
-    } else {
-      damage = ChunkDamage(**file);
-      if (damage.empty()) {
-        if (const auto checked = (*file)->CheckHash(); !checked) {
-          damage = checked.error().message;
-        }
-      }
-      if (damage.empty() && size && *size != (*file)->size()) {
-        damage = fmt::format("file {}: {} bytes, expected {}", ToString(hash),
-                             (*file)->size(), *size);
-      }
-    }
-    return damage;
+  Result<void> CheckStored(const xet::Hash& hash, std::optional<uint64_t> size,
+                           const Result<std::shared_ptr<const StoredFile>>& file) {
+    if (!file) return file.error();
+    DOLIUM_TRY_VOID(CheckChunksOf(**file));
+    DOLIUM_TRY_VOID((*file)->CheckHash());
+    if (!size || *size == (*file)->size()) return {};
+    return Corrupt(fmt::format("file {}: {} bytes, expected {}", ToString(hash),
+                               (*file)->size(), *size));
   }
 
-  std::string ChunkDamage(const StoredFile& file) {
+  Result<void> CheckChunksOf(const StoredFile& file) {
     for (size_t i = 0; i < file.terms().size(); ++i) {
       const xet::Term& term = file.terms()[i];
       const auto found = damage_.find(term.xorb);
@@ -236,17 +235,21 @@ class Checker {
                            ToString(term.xorb));
       };
       if (found != damage_.end()) {
-        if (found->second.is_whole) return fmt::format("{}: is damaged", context());
+        if (const auto& whole = found->second.whole) {
+          if (!IsDamage(*whole)) return whole->Within(context());
+          return Corrupt(fmt::format("{}: is damaged", context()));
+        }
         const auto chunk = found->second.chunks.lower_bound(term.first);
         if (chunk != found->second.chunks.end() && chunk->first < term.end) {
-          return fmt::format("{}: chunk {}: {}", context(), chunk->first, chunk->second);
+          return chunk->second.Within(
+              fmt::format("{}: chunk {}", context(), chunk->first));
         }
       }
       if (WasQuarantined(term.xorb)) {
-        return fmt::format("{}: was quarantined as damaged", context());
+        return Corrupt(fmt::format("{}: was quarantined as damaged", context()));
       }
     }
-    return "";
+    return {};
   }
 
   bool WasQuarantined(const xet::Hash& xorb) {
@@ -276,14 +279,19 @@ class Checker {
     ++report_.files;
     const auto known = good_.find(hash);
     if (known != good_.end() && known->second == size) return;
-    const std::string damage = DamageOf(hash, size, open());
-    if (damage.empty()) {
+    const auto checked = CheckStored(hash, size, open());
+    if (checked) {
       good_[hash] = size;
       return;
     }
     if (IsGone(of.path)) return;
-    ++report_.damaged_files;
-    Report("damaged_file", object, key, damage);
+    ReportFile("damaged_file", object, key, checked.error());
+  }
+
+  void ReportFile(std::string_view kind, const std::string& object,
+                  const std::string& key, const Error& error) {
+    if (IsDamage(error)) ++report_.damaged_files;
+    Report(KindOf(error, kind), object, key, error.message);
   }
 
   Result<void> CheckVersions() {
@@ -306,7 +314,7 @@ class Checker {
           const std::string object = objects_.Describe(file.path);
           std::string message = version.error().message;
           if (message.starts_with(object + ": ")) message.erase(0, object.size() + 2);
-          Report("version", object, "", std::move(message));
+          Report(KindOf(version.error(), "version"), object, "", std::move(message));
           continue;
         }
         CheckVersion(file, *version);
@@ -323,7 +331,7 @@ class Checker {
     }
     // Noted in the lease: what it lists stays while it is checked.
     const auto manifest = store_.OpenFile(version.hash, *lease_, Pin::kTree);
-    std::string damage = DamageOf(version.hash, std::nullopt, manifest);
+    Result<void> checked = CheckStored(version.hash, std::nullopt, manifest);
     if (manifest) {  // Damaged or not, it may list files.
       const auto read = ReadManifest(
           **manifest, options_.stop, [&](const ManifestEntry& entry) -> Result<void> {
@@ -334,11 +342,10 @@ class Checker {
             return {};
           });
       if (!read && read.error().code == ErrorCode::kCancelled) return;
-      if (!read && damage.empty()) damage = read.error().message;
+      if (!read && checked) checked = read.error();
     }
-    if (damage.empty() || IsGone(of.path)) return;
-    Report("manifest", version.reference(), "", damage);
-    ++report_.damaged_files;
+    if (checked || IsGone(of.path)) return;
+    ReportFile("manifest", version.reference(), "", checked.error());
   }
 
   const CasStore& store_;

@@ -37,8 +37,10 @@ struct CheckReport {
 // footers of xorbs give their names, and that the terms of every file give its hash; with
 // `deep`, also every chunk. Each finding names an object, or a file of a version with the
 // first thing that is wrong with it ("damaged_file", key: the path). A file whose xorb
-// was quarantined counts as damaged. Versions that are removed meanwhile are no findings.
-// Goes on behind damage; the error is for what prevents checking.
+// was quarantined counts as damaged. What could not be read for another reason is a
+// finding of kind "unreadable", and counts as no damage. Versions that are removed
+// meanwhile are no findings. Goes on behind damage; the error is for what prevents
+// checking.
 Result<CheckReport> CheckStore(const CasStore& store, const CheckOptions& options,
                                const FindingVisitor& visitor);
 

@@ -19,6 +19,8 @@ namespace {
 // Addresses, not bytes on disk: enough for about 10^9 chunks.
 constexpr size_t kMapSize = size_t{64} << 30;
 constexpr unsigned kReaders = 1024;
+// A cache line for each reader, and a few for the header.
+constexpr off_t kLocksSize = (kReaders + 16) * 64;
 
 using Identity = std::pair<dev_t, ino_t>;
 
@@ -172,6 +174,24 @@ Result<void> Index::CheckSize() const {
   return Failure(MDB_CORRUPTED, "its file is too short");
 }
 
+namespace {
+
+// LMDB maps the file of its locks when it has set its size: on a full disk, touching what
+// is not there yet would end the process. Not while this process has the index open.
+Result<void> ReserveLocks(const std::string& folder) {
+  const std::string path = folder + "/lock.mdb";
+  const UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!fd) return SystemError(errno, "cannot make").Within(path);
+  struct stat status{};
+  if (fstat(fd.get(), &status) == 0 && status.st_blocks * 512 >= kLocksSize) return {};
+  if (const int error = posix_fallocate(fd.get(), 0, kLocksSize); error != 0) {
+    return SystemError(error, "cannot reserve space").Within(path);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::shared_ptr<Index>> Index::Open(const std::string& folder) {
   Opened& opened = OpenedIndexes();
   const std::lock_guard hold(opened.mutex);
@@ -182,6 +202,7 @@ Result<std::shared_ptr<Index>> Index::Open(const std::string& folder) {
   if (!status) return NotFound(fmt::format("{}: is gone", folder));
   const Identity identity(status->st_dev, status->st_ino);
   if (auto there = opened.all[identity].lock()) return there;
+  DOLIUM_TRY_VOID(ReserveLocks(folder));
   const std::shared_ptr<Index> index(new Index);
   index->folder_ = folder;
   if (const int made = mdb_env_create(&index->environment_); made != MDB_SUCCESS) {

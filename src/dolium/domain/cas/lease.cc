@@ -18,6 +18,11 @@ namespace {
 constexpr uint64_t kLeaseLimit = uint64_t{1} << 32;
 constexpr size_t kLineSize = 2 + 64 + 1;
 
+// Whether nothing can be written there at all.
+bool IsUnwritable(int error) {
+  return error == EACCES || error == EROFS || error == ENOSPC || error == EDQUOT;
+}
+
 // How long a wait for the lock goes on before somebody looks whether to stop.
 constexpr auto kLockPause = std::chrono::milliseconds(5);
 
@@ -27,7 +32,7 @@ Result<UniqueFd> OpenLocked(const Layout& layout, int operation,
   UniqueFd fd(RetryOnSignal(
       [&] { return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666); }));
   // A store that may only be read has no gc that could write to it either.
-  if (!fd && (errno == EACCES || errno == EROFS)) {
+  if (!fd && IsUnwritable(errno)) {
     fd = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   }
   if (!fd) return SystemError(errno, "cannot open").Within(path);
@@ -93,17 +98,17 @@ Result<std::unique_ptr<Lease>> Lease::Take(const Layout& layout, std::stop_token
   std::string path = fmt::format("{}/{}", layout.leases(), id);
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
   if (!fd) {
-    if (errno == EACCES || errno == EROFS) {
-      return std::unique_ptr<Lease>(
-          new Lease("", std::move(id), UniqueFd(), std::move(stop)));
-    }
-    return SystemError(errno, "cannot make").Within(path);
+    const int error = errno;
+    Error failed = SystemError(error, "cannot make").Within(path);
+    if (!IsUnwritable(error)) return failed;
+    return std::unique_ptr<Lease>(
+        new Lease("", std::move(id), UniqueFd(), std::move(stop), std::move(failed)));
   }
   if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     return SystemError(errno, "cannot lock").Within(path);
   }
   return std::unique_ptr<Lease>(
-      new Lease(std::move(path), std::move(id), std::move(fd), std::move(stop)));
+      new Lease(std::move(path), std::move(id), std::move(fd), std::move(stop), {}));
 }
 
 Lease::~Lease() {
@@ -112,10 +117,21 @@ Lease::~Lease() {
 
 Result<void> Lease::Note(Pin kind, const xet::Hash& hash) {
   const std::lock_guard hold(mutex_);
-  if (!fd_ || !noted_.emplace(kind, hash).second) return {};
+  if (!all_noted_ || !noted_.emplace(kind, hash).second) return {};
   const std::string line =
       fmt::format("{} {}\n", static_cast<char>(kind), ToString(hash));
-  return WriteAll(fd_.get(), AsBytes(line)).Within(path_);
+  auto written = WriteAll(fd_.get(), AsBytes(line));
+  if (written) return {};
+  const bool is_unwritable = IsUnwritable(errno);
+  written = std::move(written).Within(path_);
+  if (!is_unwritable) return written;
+  all_noted_ = std::move(written);
+  return {};
+}
+
+Result<void> Lease::CheckNoted() const {
+  const std::lock_guard hold(mutex_);
+  return all_noted_;
 }
 
 Result<LivePins> ReadPins(const Layout& layout, bool clean) {

@@ -42,7 +42,9 @@ enum class Pin : char {
   kTree = 't',  // a manifest, with all files it lists
 };
 
-// May be used from many threads. Ends with its destruction, or with the process.
+// May be used from many threads. Ends with its destruction, or with the process. Where it
+// cannot be written, because the disk is full or only to be read, there is none: who
+// reads goes on without, and who makes a version must not.
 class Lease {
  public:
   // `stop` ends waits for the lock, also those of who works under this lease.
@@ -58,19 +60,24 @@ class Lease {
   // Notes that this must stay, once for each. Precondition: the caller has the shared
   // lock, and what it notes is there.
   Result<void> Note(Pin kind, const xet::Hash& hash);
+  // Fails if something could not be noted.
+  Result<void> CheckNoted() const;
 
  private:
-  Lease(std::string path, std::string id, UniqueFd fd, std::stop_token stop)
+  Lease(std::string path, std::string id, UniqueFd fd, std::stop_token stop,
+        Result<void> noted)
       : path_(std::move(path)),
         id_(std::move(id)),
         fd_(std::move(fd)),
-        stop_(std::move(stop)) {}
+        stop_(std::move(stop)),
+        all_noted_(std::move(noted)) {}
 
   const std::string path_;
   const std::string id_;
   const UniqueFd fd_;
   const std::stop_token stop_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  Result<void> all_noted_;
   std::set<std::pair<Pin, xet::Hash>> noted_;
 };
 

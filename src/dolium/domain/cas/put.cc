@@ -32,6 +32,7 @@ class Work {
   static Result<std::unique_ptr<Work>> Begin(const CasStore& store, Lease& lease,
                                              const PutOptions& options) {
     DOLIUM_TRY_VOID(CheckName(options.name));
+    DOLIUM_TRY_VOID(lease.CheckNoted());
     DOLIUM_TRY_VOID(store.catalog()->Refresh(lease.id()));
     return std::unique_ptr<Work>(new Work(store, options, lease));
   }

@@ -61,4 +61,11 @@ class StoredFile {
   std::unique_ptr<std::atomic<bool>[]> checked_;
 };
 
+// Whether an error of reading says something about what is stored, and not about the way
+// there.
+inline bool IsDamage(const Error& error) {
+  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported ||
+         error.code == ErrorCode::kNotFound;
+}
+
 }  // namespace dolium::cas

@@ -255,6 +255,7 @@ Result<void> AddVersion(const Layout& layout, const Lease& lease, Version& versi
   DOLIUM_TRY_VOID(CheckName(version.name));
   // Keeps gc from removing the folder while it is empty.
   DOLIUM_TRY(const StoreLock shared, StoreLock::Shared(layout, lease.stop()));
+  DOLIUM_TRY_VOID(lease.CheckNoted());
   const Objects& objects = layout.objects();
   const std::string folder = layout.name_folder(version.name);
   DOLIUM_TRY_VOID(objects.MakeFolder(folder));

@@ -1,0 +1,114 @@
+"""A store at its limits: memory while the disk is slow, and disks that are full."""
+
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+
+import pytest
+
+import program
+
+MEBI = 1 << 20
+
+
+def cas(store, verb, *arguments, status=0):
+    return program.run("cas", verb, "--store", store, *arguments, status=status)
+
+
+def can_trace():
+    if shutil.which("strace") is None:
+        return False
+    return subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True).returncode == 0
+
+
+def is_sanitized():
+    return b"__asan_init" in pathlib.Path(program.PROGRAM).read_bytes()
+
+
+@pytest.mark.skipif(not can_trace(), reason="strace cannot slow the disk down here")
+@pytest.mark.skipif(is_sanitized(), reason="the sanitizer keeps what was freed")
+def test_memory_of_a_put_is_bounded_when_the_disk_is_slow(tmp_path):
+    """Each xorb waits for the disk for longer than the next ones need to get there."""
+    store = tmp_path / "store"
+    program.run("cas", "init", store)
+    slow = ["strace", "-f", "-qq", "-o", "/dev/null", "--seccomp-bpf", "-e", "trace=fsync"]
+    slow += ["-e", "inject=fsync:delay_enter=1000000"]
+    put = [program.PROGRAM, "cas", "put", "--store", str(store), "--name", "n"]
+    put += ["--memory", "32MiB", "--no-summary", "-"]
+    block = random.Random(1).randbytes(16 * MEBI)
+    with subprocess.Popen([*slow, *put], stdin=subprocess.PIPE) as process:
+        for number in range(32):
+            # Other bytes each time, and cheaply.
+            process.stdin.write(bytes([number]).join(block[i :: 1024] for i in range(1024)))
+        process.stdin.close()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    assert usage.ru_maxrss * 1024 < 32 * MEBI + 96 * MEBI
+    cas(store, "verify", "--deep")
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 16 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(folder)], capture_output=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def fill(folder):
+    """Leaves no byte free."""
+    with (folder / "filler").open("wb", buffering=0) as file:
+        for size in (MEBI, 4096, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                continue
+
+
+@pytest.mark.parametrize("has_index", [True, False])
+def test_full_disk(tmp_path, small_disk, has_index):
+    """Everything that can be done is done, and the rest is an error."""
+    store = small_disk / "store"
+    program.run("cas", "init", store)
+    source = tmp_path / "source"
+    source.mkdir()
+    for number in range(20):
+        (source / str(number)).write_bytes(random.Random(number).randbytes(300_000))
+    cas(store, "put", "--name", "n", source)
+    cas(store, "put", "--name", "one", source / "3")
+    if not has_index:
+        shutil.rmtree(store / "index")
+    fill(small_disk)
+    whole = {path.name: path.read_bytes() for path in source.iterdir()}
+    for verb in (["stats"], ["stats", "n"], ["ls", "n"], ["log"], ["diff", "n", "n"]):
+        cas(store, *verb)
+    out = tmp_path / "out"
+    cas(store, "get", "n", "-o", out)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == whole
+    assert b"0 errors, 0 damaged files" in cas(store, "verify", "--deep")
+    assert b"0 errors, 0 damaged files" in cas(store, "verify", "--quick")
+    for verb in (["reindex"], ["put", "--name", "more", source / "4"]):
+        command = [program.PROGRAM, "cas", verb[0], "--store", store, *verb[1:]]
+        failed = subprocess.run([*map(str, command)], capture_output=True)
+        assert failed.returncode == 3, failed
+        assert b"No space left" in failed.stderr
+    # What makes room works.
+    cas(store, "rm", "n")
+    cas(store, "gc", "--grace", "0s")
+    (small_disk / "filler").unlink()
+    cas(store, "gc", "--grace", "0s")
+    used = sum(path.stat().st_size for path in (store / "xorbs").rglob("*.xorb"))
+    assert used < 350_000
+    cas(store, "verify", "--deep")
+    cas(store, "put", "--name", "n", source)
+    assert list((store / "leases").iterdir()) == []
