@@ -227,10 +227,16 @@ class Store:
         *,
         grace: float | datetime.timedelta = datetime.timedelta(days=1),
         dry_run: bool = False,
+        repack: int = 50,
     ) -> dict[str, int]:
-        """Removes what no version needs and is older than `grace` (seconds, not negative)."""
+        """Removes what no version needs and is older than `grace` (seconds, not negative).
+
+        Xorbs of whose bytes less than `repack` percent is needed are replaced by new ones; 0: never.
+        """
+        if not 0 <= repack <= 100:
+            raise ValueError(f"repack is a percentage, not {repack}")
         seconds = grace.total_seconds() if isinstance(grace, datetime.timedelta) else grace
-        return self._store.gc(seconds, dry_run)
+        return self._store.gc(seconds, dry_run, repack)
 
     def verify(
         self,

@@ -357,7 +357,7 @@ class CasStore {
     });
   }
 
-  nb::dict Collect(double grace, bool dry_run) const {
+  nb::dict Collect(double grace, bool dry_run, uint32_t repack) const {
     // Also what is not a number.
     if (!(grace >= 0)) throw nb::value_error("grace is a time, and not negative");
     const std::stop_source stop;
@@ -365,6 +365,7 @@ class CasStore {
     options.grace =
         std::chrono::seconds(static_cast<int64_t>(std::min(grace, kLongestGrace)));
     options.dry_run = dry_run;
+    options.repack_below = repack;
     options.stop = stop.get_token();
     const auto report = RunStoppable<cas::CollectReport>(
         stop, [&] { return cas::CollectGarbage(*store_, options); });
@@ -372,6 +373,9 @@ class CasStore {
     out["xorbs"] = report.xorbs;
     out["removed_xorbs"] = report.removed_xorbs;
     out["removed_bytes"] = report.removed_bytes;
+    out["repacked_xorbs"] = report.repacked_xorbs;
+    out["copied_bytes"] = report.copied_bytes;
+    out["freed_bytes"] = report.freed_bytes();
     out["kept_young"] = report.kept_young;
     out["shards"] = report.shards;
     out["removed_shards"] = report.removed_shards;
@@ -463,7 +467,8 @@ void BindCasStore(nb::module_& module) {
       .def("stat_version", &CasStore::StatVersion, nb::arg("reference"))
       .def("compare", &CasStore::Compare, nb::arg("first"), nb::arg("second"))
       .def("remove", &CasStore::Remove, nb::arg("reference"))
-      .def("gc", &CasStore::Collect, nb::arg("grace"), nb::arg("dry_run") = false)
+      .def("gc", &CasStore::Collect, nb::arg("grace"), nb::arg("dry_run") = false,
+           nb::arg("repack") = 50)
       .def("reindex", &CasStore::Reindex);
   module.def("cas_init", &InitStore, nb::arg("path"));
 }

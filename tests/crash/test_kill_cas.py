@@ -172,8 +172,20 @@ def test_gc(tmp_path):
             cas(store, "put", "--name", "garbage", path)
         # Half of what a shard lists is needed yet.
         cas(store, "put", "--name", "half", keep / "large", path)
-        cas(store, "rm", "--all", "garbage")
-        cas(store, "rm", "--all", "half")
+        # A tenth of a xorb is needed yet: it is repacked.
+        mixed = tmp_path / "mixed"
+        shutil.rmtree(mixed, ignore_errors=True)
+        mixed.mkdir()
+        (mixed / "garbage").write_bytes(random.Random(seed * 10 + 8).randbytes(2_000_000))
+        (mixed / "live").write_bytes(random.Random(seed * 10 + 9).randbytes(200_000))
+        cas(store, "put", "--name", "mixed", mixed)
+        cas(store, "put", "--name", "live", mixed / "live")
+        for name in ("garbage", "half", "mixed"):
+            cas(store, "rm", "--all", name)
+
+    def live_is_whole():
+        live = (tmp_path / "mixed" / "live").read_bytes()
+        return cas(store, "get", "live", "-o", "-") == live
 
     make_garbage(0)
     duration = cas_worker(store, "gc", "--grace", "0s").finish()
@@ -183,6 +195,13 @@ def test_gc(tmp_path):
         kills.hit(cas_worker(store, "gc", "--grace", "0s").kill_after(delay))
         cas(store, "verify", "--deep")
         assert restored(store, "keep", tmp_path / "out") == whole
+        assert live_is_whole()
+    line = json.loads(cas(store, "gc", "--grace", "0s", "--json"))
+    assert live_is_whole()
+    used = sum(path.stat().st_size for path in (store / "xorbs").rglob("*.xorb"))
+    needed = sum(map(len, whole.values())) + 200_000 * (number + 2)
+    assert used < 1.05 * needed, line
+    cas(store, "rm", "--all", "live")
     cas(store, "gc", "--grace", "0s")
     assert leftovers(store) == []
     alone = new_store(tmp_path / "alone")

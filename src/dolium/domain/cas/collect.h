@@ -17,6 +17,9 @@ struct CollectOptions {
   // Things younger than this stay: a put that was killed can go on from them.
   std::chrono::seconds grace = std::chrono::hours(24);
   bool dry_run = false;  // count, but remove nothing
+  // Xorbs of whose bytes less than this percentage is needed are replaced by new ones
+  // with what is needed; 0: never. Not in stores whose objects are not local.
+  uint32_t repack_below = 50;
   ProgressFunction progress = {};
   std::stop_token stop = {};
 };
@@ -25,10 +28,17 @@ struct CollectReport {
   uint64_t xorbs = 0;  // that are there, before
   uint64_t removed_xorbs = 0;
   uint64_t removed_bytes = 0;
-  uint64_t kept_young = 0;  // xorbs that nothing needs, within the grace period
+  uint64_t repacked_xorbs = 0;  // of those that were removed
+  uint64_t copied_bytes = 0;    // of what was needed of them: new xorbs
+  uint64_t kept_young = 0;      // xorbs that nothing needs, within the grace period
   uint64_t shards = 0;
   uint64_t removed_shards = 0;
   uint64_t rewritten_shards = 0;
+
+  // Negative if copies are all that was made.
+  int64_t freed_bytes() const {
+    return static_cast<int64_t>(removed_bytes - copied_bytes);
+  }
 };
 
 // Marks from all versions and from the leases of living processes, then removes the rest.

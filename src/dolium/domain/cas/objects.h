@@ -70,6 +70,8 @@ class Objects {
   Objects(std::shared_ptr<Store> store, bool is_local)
       : store_(std::move(store)), is_local_(is_local) {}
 
+  bool is_local() const { return is_local_; }
+
   // The full name for messages.
   std::string Describe(std::string_view object) const { return store_->Describe(object); }
 

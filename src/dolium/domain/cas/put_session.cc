@@ -5,9 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "dolium/base/crc32c.h"
 #include "dolium/domain/cas/stored_file.h"
-#include "dolium/domain/cas/xorb_seal.h"
 #include "dolium/formats/xet/mdb_writer.h"
 
 namespace dolium::cas {
@@ -262,15 +260,13 @@ Result<void> PutSession::TakeBatch(Batch& batch) {
     xorb.record_ends.push_back(xorb.stored);
   }
   if (!xorb.file) {
-    DOLIUM_TRY(NewFile file, NewFile::Create(catalog_->layout(), lease_.id()));
-    xorb.file = std::make_shared<XorbFile>(XorbFile{std::move(file)});
+    DOLIUM_TRY(XorbFile file, XorbFile::Create(catalog_->layout(), lease_.id()));
+    xorb.file = std::make_shared<XorbFile>(std::move(file));
   }
   totals_.stored_bytes += batch.records;
   auto buffer = std::make_shared<MemoryBudget::Reservation>(std::move(batch.buffer));
   disk_->Submit([file = xorb.file, buffer, size = batch.records]() {
-    const BytesView records(buffer->data(), size);
-    file->checksum = Crc32c(records, file->checksum);
-    return file->file.Append(records);
+    return file->Append(BytesView(buffer->data(), size));
   });
   if (batch.closes_xorb) DOLIUM_TRY_VOID(WriteXorb(batch));
   return {};
@@ -278,29 +274,13 @@ Result<void> PutSession::TakeBatch(Batch& batch) {
 
 Result<void> PutSession::WriteXorb(Batch& batch) {
   OwnXorb& xorb = xorbs_[batch.xorb];
-  const xet::XorbIndex index{*xorb.hash, xorb.chunks, xorb.record_ends, xorb.raw_ends};
-  ByteVector footer;
-  AppendXorbFooter(index, footer);
-  totals_.stored_bytes += footer.size();
-  disk_->Submit([this, xorb_file = std::move(xorb.file), footer = std::move(footer),
-                 hash = *xorb.hash]() mutable -> Result<void> {
-    const Layout& layout = catalog_->layout();
-    SealFooter(footer, xorb_file->checksum);
-    DOLIUM_TRY_VOID(xorb_file->file.Append(footer));
-    DOLIUM_TRY(StagedObject object,
-               layout.objects().Stage(std::move(xorb_file->file), layout.xorb(hash)));
-    const std::string folder = layout.xorb_folder(hash);
-    if (!made_folders_.contains(folder)) {
-      DOLIUM_TRY_VOID(layout.objects().MakeFolder(folder));
-      made_folders_.insert(folder);
-    }
-    {
-      DOLIUM_TRY(const StoreLock lock, StoreLock::Shared(layout, lease_.stop()));
-      DOLIUM_TRY_VOID(lease_.Note(Pin::kXorb, hash));
-      DOLIUM_TRY_VOID(object.Appear());
-    }
-    cache_->Forget(hash);  // It may have replaced one that was damaged.
-    return object.Settle();
+  totals_.stored_bytes += xet::XorbFooterBytes(xorb.chunks.size());
+  disk_->Submit([this, file = std::move(xorb.file),
+                 index = xet::XorbIndex{*xorb.hash, xorb.chunks, xorb.record_ends,
+                                        xorb.raw_ends}]() -> Result<void> {
+    DOLIUM_TRY_VOID(file->Publish(catalog_->layout(), lease_, index));
+    cache_->Forget(index.hash);  // It may have replaced one that was damaged.
+    return {};
   });
   xorb.record_ends = {};
   xorb.is_written = true;
@@ -324,15 +304,7 @@ void PutSession::SubmitSessionShard() {
 }
 
 xet::XorbInfo PutSession::InfoOf(const OwnXorb& xorb) {
-  xet::XorbInfo info;
-  info.hash = *xorb.hash;
-  info.stored_bytes = xorb.stored;
-  uint32_t begin = 0;
-  for (size_t i = 0; i < xorb.chunks.size(); ++i) {
-    info.chunks.push_back({xorb.chunks[i], begin, xorb.raw_ends[i] - begin, 0});
-    begin = xorb.raw_ends[i];
-  }
-  return info;
+  return ShardInfoOf(*xorb.hash, xorb.chunks, xorb.raw_ends, xorb.stored);
 }
 
 Result<xet::Hash> PutSession::WriteShard(BytesView bytes) {

@@ -12,7 +12,6 @@
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "dolium/base/bytes.h"
@@ -24,6 +23,7 @@
 #include "dolium/domain/cas/lease.h"
 #include "dolium/domain/cas/version.h"
 #include "dolium/domain/cas/xorb_cache.h"
+#include "dolium/domain/cas/xorb_file.h"
 #include "dolium/formats/xet/compression.h"
 #include "dolium/formats/xet/merkle.h"
 #include "dolium/formats/xet/xorb_writer.h"
@@ -94,18 +94,13 @@ class PutSession : public ChunkConsumer {
     xet::Hash hash;
     std::vector<ClosedTerm> terms;
   };
-  // For the thread that writes.
-  struct XorbFile {
-    NewFile file;
-    uint32_t checksum = 0;
-  };
   // A xorb that is being made, or was made by this session.
   struct OwnXorb {
     std::vector<xet::Hash> chunks;
     std::vector<uint32_t> raw_ends;
     std::vector<uint32_t> record_ends;  // as batches come back
     std::optional<xet::Hash> hash;      // once it is closed
-    std::shared_ptr<XorbFile> file;     // while it is written
+    std::shared_ptr<XorbFile> file;     // while it is written, by the thread for that
     uint32_t stored = 0;
     bool is_written = false;  // or will be, before all that is sent to the disk now
   };
@@ -181,9 +176,8 @@ class PutSession : public ChunkConsumer {
   uint64_t shard_chunks_ = 0;     // new chunks that are in final shards
   std::unordered_map<xet::Hash, bool, xet::HashOfHash> pinned_;
 
-  std::unique_ptr<Batch> batch_;                  // being gathered
-  std::deque<std::shared_ptr<Batch>> batches_;    // on the pool, in order
-  std::unordered_set<std::string> made_folders_;  // by the thread that writes
+  std::unique_ptr<Batch> batch_;                // being gathered
+  std::deque<std::shared_ptr<Batch>> batches_;  // on the pool, in order
   std::mutex shards_mutex_;
   std::vector<xet::Hash> session_shards_;  // to be removed when the final ones are there
   std::shared_ptr<std::atomic<size_t>> running_ =
