@@ -27,6 +27,21 @@ Result<cas::Version> FindVersionOf(const cas::CasStore& store, const std::string
   return store.Find(reference);
 }
 
+Result<VersionPart> FindPartOf(const cas::CasStore& store, const std::string& text) {
+  auto whole = FindVersionOf(store, text);
+  if (whole) return VersionPart{*std::move(whole), ""};
+  // Names may have slashes, too: the shortest that is one.
+  for (size_t slash = text.find('/'); slash != std::string::npos;
+       slash = text.find('/', slash + 1)) {
+    auto version = FindVersionOf(store, text.substr(0, slash));
+    if (!version) continue;
+    std::string path = text.substr(slash + 1);
+    while (path.ends_with('/')) path.pop_back();
+    return VersionPart{*std::move(version), std::move(path)};
+  }
+  return std::move(whole).error();
+}
+
 Result<std::chrono::seconds> ParseDuration(std::string_view text) {
   const std::string_view whole = text;
   uint64_t unit = 1;

@@ -19,6 +19,13 @@ Result<std::shared_ptr<cas::CasStore>> OpenStore(const Context& context);
 // The version that the text of a user names.
 Result<cas::Version> FindVersionOf(const cas::CasStore& store, const std::string& text);
 
+// What the text names: a version, or `<version>/<path>`, what has a path in one.
+struct VersionPart {
+  cas::Version version;
+  std::string path;
+};
+Result<VersionPart> FindPartOf(const cas::CasStore& store, const std::string& text);
+
 // "90", "90s", "90m", "24h", "7d".
 Result<std::chrono::seconds> ParseDuration(std::string_view text);
 

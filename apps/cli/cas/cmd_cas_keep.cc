@@ -1,4 +1,6 @@
 // cas gc, verify, reindex.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/cas/cas_arguments.h"
@@ -11,10 +13,24 @@
 namespace dolium::cli {
 namespace {
 
+// "never", or a percentage.
+Result<uint32_t> ParseRepack(std::string_view text) {
+  if (text == "never") return 0U;
+  if (text.ends_with('%')) {
+    const auto number = ParseNumber(text.substr(0, text.size() - 1));
+    if (number && *number <= 100) return static_cast<uint32_t>(*number);
+  }
+  return InvalidArgument(
+      fmt::format("\"{}\" is neither `never` nor a percentage, as in 50%", text));
+}
+
 Result<cas::CollectReport> DoCollect(Context& context) {
   cas::CollectOptions options;
   if (const auto grace = context.arguments.Get("grace")) {
     DOLIUM_TRY(options.grace, ParseDuration(*grace).Within("--grace"));
+  }
+  if (const auto repack = context.arguments.Get("repack")) {
+    DOLIUM_TRY(options.repack_below, ParseRepack(*repack).Within("--repack"));
   }
   DOLIUM_TRY(const auto store, OpenStore(context));
   options.dry_run = context.arguments.Has("dry-run");
@@ -42,6 +58,9 @@ ExitStatus RunCasGc(Context& context) {
                                {"xorbs", report->xorbs},
                                {"removed_xorbs", report->removed_xorbs},
                                {"removed_bytes", report->removed_bytes},
+                               {"repacked_xorbs", report->repacked_xorbs},
+                               {"copied_bytes", report->copied_bytes},
+                               {"freed_bytes", report->freed_bytes()},
                                {"kept_young", report->kept_young},
                                {"shards", report->shards},
                                {"removed_shards", report->removed_shards},
@@ -49,11 +68,15 @@ ExitStatus RunCasGc(Context& context) {
     return ExitStatus::kGood;
   }
   context.terminal.Line(fmt::format(
-      "{}: {} of {}, {}; {} of {}, {} rewritten{}",
+      "{}: {} of {}, {}{}; {} of {}, {} rewritten{}",
       context.arguments.Has("dry-run") ? "would remove" : "removed",
       FormatCount(report->removed_xorbs), CountOf(report->xorbs, "xorb", "xorbs"),
-      FormatSize(report->removed_bytes), FormatCount(report->removed_shards),
-      CountOf(report->shards, "shard", "shards"), FormatCount(report->rewritten_shards),
+      FormatSize(static_cast<uint64_t>(std::max<int64_t>(report->freed_bytes(), 0))),
+      report->repacked_xorbs == 0
+          ? ""
+          : fmt::format(", {} repacked", FormatCount(report->repacked_xorbs)),
+      FormatCount(report->removed_shards), CountOf(report->shards, "shard", "shards"),
+      FormatCount(report->rewritten_shards),
       report->kept_young == 0
           ? ""
           : fmt::format("; {} kept within the grace period",

@@ -44,8 +44,10 @@ class Rows {
 };
 
 Result<void> ListVersionEntries(const Context& context, const cas::CasStore& store,
-                                const cas::Version& version) {
+                                const VersionPart& part) {
+  const cas::Version& version = part.version;
   DOLIUM_TRY(const auto lease, store.TakeLease());
+  DOLIUM_TRY_VOID(store.FindPart(version, part.path, *lease));
   const bool is_long = context.arguments.Has("long");
   Rows table(context,
              {{"path"}, {"size", Align::kRight}, {"modified"}, {"mode"}, {"hash"}});
@@ -83,7 +85,11 @@ Result<void> ListVersionEntries(const Context& context, const cas::CasStore& sto
     entry.hash = version.hash;
     DOLIUM_TRY_VOID(show(entry));
   } else {
-    DOLIUM_TRY_VOID(store.VisitManifest(version, *lease, show));
+    DOLIUM_TRY_VOID(
+        store.VisitManifest(version, *lease, [&](const cas::ManifestEntry& entry) {
+          std::string below = entry.path;
+          return cas::MoveBelow(part.path, below) ? show(entry) : Result<void>();
+        }));
   }
   table.Finish();
   return {};
@@ -343,8 +349,8 @@ ExitStatus Look(Context& context,
 ExitStatus RunCasLs(Context& context) {
   return Look(context, [&](const cas::CasStore& store) -> Result<void> {
     if (context.arguments.positionals().empty()) return ListAllNames(context, store);
-    DOLIUM_TRY(const auto version, FindVersionOf(store, context.arguments[0]));
-    return ListVersionEntries(context, store, version);
+    DOLIUM_TRY(const VersionPart part, FindPartOf(store, context.arguments[0]));
+    return ListVersionEntries(context, store, part);
   });
 }
 

@@ -48,6 +48,12 @@ void ShowVersion(const Context& context, std::string_view type,
       FormatSize(totals.stored_bytes), ToString(version.hash)));
 }
 
+void ReportLeftOut(const Context& context, const std::string& path, const Error& reason) {
+  Error error = reason.Within(path);
+  error.message += "; left out";
+  context.terminal.Report(error);
+}
+
 Result<cas::Version> DoPut(Context& context, uint64_t& skipped) {
   DOLIUM_TRY(const auto store, OpenStore(context));
   cas::PutOptions options;
@@ -58,9 +64,7 @@ Result<cas::Version> DoPut(Context& context, uint64_t& skipped) {
   options.stop = context.stop;
   options.skipped = [&](const std::string& path, const Error& reason) {
     ++skipped;
-    Error error = reason.Within(path);
-    error.message += "; left out";
-    context.terminal.Report(error);
+    ReportLeftOut(context, path, reason);
   };
   if (context.arguments.Has("align-entries")) {
     options.forced_cuts = [&](const std::string& path) {
@@ -75,21 +79,31 @@ Result<cas::Version> DoPut(Context& context, uint64_t& skipped) {
   return cas::Put(*store, paths, options);
 }
 
-Result<cas::GetReport> DoGet(Context& context) {
+Result<cas::GetReport> DoGet(Context& context, uint64_t& damaged) {
   DOLIUM_TRY(const auto store, OpenStore(context));
   const auto output = context.arguments.Get("output");
   if (!output) return InvalidArgument("where to? give --output <path>, or - for stdout");
-  DOLIUM_TRY(const cas::Version version, FindVersionOf(*store, context.arguments[0]));
+  DOLIUM_TRY(VersionPart part, FindPartOf(*store, context.arguments[0]));
+  const cas::Version& version = part.version;
   cas::GetOptions options;
+  options.path = std::move(part.path);
+  if (context.arguments.Has("skip-damaged")) {
+    options.damaged = [&](const std::string& path, const Error& reason) {
+      ++damaged;
+      ReportLeftOut(context, path, reason);
+    };
+  }
   options.jobs = context.jobs();
   options.force = context.arguments.Has("force");
   options.stop = context.stop;
   if (*output == "-") {
-    if (version.kind != cas::VersionKind::kFile) {
+    DOLIUM_TRY(const auto lease, store->TakeLease());
+    DOLIUM_TRY(const cas::Version file, store->FindPart(version, options.path, *lease));
+    if (file.kind != cas::VersionKind::kFile) {
       return InvalidArgument(
           fmt::format("{}: is a folder; give --output <folder>", version.reference()));
     }
-    return cas::WriteTo(*store, version.hash, STDOUT_FILENO, options);
+    return cas::WriteTo(*store, file.hash, STDOUT_FILENO, options);
   }
   options.progress = context.terminal.StartProgress("get");
   return cas::Restore(*store, version, *output, options);
@@ -155,11 +169,13 @@ ExitStatus RunCasPut(Context& context) {
 }
 
 ExitStatus RunCasGet(Context& context) {
-  const auto report = DoGet(context);
+  uint64_t damaged = 0;
+  const auto report = DoGet(context, damaged);
   context.terminal.EndProgress();
   if (!report) return context.Fail(report.error());
+  const ExitStatus status = damaged == 0 ? ExitStatus::kGood : ExitStatus::kBad;
   if (context.arguments.Has("no-summary") || context.arguments.Get("output") == "-") {
-    return ExitStatus::kGood;
+    return status;
   }
   if (context.terminal.json()) {
     context.terminal.JsonLine(
@@ -168,7 +184,7 @@ ExitStatus RunCasGet(Context& context) {
     context.terminal.Line(fmt::format("{}, {}", CountOf(report->files, "file", "files"),
                                       FormatSize(report->bytes)));
   }
-  return ExitStatus::kGood;
+  return status;
 }
 
 ExitStatus RunCasRm(Context& context) {

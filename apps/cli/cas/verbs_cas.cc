@@ -91,22 +91,26 @@ Verb Put() {
 Verb Get() {
   return {
       .name = "cas get",
-      .usage = "[options] <name | hash> -o <path>",
+      .usage = "[options] <name[/path] | hash> -o <path>",
       .outline = "restore a version, checked",
       .description =
-          "Restore a version of a file or folder. Every chunk is checked "
-          "before it is written.",
+          "Restore a version of a file or folder, or what has a path in a folder. Every "
+          "chunk is checked before it is written.",
       .details = WithReferences(
           "A folder is restored into the folder that --output names, which is made, or "
           "must be empty unless --force is given. Files appear whole or not at all. "
-          "Nothing is written outside of it. `-` is standard output, for files.\n"
+          "Nothing is written outside of it. `-` is standard output, for files. --force "
+          "replaces files and links; folders, devices and pipes are never replaced.\n"
           "Damage is an error that names file, term, xorb and chunk; wrong bytes are "
-          "never written."),
+          "never written. With --skip-damaged, damaged files are left out, each with a "
+          "line on standard error, and the exit status is 1."),
       .options = {kStore,
                   Value(ValueKind::kFile, "o", "output", "<path>",
                         "the file or folder to make [-: standard output]"),
-                  kCasForce, kJobs, kJson, kNoSummary, kProgress},
+                  kCasForce, Flag("", "skip-damaged", "go on past damaged files"), kJobs,
+                  kJson, kNoSummary, kProgress},
       .examples = {"dolium cas get train -o restored", "dolium cas get train@2 -o before",
+                   "dolium cas get train/labels -o labels",
                    "dolium cas get src.tar -o - | tar t"},
       .least_arguments = 1,
       .most_arguments = 1,
@@ -117,13 +121,16 @@ Verb Get() {
 Verb CasLs() {
   return {
       .name = "cas ls",
-      .usage = "[options] [<name>]",
+      .usage = "[options] [<name[/path]>]",
       .outline = "list names, or what is in a version",
-      .description = "List the names in a store, or the paths of one version.",
+      .description =
+          "List the names in a store, or the paths of one version, or those below one of "
+          "them.",
       .details = WithReferences(kHexDetails),
       .options = {kStore, Flag("l", "long", "a table: path, size, time, mode, hash"),
                   kJson},
       .examples = {"dolium cas ls", "dolium cas ls -l train@2",
+                   "dolium cas ls train/labels",
                    "dolium cas ls --json train | jq -r 'select(.size > 1e9).path'"},
       .least_arguments = 0,
       .most_arguments = 1,
@@ -216,14 +223,21 @@ Verb Gc() {
       .description = "Remove what no version needs and no running command uses.",
       .details =
           "May run beside all other verbs. What is younger than --grace stays, so "
-          "that a put that was killed can be begun again and find what it stored. "
+          "that a put that was killed can be begun again and find what it stored.\n"
+          "A xorb is replaced when less than --repack of its bytes is needed: what is "
+          "needed goes to a new one, which takes that much space until the old one is "
+          "removed. One that a running command uses stays as it is.\n"
           "A version, file or shard that is damaged keeps everything: see `dolium cas "
           "verify`.",
       .options = {kStore,
                   Value(ValueKind::kText, "", "grace", "<time>",
                         "keep what is younger, as in 90m, 24h or 7d [24h]"),
+                  Value(ValueKind::kText, "", "repack", "<percent>",
+                        "replace xorbs of which less is needed, as in 80%, or never "
+                        "[50%]"),
                   Flag("", "dry-run", "show what would be removed"), kJson, kProgress},
-      .examples = {"dolium cas gc", "dolium cas gc --dry-run --grace 0s"},
+      .examples = {"dolium cas gc", "dolium cas gc --repack never",
+                   "dolium cas gc --dry-run --grace 0s"},
       .least_arguments = 0,
       .most_arguments = 0,
       .run = RunCasGc,

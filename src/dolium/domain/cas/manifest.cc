@@ -126,6 +126,17 @@ Result<ManifestEntry> ParseEntry(std::string_view line) {
   }
 }
 
+bool MoveBelow(const std::string& folder, std::string& path) {
+  if (folder.empty()) return true;
+  if (path == folder) {
+    path = ".";
+    return true;
+  }
+  if (!path.starts_with(folder + "/")) return false;
+  path.erase(0, folder.size() + 1);
+  return true;
+}
+
 Result<void> ManifestReader::Write(BytesView segment) {
   std::string_view text = AsText(segment);
   while (true) {

@@ -46,6 +46,10 @@ std::string FormatEntry(const ManifestEntry& entry);
 // kCorrupt for anything else, also for paths that lead out of the folder.
 Result<ManifestEntry> ParseEntry(std::string_view line);
 
+// Makes the path of an entry one from the folder `folder` on, which is "." then; whether
+// it is below it, or is it. An empty folder changes nothing.
+bool MoveBelow(const std::string& folder, std::string& path);
+
 // Splits a manifest into entries as its bytes come. One thread at a time.
 class ManifestReader {
  public:

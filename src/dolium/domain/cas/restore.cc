@@ -13,6 +13,7 @@
 
 #include "dolium/base/parallel.h"
 #include "dolium/bytes/atomic_file.h"
+#include "dolium/bytes/file_store.h"
 #include "dolium/bytes/folder.h"
 #include "dolium/bytes/store.h"
 #include "dolium/domain/cas/files.h"
@@ -55,14 +56,27 @@ std::string LastPart(std::string_view path) {
   return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
-// What keeps a file or link from its name. Files are replaced on request, folders never.
-Error InTheWay(int folder, const std::string& name) {
+// What keeps a file or link from its name, if anything does. Files and links are replaced
+// on request, all else never.
+Result<void> CheckFree(int folder, const std::string& name, bool force) {
   struct stat status{};
-  if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-      S_ISDIR(status.st_mode)) {
+  if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  if (S_ISDIR(status.st_mode)) {
     return Exists("is a folder, which a file or link does not replace");
   }
+  if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
+    return Exists("is neither a file nor a link, and is not replaced");
+  }
+  if (force) return {};
   return Exists("is there already").WithHint(Hint::kReplace);
+}
+
+// Removes what killed processes left in a folder.
+void RemoveTemporaries(int folder) {
+  // By its descriptor: its path may lead elsewhere by now.
+  const auto store = FileStore::Open(fmt::format("/proc/self/fd/{}", folder));
+  if (store) [[maybe_unused]]
+    const auto removed = (*store)->RemoveStaleTemporaries("");
 }
 
 // A file that is being restored: a temporary beside its place.
@@ -74,6 +88,7 @@ struct Target {
   std::optional<AtomicFile> to;  // in `folder`, so it goes first
   std::string name;
   std::atomic<uint64_t> parts_left{0};
+  std::atomic<bool> is_damaged{false};
 };
 
 class Restorer {
@@ -93,14 +108,13 @@ class Restorer {
     if (!folder_ || folder_path_ != parent) {
       DOLIUM_TRY(UniqueFd opened, OpenParent(root, entry.path).Within(target->label));
       folder_ = std::make_shared<const UniqueFd>(std::move(opened));
+      RemoveTemporaries(folder_->get());
       folder_path_ = parent;
     }
     target->folder = folder_;
-    DOLIUM_TRY(target->file, store_.OpenCovered(entry.hash).Within(target->label));
-    if (target->file->size() != entry.size) {
-      return Corrupt(fmt::format("{}: file {}: {} bytes, expected {}", target->label,
-                                 ToString(entry.hash), target->file->size(), entry.size));
-    }
+    auto opened = OpenEntry(entry);
+    if (!opened) return Damaged(*target, opened.error()).Within(target->label);
+    target->file = *std::move(opened);
     targets_.push_back(std::move(target));
     if (targets_.size() >= kBatch) return Flush();
     return {};
@@ -136,8 +150,22 @@ class Restorer {
   const GetReport& report() const { return report_; }
 
  private:
+  Result<std::shared_ptr<const StoredFile>> OpenEntry(const ManifestEntry& entry) const {
+    DOLIUM_TRY(auto file, store_.OpenCovered(entry.hash));
+    if (file->size() == entry.size) return file;
+    return Corrupt(fmt::format("file {}: {} bytes, expected {}", ToString(entry.hash),
+                               file->size(), entry.size));
+  }
+
+  // Leaves a file out, if that is wanted.
+  Result<void> Damaged(Target& target, const Error& error) {
+    if (!options_.damaged || !IsDamage(error)) return error;
+    const std::lock_guard hold(report_mutex_);
+    if (!target.is_damaged.exchange(true)) options_.damaged(target.label, error);
+    return {};
+  }
+
   Result<void> Prepare(Target& target) {
-    DOLIUM_TRY_VOID(target.file->CheckHash());
     DOLIUM_TRY(target.to, AtomicFile::Create(target.folder->get(), target.name, 0600));
     return {};
   }
@@ -150,25 +178,37 @@ class Restorer {
     if (futimens(target.to->fd(), times) != 0) {
       return SystemError(errno, "cannot set the time");
     }
-    auto renamed =
-        target.to->Rename(target.name, options_.force ? AtomicFile::IfThere::kReplace
-                                                      : AtomicFile::IfThere::kRefuse);
-    if (!renamed && renamed.error().code == ErrorCode::kExists) {
-      return InTheWay(target.folder->get(), target.name);
-    }
-    return renamed;
+    DOLIUM_TRY_VOID(CheckFree(target.folder->get(), target.name, options_.force));
+    return target.to->Rename(target.name, options_.force ? AtomicFile::IfThere::kReplace
+                                                         : AtomicFile::IfThere::kRefuse);
   }
 
-  Result<void> ReadPart(Target& target, uint64_t offset, uint64_t size) {
+  // Reads what it can of a part; whether it could.
+  Result<bool> TakePart(Target& target, uint64_t offset, uint64_t size) {
+    if (target.is_damaged.load()) return false;
+    thread_local ByteVector buffer;
+    buffer.resize(size);
+    auto read = offset == 0 ? target.file->CheckHash() : Result<void>();
+    if (read) read = target.file->Read(offset, buffer);
+    if (!read) {
+      DOLIUM_TRY_VOID(Damaged(target, read.error()));
+      return false;
+    }
     {
       const std::lock_guard hold(prepare_[std::hash<Target*>()(&target) % kStripes]);
       if (!target.to) DOLIUM_TRY_VOID(Prepare(target));
     }
-    thread_local ByteVector buffer;
-    buffer.resize(size);
-    DOLIUM_TRY_VOID(target.file->Read(offset, buffer));
     DOLIUM_TRY_VOID(target.to->WriteAt(offset, buffer));
+    return true;
+  }
+
+  Result<void> ReadPart(Target& target, uint64_t offset, uint64_t size) {
+    DOLIUM_TRY(const bool is_taken, TakePart(target, offset, size));
     if (target.parts_left.fetch_sub(1) == 1) {
+      if (target.is_damaged.load()) {
+        target.to.reset();
+        return {};
+      }
       DOLIUM_TRY_VOID(Publish(target));
       target.to.reset();
       target.folder.reset();
@@ -177,7 +217,7 @@ class Restorer {
       ++report_.files;
     }
     const std::lock_guard hold(report_mutex_);
-    report_.bytes += size;
+    if (is_taken) report_.bytes += size;
     if (options_.progress) {
       options_.progress(
           {.entries = report_.files, .bytes = report_.bytes, .total_bytes = total_});
@@ -213,11 +253,10 @@ Result<void> MakeFolderBelow(int root, const ManifestEntry& entry) {
 Result<void> MakeLink(int root, const ManifestEntry& entry, bool force) {
   DOLIUM_TRY(const UniqueFd parent, OpenParent(root, entry.path));
   const std::string name = LastPart(entry.path);
+  DOLIUM_TRY_VOID(CheckFree(parent.get(), name, force));
   if (force) unlinkat(parent.get(), name.c_str(), 0);
   if (symlinkat(entry.target.c_str(), parent.get(), name.c_str()) != 0) {
-    const int error = errno;
-    if (error == EEXIST) return InTheWay(parent.get(), name);
-    return SystemError(error, "cannot make the link");
+    return SystemError(errno, "cannot make the link");
   }
   const timespec times[2] = {{0, UTIME_OMIT}, TimeOf(entry.modified)};
   if (utimensat(parent.get(), name.c_str(), times, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -247,6 +286,7 @@ Result<GetReport> RestoreFolder(const CasStore& store, const Version& version,
                                 const std::string& out, Lease& lease,
                                 const GetOptions& options) {
   DOLIUM_TRY(const UniqueFd root, MakeFolder(AT_FDCWD, out, false).Within(out));
+  RemoveTemporaries(root.get());
   if (!options.force) {
     bool is_empty = true;
     DOLIUM_TRY_VOID(ListFolder(out, [&](std::string_view) { is_empty = false; }));
@@ -259,6 +299,7 @@ Result<GetReport> RestoreFolder(const CasStore& store, const Version& version,
   std::vector<ManifestEntry> links;
   DOLIUM_TRY_VOID(
       store.VisitManifest(version, lease, [&](ManifestEntry entry) -> Result<void> {
+        if (!MoveBelow(options.path, entry.path)) return {};
         const std::string label = fmt::format("{}/{}", out, entry.path);
         if (entry.type == EntryType::kFile) return restorer.Add(root.get(), entry, label);
         if (entry.type == EntryType::kLink) {
@@ -285,15 +326,10 @@ Result<GetReport> RestoreFolder(const CasStore& store, const Version& version,
   return restorer.report();
 }
 
-}  // namespace
-
-Result<GetReport> Restore(const CasStore& store, const Version& version,
-                          const std::string& out, const GetOptions& options) {
-  DOLIUM_TRY(const auto lease, store.TakeLease(options.stop));
-  if (version.kind != VersionKind::kFile) {
-    return RestoreFolder(store, version, out, *lease, options);
-  }
-  DOLIUM_TRY(const auto file, store.OpenFile(version.hash, *lease));
+Result<GetReport> RestoreFile(const CasStore& store, const Version& version,
+                              const std::string& out, Lease& lease,
+                              const GetOptions& options) {
+  DOLIUM_TRY(const auto file, store.OpenFile(version.hash, lease));
   if (struct stat there{}; stat(out.c_str(), &there) == 0 && S_ISDIR(there.st_mode)) {
     return Exists(fmt::format("{}: is a folder; name the file to make, as in {}/{}", out,
                               out, BaseName(version.name)));
@@ -310,6 +346,18 @@ Result<GetReport> Restore(const CasStore& store, const Version& version,
   DOLIUM_TRY_VOID(restorer.Add(folder.get(), entry, out));
   DOLIUM_TRY_VOID(restorer.Flush());
   return restorer.report();
+}
+
+}  // namespace
+
+Result<GetReport> Restore(const CasStore& store, const Version& version,
+                          const std::string& out, const GetOptions& options) {
+  DOLIUM_TRY(const auto lease, store.TakeLease(options.stop));
+  DOLIUM_TRY(const Version part, store.FindPart(version, options.path, *lease));
+  if (part.kind == VersionKind::kFile) {
+    return RestoreFile(store, part, out, *lease, options);
+  }
+  return RestoreFolder(store, version, out, *lease, options);
 }
 
 Result<GetReport> WriteTo(const CasStore& store, const xet::Hash& hash, int fd,

@@ -99,6 +99,36 @@ Result<Version> CasStore::Find(const Reference& reference) const {
   return version;
 }
 
+Result<Version> CasStore::FindPart(const Version& version, const std::string& path,
+                                   Lease& lease) const {
+  if (path.empty()) return version;
+  std::optional<ManifestEntry> found;
+  if (version.kind != VersionKind::kFile) {
+    DOLIUM_TRY_VOID(
+        VisitManifest(version, lease, [&](ManifestEntry entry) -> Result<void> {
+          if (entry.path == path) found = std::move(entry);
+          return {};
+        }));
+  }
+  if (!found) {
+    return NotFound(fmt::format("{}: {}: no such path", version.reference(), path));
+  }
+  Version part = version;
+  part.mode = found->mode;
+  part.modified = found->modified;
+  if (found->type == EntryType::kFolder) return part;
+  if (found->type == EntryType::kLink) {
+    return Unsupported(
+        fmt::format("{}: {}: is a link to {}", version.reference(), path, found->target));
+  }
+  part.kind = VersionKind::kFile;
+  part.hash = found->hash;
+  part.totals = {};
+  part.totals.files = 1;
+  part.totals.bytes = found->size;
+  return part;
+}
+
 Result<void> ReadManifest(const StoredFile& manifest, const std::stop_token& stop,
                           const ManifestReader::Visitor& visit) {
   ManifestReader reader(visit);

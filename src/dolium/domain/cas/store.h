@@ -51,6 +51,11 @@ class CasStore {
   // What a reference stands for: a version, or a file by its hash.
   Result<Version> Find(const Reference& reference) const;
 
+  // What has the path in a version, with the kind, hash, mode, time and size of that; the
+  // version itself for an empty path. kNotFound if nothing has it.
+  Result<Version> FindPart(const Version& version, const std::string& path,
+                           Lease& lease) const;
+
   // Visits what a folder had in it, in order. Precondition: the version is no file.
   Result<void> VisitManifest(const Version& version, Lease& lease,
                              const ManifestReader::Visitor& visit) const;
