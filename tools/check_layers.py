@@ -34,26 +34,16 @@ APPS = ("cli", "server")  # folders of apps/, which is their include root
 
 GENERATED = {"fuzz_targets.inc"}  # by the build
 
-# Which faces may include the headers of which formats. Folders, and then files that bind a
-# format's own values; the files under "to be moved" do so for want of something below. This
-# list only gets shorter.
+# Which faces may include the headers of which formats: family verbs name their own, and
+# one file for each format binds the format's own values to Python.
 FACES_WITH_FORMATS = {
-    # Family verbs name their own.
     "apps/cli/pack/": {"shardpack"},
     "apps/cli/volume/": {"neuroglancer"},
     "apps/cli/cas/": {"xet"},
-    # What binds a format's own values: specs, blocks, hashes, records.
-    "python/src/formats/": {"neuroglancer", "shardpack", "dvid", "xet", "files"},
-    # To be moved below.
-    "python/src/arguments.cc": {"neuroglancer"},  # specs and chunk ids as arguments
-    "python/src/chunk_reads.h": {"neuroglancer"},  # the hot path of Container, by uint64
-    "python/src/container.cc": {"neuroglancer"},  # keys that are ints
-    "python/src/container.h": {"neuroglancer"},  # the hot path of Container
-    "python/src/errors.cc": {"shardpack"},  # kinds of errors
-    "python/src/iterators.cc": {"neuroglancer"},  # keys that are ints
-    "python/src/set_writing.h": {"neuroglancer"},  # write_sharded()
-    "python/src/volume_class.cc": {"neuroglancer"},  # Volume.sharding
-    "python/src/volume_requests.cc": {"neuroglancer"},  # specs of targets
+    "python/src/formats/neuroglancer.cc": {"neuroglancer"},
+    "python/src/formats/shardpack.cc": {"shardpack"},
+    "python/src/formats/dvid.cc": {"dvid"},
+    "python/src/formats/xet.cc": {"xet"},
 }
 
 # A comparison of a format's name with a literal.
@@ -216,6 +206,8 @@ SELF_TEST = [
     ("apps/cli/f.cc", 'if ("dvid" != (*c)->format_name()) {}', "branch on a format's name"),
     ("apps/cli/g.cc", "Show(c.format_name());", None),
     ("python/src/formats/xet.cc", '#include "dolium/formats/xet/x.h"', None),
+    ("python/src/formats/dvid.cc", '#include "dolium/formats/xet/x.h"', "must not include format xet"),
+    ("python/src/formats/xet.h", '#include "dolium/formats/xet/x.h"', "must not include format xet"),
     ("python/src/c.cc", '#include "dolium/formats/xet/x.h"', "must not include format xet"),
     ("python/a.cc", '#include "dolium/ops/x.h"', None),
     ("python/b.cc", '#include "cli/x.h"', "nothing outside apps"),

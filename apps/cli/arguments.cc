@@ -121,6 +121,35 @@ std::string CliNames(const Option& option) {
   return names;
 }
 
+// How many arguments a usage allows.
+struct ArgumentCounts {
+  size_t least = 0;
+  size_t most = 0;
+};
+
+// `<x>` and plain words are one each, `[<x>]` may be left out, `<x>...` is any number.
+// Options do not count, nor does what follows one.
+ArgumentCounts CountArguments(std::string_view usage) {
+  ArgumentCounts counts;
+  bool follows_option = false;
+  for (size_t begin = 0, end = 0; begin < usage.size(); begin = end + 1) {
+    end = begin;
+    for (bool within = false; end < usage.size() && (within || usage[end] != ' ');
+         ++end) {
+      within = usage[end] == '<' || (within && usage[end] != '>');
+    }
+    const std::string_view word = usage.substr(begin, end - begin);
+    const bool is_option = word == "[options]" || word.starts_with('-');
+    if (!is_option && !follows_option) {
+      if (!word.starts_with('[')) ++counts.least;
+      counts.most =
+          word.find("...") == std::string_view::npos ? counts.most + 1 : SIZE_MAX;
+    }
+    follows_option = word.starts_with('-');
+  }
+  return counts;
+}
+
 }  // namespace
 
 std::string_view Nearest(std::string_view word,
@@ -233,14 +262,15 @@ Result<Arguments> ParseArguments(const Verb& verb,
     out.options_.emplace("help", "");
     return out;
   }
-  if (out.positionals_.size() < verb.least_arguments) {
+  const ArgumentCounts counts = CountArguments(verb.usage);
+  if (out.positionals_.size() < counts.least) {
     return InvalidArgument(fmt::format("{}: too few arguments; usage: dolium {} {}",
                                        verb.name, verb.name, verb.usage));
   }
-  if (out.positionals_.size() > verb.most_arguments) {
+  if (out.positionals_.size() > counts.most) {
     return InvalidArgument(
         fmt::format("{}: \"{}\" is one argument too many; usage: dolium {} {}", verb.name,
-                    out.positionals_[verb.most_arguments], verb.name, verb.usage));
+                    out.positionals_[counts.most], verb.name, verb.usage));
   }
   return out;
 }

@@ -80,6 +80,19 @@ TEST(ParseArguments, SaysWhatIsWrong) {
             "ls: \"b\" is one argument too many; usage: dolium ls [options] <location>");
 }
 
+TEST(ParseArguments, TakesAsManyArgumentsAsTheUsageNames) {
+  EXPECT_FALSE(Parse("cat", {"set"}));
+  EXPECT_TRUE(Parse("cas get", {"name", "-o", "file"}));
+  EXPECT_FALSE(Parse("cas get", {"-o", "file"}));
+  EXPECT_FALSE(Parse("cas get", {"name", "other", "-o", "file"}));
+  EXPECT_TRUE(Parse("pack cat", {"set", "-n", "1"}));
+  EXPECT_TRUE(Parse("pack cat", {"set", "key", "file"}));
+  EXPECT_FALSE(Parse("pack cat", {"set", "key", "file", "more"}));
+  EXPECT_TRUE(Parse("verify", {"a", "b", "c", "d"}));
+  EXPECT_TRUE(Parse("task", {}));
+  EXPECT_FALSE(Parse("completion", {}));
+}
+
 TEST(ParseArguments, NeedsNoArgumentsForHelp) {
   const auto arguments = Parse("ls", {"-h"});
   ASSERT_TRUE(arguments) << arguments.error().message;

@@ -6,7 +6,6 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
-#include "cli/volume/export_arguments.h"
 #include "dolium/domain/volume/arrays/npy_header.h"
 #include "dolium/ops/list.h"
 #include "dolium/ops/source/source.h"
@@ -14,8 +13,15 @@
 namespace dolium::cli {
 namespace {
 
-constexpr std::string_view kVoxelOptions[] = {"npy"};
-constexpr std::string_view kNotOfVoxels[] = {"raw", "preceding"};
+Result<void> RefuseMeaningless(const Arguments& arguments) {
+  const bool voxels = arguments.Has("voxels");
+  for (const std::string_view option : {"npy", "raw", "preceding"}) {
+    if (!arguments.Has(option) || (option == "npy") == voxels) continue;
+    return InvalidArgument(fmt::format("cat: --{} means nothing {} --voxels", option,
+                                       voxels ? "with" : "without"));
+  }
+  return {};
+}
 
 // The voxels of an entry, bare or behind the header of an .npy file.
 Result<Bytes> Voxels(const Source& source, const Container& entries,
@@ -44,10 +50,8 @@ Result<Bytes> Voxels(const Source& source, const Container& entries,
 
 ExitStatus RunCat(Context& context) {
   const Arguments& arguments = context.arguments;
-  const auto refused = arguments.Has("voxels")
-                           ? RefuseOptions(arguments, kNotOfVoxels, "with --voxels")
-                           : RefuseOptions(arguments, kVoxelOptions, "without --voxels");
-  if (!refused) return context.Fail(refused.error().Within("cat"));
+  const auto refused = RefuseMeaningless(arguments);
+  if (!refused) return context.Fail(refused.error());
   const std::string& key = arguments[1];
   const std::string file = arguments.Get("output").value_or("-");
   const auto source = context.OpenSource(arguments[0]);

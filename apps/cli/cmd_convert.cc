@@ -8,13 +8,14 @@
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "dolium/ops/convert.h"
+#include "dolium/ops/write_voxels.h"
 
 namespace dolium::cli {
 namespace {
 
 // kInvalidArgument if an option was given that is not for this target.
 Result<void> RefuseOptionsOfOthers(const Context& context, const std::string& to) {
-  if (!to.empty() && std::ranges::find(kVoxelTargets, to) == kVoxelTargets.end()) {
+  if (!to.empty() && FindVoxelTarget(to) == nullptr) {
     DOLIUM_TRY([[maybe_unused]] const Format* const format,
                FindFormat(context.formats, to));
   }
@@ -30,6 +31,12 @@ Result<void> RefuseOptionsOfOthers(const Context& context, const std::string& to
                                        option.name, to.empty() ? "without" : "with",
                                        to.empty() ? first : to));
   }
+  if (context.arguments.Has("labels") && context.arguments.Has("supervoxels")) {
+    return InvalidArgument("convert: --labels and --supervoxels exclude each other");
+  }
+  if (context.arguments.Has("csv") && context.arguments.Get("layout") == "seed") {
+    return InvalidArgument("convert: --csv means nothing with --layout seed");
+  }
   return {};
 }
 
@@ -42,49 +49,55 @@ Result<ConvertRequest> MakeRequest(const Context& context) {
   request.target_format = arguments.Get("to").value_or("");
   DOLIUM_TRY(request.source_spec, context.ReadSpec("spec"));
   DOLIUM_TRY(request.target_spec, context.ReadSpec("to-spec"));
-  for (const Format& format : context.formats) {
-    for (const Parameter& parameter : format.parameters) {
-      if (auto value = arguments.Get(parameter.name)) {
-        request.parameters.emplace(parameter.name, *std::move(value));
-      }
+  const auto take = [&](const Parameter& parameter) {
+    if (auto value = arguments.Get(parameter.name)) {
+      request.parameters.emplace(parameter.name, *std::move(value));
     }
+  };
+  for (const Format& format : context.formats) {
+    std::ranges::for_each(format.parameters, take);
   }
+  std::ranges::for_each(VoxelParameters(), take, &VoxelParameter::parameter);
   request.force = arguments.Has("force");
   request.skip_damaged = arguments.Has("skip-damaged");
   request.allow_unfinished = arguments.Has("unfinished");
   return request;
 }
 
-ExitStatus PrintPlan(Context& context, const ConvertRequest& request,
-                     const RunOptions& options) {
-  const auto plan = PlanConvert(context.formats, request, options);
-  context.terminal.EndProgress();
-  if (!plan) return context.FailLocation(plan.error());
-  for (const std::string& task : plan->tasks) context.terminal.Line(task);
-  return ExitStatus::kGood;
-}
-
 void ShowSummary(Context& context, const ConvertReport& report) {
   const WriteSummary& written = report.written;
+  const Arguments& arguments = context.arguments;
+  const VoxelTarget* const voxels = FindVoxelTarget(arguments.Get("to").value_or(""));
+  const std::string_view entry = voxels != nullptr ? voxels->entry : "entry";
+  const bool has_parts = voxels != nullptr && !voxels->part.empty();
+  const std::string_view part = has_parts ? voxels->part : "part";
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "summary"},
-                               {"target", context.arguments[1]},
-                               {"entries", written.entries},
-                               {"value_bytes", written.value_bytes},
-                               {"stored_bytes", written.stored_bytes},
-                               {"objects", written.objects},
-                               {"parts", report.parts},
-                               {"parts_done_before", report.parts_done_before},
-                               {"skipped", report.skipped.size()}});
+    Json line = {{"type", "summary"}, {"target", arguments[1]}};
+    if (report.scales > 0) line["scales"] = report.scales;
+    line[Plural(entry)] = written.entries;
+    line["value_bytes"] = written.value_bytes;
+    line["stored_bytes"] = written.stored_bytes;
+    line["objects"] = written.objects;
+    line[Plural(part)] = report.parts;
+    line[Plural(part) + "_done_before"] = report.parts_done_before;
+    line["skipped"] = report.skipped.size();
+    context.terminal.JsonLine(line);
     return;
   }
-  std::string line = fmt::format(
-      "{}: {} {} in {} {}, {}", context.arguments[1], FormatCount(written.entries),
-      written.entries == 1 ? "entry" : "entries", FormatCount(written.objects),
-      written.objects == 1 ? "object" : "objects", FormatSize(written.stored_bytes));
+  std::string line = arguments[1] + ": ";
+  if (report.scales > 0) {
+    line += fmt::format("{} of {}, ", FormatCount(report.scales, "scale"),
+                        arguments.Has("supervoxels") ? "supervoxels" : "labels");
+  }
+  line += fmt::format("{} in {}, {}", FormatCount(written.entries, entry),
+                      has_parts ? FormatCount(report.parts, part)
+                                : FormatCount(written.objects, "object"),
+                      FormatSize(written.stored_bytes));
   if (report.parts_done_before > 0) {
-    line += fmt::format("; {} of {} parts were done before",
-                        FormatCount(report.parts_done_before), FormatCount(report.parts));
+    const std::string of_all =
+        has_parts ? "" : fmt::format(" of {} parts", FormatCount(report.parts));
+    line += fmt::format("; {}{} were done before", FormatCount(report.parts_done_before),
+                        of_all);
   }
   if (!report.skipped.empty()) {
     line += fmt::format("; {} damaged left out", FormatCount(report.skipped.size()));
@@ -95,26 +108,42 @@ void ShowSummary(Context& context, const ConvertReport& report) {
 }  // namespace
 
 ExitStatus RunConvert(Context& context) {
-  const std::string to = context.arguments.Get("to").value_or("");
-  const auto refused = RefuseOptionsOfOthers(context, to);
+  const auto refused =
+      RefuseOptionsOfOthers(context, context.arguments.Get("to").value_or(""));
   if (!refused) return context.Fail(refused.error());
-  if (to == "precomputed") return RunConvertToVolume(context);
-  if (to == "dvid") return RunConvertToDvid(context);
   const auto request = MakeRequest(context);
   if (!request) return context.FailLocation(request.error());
-  const bool plan = context.arguments.Has("plan");
+  const bool is_plan = context.arguments.Has("plan");
   RunOptions options;
   options.writer = context.writer_options();
-  options.progress = context.terminal.StartProgress(plan ? "plan" : "convert");
-  if (plan) return PrintPlan(context, *request, options);
-
-  const auto report = Convert(context.formats, *request, options);
-  context.terminal.EndProgress();
+  options.progress = context.terminal.StartProgress(is_plan ? "plan" : "convert");
+  bool is_damaged = false;
+  const auto show = [&](const Finding& finding) {
+    is_damaged = is_damaged || finding.severity == Severity::kError;
+    context.ReportFinding(finding);
+  };
+  // What was damaged has been shown, finding by finding.
+  const auto fail = [&](const Error& error) {
+    context.terminal.EndProgress();
+    return is_damaged ? ExitStatus::kBad : context.FailLocation(error);
+  };
+  if (is_plan) {
+    const auto plan = PlanConvert(context.formats, *request, options, show);
+    if (!plan) return fail(plan.error());
+    context.terminal.EndProgress();
+    for (const std::string& task : plan->tasks) context.terminal.Line(task);
+    return ExitStatus::kGood;
+  }
+  const auto report = Convert(context.formats, *request, options, show);
   if (!report && report.error().code == ErrorCode::kCancelled) {
     return context.Fail(Cancelled("stopped on request; the same command resumes"));
   }
-  if (!report) return context.FailLocation(report.error());
-  for (const Finding& finding : report->skipped) context.ReportSkipped(finding);
+  if (!report) return fail(report.error());
+  context.terminal.EndProgress();
+  for (const Finding& finding : report->skipped) {
+    // Warnings were shown when they were found.
+    if (finding.severity == Severity::kError) context.ReportSkipped(finding);
+  }
   if (!context.arguments.Has("no-summary")) ShowSummary(context, *report);
   return report->skipped.empty() ? ExitStatus::kGood : ExitStatus::kBad;
 }

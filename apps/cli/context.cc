@@ -131,6 +131,13 @@ WriterOptions Context::writer_options() const {
   return options;
 }
 
+void Context::ReportFinding(const Finding& finding) const {
+  if (finding.severity == Severity::kWarning) {
+    return terminal.Report(Corrupt(FindingLine(finding, "warning: ")));
+  }
+  terminal.Report(Corrupt(FindingLine(finding)), FindingMembers(finding));
+}
+
 void Context::ReportSkipped(const Finding& finding) const {
   terminal.Report(Corrupt(FindingLine(finding, "left out: ")), FindingMembers(finding));
 }

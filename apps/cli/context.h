@@ -72,6 +72,8 @@ class Context {
   // --memory and --jobs, and the stop request.
   WriterOptions writer_options() const;
 
+  // Report on standard error what was found in a source before it was used.
+  void ReportFinding(const Finding& finding) const;
   // Report on standard error that a damaged entry was left out.
   void ReportSkipped(const Finding& finding) const;
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/verb_options.h"
+#include "dolium/ops/write_voxels.h"
 
 namespace dolium::cli {
 namespace {
@@ -31,8 +32,6 @@ std::vector<Verb> MakeVerbs() {
           .details = "",
           .options = {kJson},
           .examples = {"dolium formats"},
-          .least_arguments = 0,
-          .most_arguments = 0,
           .run = RunFormats,
       },
       {
@@ -49,8 +48,6 @@ std::vector<Verb> MakeVerbs() {
                      "read as it comes.",
           .options = {kFormat, kSetSpec, kCoordinates, kSkipDamaged, kJson},
           .examples = {"dolium info seg/s0", "dolium info --json https://host/seg/s0"},
-          .least_arguments = 1,
-          .most_arguments = 1,
           .run = RunInfo,
       },
       {
@@ -63,8 +60,7 @@ std::vector<Verb> MakeVerbs() {
               "skeletons or segment properties, and the key there. Keys of a cas store "
               "are `NAME@N/path`.\n"
               "Parts of the index that cannot be read are reported on standard error, "
-              "and "
-              "the listing goes on behind them; the exit status is then 1.\n"
+              "and the listing goes on behind them; the exit status is then 1.\n"
               "With --json, each entry has `key`, `size` (decoded bytes, null where the "
               "index does not know), `stored_size`, `object`, `offset`, and `preceding` "
               "where bytes before the entry belong to it.\n"
@@ -77,8 +73,6 @@ std::vector<Verb> MakeVerbs() {
           .examples =
               {"dolium ls seg/s0/1f.shard",
                "dolium ls --json seg/s0 | jq 'select(.stored_size > 1000000).key'"},
-          .least_arguments = 1,
-          .most_arguments = 1,
           .run = RunLs,
       },
       {
@@ -103,8 +97,6 @@ std::vector<Verb> MakeVerbs() {
           .examples = {"dolium cat seg/s0 4021 | hexdump -C | head",
                        "dolium cat --raw -o chunk.gz https://host/seg/s0 4021",
                        "dolium cat --voxels labels -o block.npy export s0/12_7_3"},
-          .least_arguments = 2,
-          .most_arguments = 2,
           .run = RunCat,
       },
       {
@@ -115,16 +107,13 @@ std::vector<Verb> MakeVerbs() {
               "Read every entry and check it: index, byte ranges, codecs, and digests "
               "where the format has them.",
           .details = "Carries on past damage. Each finding is one line: object, key, "
-                     "byte range, and "
-                     "what is wrong. What is unusual but legal is a warning and leaves "
-                     "the exit status "
-                     "at 0, unless --strict is given. Chunks that a volume lacks are "
-                     "zero, and warnings only with --strict.\n"
+                     "byte range, and what is wrong. What is unusual but legal is a "
+                     "warning and leaves the exit status at 0, unless --strict is given. "
+                     "Chunks that a volume lacks are zero, and warnings only with "
+                     "--strict.\n"
                      "With --json, findings have `type` (\"bad\" or \"warning\"), "
-                     "`kind`, `object`, "
-                     "`key`, `offset`, `length` and `message`; the last line of each "
-                     "location has "
-                     "`type` \"summary\".\n"
+                     "`kind`, `object`, `key`, `offset`, `length` and `message`; the "
+                     "last line of each location has `type` \"summary\".\n"
                      "A cas store is checked whole: xorbs, shards, and the files of all "
                      "versions.\n"
                      "`-` is an MDB shard of Xet or a ShardPack shard on standard input, "
@@ -141,10 +130,7 @@ std::vector<Verb> MakeVerbs() {
                       kCoordinates, kSkipDamaged, kJobs, kJson, kNoSummary, kProgress},
           .examples = {"dolium verify seg/s0/1f.shard",
                        "dolium verify --json --sample 5% https://host/seg | jq -r "
-                       "'select(.type == "
-                       "\"bad\").key'"},
-          .least_arguments = 1,
-          .most_arguments = kAny,
+                       "'select(.type == \"bad\").key'"},
           .run = RunVerify,
       },
       ConvertVerb(),
@@ -153,8 +139,7 @@ std::vector<Verb> MakeVerbs() {
           .usage = "[options] [<task>...]",
           .outline = "do tasks that --plan printed",
           .description = "Do tasks that a verb with --plan printed, given as arguments "
-                         "or as lines on "
-                         "standard input.",
+                         "or as lines on standard input.",
           .details =
               "A task makes one part of the target. Any process may do it, any number of "
               "times: its output appears whole. The verb with the arguments of the plan, "
@@ -164,8 +149,6 @@ std::vector<Verb> MakeVerbs() {
               "tasks given together are done in that order.",
           .options = {kJobs, kMemory, kJson, kProgress},
           .examples = {"dolium task < tasks.aa"},
-          .least_arguments = 0,
-          .most_arguments = kAny,
           .run = RunTask,
       },
       {
@@ -175,16 +158,13 @@ std::vector<Verb> MakeVerbs() {
           .description =
               "Add one entry, or replace it, by an atomic rewrite of its object.",
           .details = "The file may be `-`, standard input. Many processes may change one "
-                     "object at "
-                     "the same time; nothing is lost.",
+                     "object at the same time; nothing is lost.",
           .options = {Flag("", "force", "replace an entry that is there"),
                       Value(ValueKind::kFile, "", "preceding", "<file>",
                             "bytes to lie right before the entry, not indexed"),
                       kFormat, kSetSpec, kJson, kProgress},
           .examples = {"dolium put seg/s0 4021 chunk.bin",
                        "make-chunk | dolium put --force seg/s0 4021 -"},
-          .least_arguments = 3,
-          .most_arguments = 3,
           .run = RunPut,
       },
       {
@@ -196,8 +176,6 @@ std::vector<Verb> MakeVerbs() {
           .details = "If one of the keys is not there, nothing is changed.",
           .options = {kFormat, kSetSpec, kJson, kProgress},
           .examples = {"dolium rm seg/s0 4021 4022"},
-          .least_arguments = 2,
-          .most_arguments = kAny,
           .run = RunRm,
       },
       {
@@ -215,8 +193,6 @@ std::vector<Verb> MakeVerbs() {
           .options = {Flag("", "force", "replace indexes that are there"), kFormat, kJobs,
                       kJson, kNoSummary},
           .examples = {"dolium reindex export", "dolium reindex --force export/s0"},
-          .least_arguments = 1,
-          .most_arguments = 1,
           .run = RunReindex,
       },
       {
@@ -227,14 +203,11 @@ std::vector<Verb> MakeVerbs() {
               "Count entries and sizes, from the index alone; labels, too, where the "
               "format has them.",
           .details = "Quantiles are upper bounds: the histogram that they come from has "
-                     "one class "
-                     "for each power of two.",
+                     "one class for each power of two.",
           .options = {kFormat, kSetSpec, kUnfinished, kCoordinates, kSkipDamaged, kJobs,
                       kJson, kProgress},
           .examples = {"dolium stats seg/s0",
                        "dolium stats --json seg/s0 | jq .stored_size.mean"},
-          .least_arguments = 1,
-          .most_arguments = 1,
           .run = RunStats,
       },
       {
@@ -246,8 +219,6 @@ std::vector<Verb> MakeVerbs() {
           .options = {kJson},
           .examples = {"source <(dolium completion bash)",
                        "dolium completion bash > /etc/bash_completion.d/dolium"},
-          .least_arguments = 1,
-          .most_arguments = 1,
           .run = RunCompletion,
       },
       {
@@ -260,8 +231,6 @@ std::vector<Verb> MakeVerbs() {
                       Flag("", "markdown", "as a man page in Markdown"), kJson},
           .examples = {"dolium help verify", "dolium help volume ingest",
                        "dolium help --man verify | man -l -"},
-          .least_arguments = 0,
-          .most_arguments = 2,
           .run = RunHelp,
       },
   };
@@ -274,10 +243,7 @@ bool IsFor(const Option& option, std::string_view target) {
   for (std::string_view rest = option.targets; !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find(' '));
     // The source's own format is never one of those made of voxels.
-    if (target.empty() ? std::ranges::find(kVoxelTargets, word) == kVoxelTargets.end()
-                       : word == target) {
-      return true;
-    }
+    if (target.empty() ? FindVoxelTarget(word) == nullptr : word == target) return true;
     rest.remove_prefix(std::min(word.size() + 1, rest.size()));
   }
   return false;

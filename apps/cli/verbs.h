@@ -2,7 +2,6 @@
 // it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -42,15 +41,14 @@ struct Option {
 };
 
 struct Verb {
-  std::string_view name;         // a word, or two: that of a group and its own
-  std::string_view usage;        // after `dolium NAME `
+  std::string_view name;  // a word, or two: that of a group and its own
+  // After `dolium NAME `. It also says how many arguments there may be.
+  std::string_view usage;
   std::string_view outline;      // a few words, for the list of verbs
   std::string_view description;  // what `--help` says
   std::string details;           // what only the man page says; paragraphs
   std::vector<Option> options;
   std::vector<std::string_view> examples;
-  size_t least_arguments;
-  size_t most_arguments;
   ExitStatus (*run)(Context& context);
   std::string_view alias = {};  // an older name, which no text shows
 };
@@ -66,9 +64,6 @@ std::vector<std::string_view> WordsAfter(std::string_view group);
 
 // The first words of names that have two.
 std::vector<std::string_view> Groups();
-
-// Targets of convert that are made of voxels, not of entries.
-inline constexpr std::array<std::string_view, 2> kVoxelTargets = {"precomputed", "dvid"};
 
 // The options of a verb, each name once: convert has some for more than one target.
 std::vector<Option> DistinctOptions(const Verb& verb);
@@ -95,9 +90,6 @@ inline constexpr std::string_view kProgramSummary =
 inline constexpr std::string_view kPackGroup = "pack";
 inline constexpr std::string_view kPackProgram = "shardpack";
 
-// Any number of arguments.
-inline constexpr size_t kAny = 1'000'000;
-
 ExitStatus RunCasDiff(Context& context);
 ExitStatus RunCasExport(Context& context);
 ExitStatus RunCasGc(Context& context);
@@ -114,8 +106,6 @@ ExitStatus RunCasVerify(Context& context);
 ExitStatus RunCat(Context& context);
 ExitStatus RunCompletion(Context& context);
 ExitStatus RunConvert(Context& context);
-ExitStatus RunConvertToVolume(Context& context);
-ExitStatus RunConvertToDvid(Context& context);
 ExitStatus RunFormats(Context& context);
 ExitStatus RunHelp(Context& context);
 ExitStatus RunInfo(Context& context);

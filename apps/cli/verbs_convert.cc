@@ -5,23 +5,23 @@
 #include "cli/verb_options.h"
 #include "cli/verbs.h"
 #include "dolium/formats/builtin.h"
-#include "dolium/ops/source/kinds.h"
+#include "dolium/ops/write_voxels.h"
 
 namespace dolium::cli {
 namespace {
 
 constexpr std::string_view kToEntries = "neuroglancer files";
-constexpr std::string_view kToVoxels = "precomputed dvid";
 
-Option OptionOf(const Parameter& parameter, std::string_view target) {
+Option OptionOf(const Parameter& parameter, std::string_view targets) {
   const ValueKind kind = [&] {
+    if (parameter.value.empty()) return ValueKind::kFlag;
     switch (parameter.kind) {
       case Parameter::Kind::kNumber:
         return ValueKind::kNumber;
       case Parameter::Kind::kSize:
         return ValueKind::kSize;
       case Parameter::Kind::kChoice:
-        return ValueKind::kChoice;
+        return parameter.choices.empty() ? ValueKind::kText : ValueKind::kChoice;
     }
     return ValueKind::kText;
   }();
@@ -31,7 +31,7 @@ Option OptionOf(const Parameter& parameter, std::string_view target) {
           .value = parameter.value,
           .help = parameter.help,
           .choices = parameter.choices,
-          .targets = target};
+          .targets = targets};
 }
 
 std::vector<Option> ConvertOptions() {
@@ -68,24 +68,8 @@ std::vector<Option> ConvertOptions() {
       options.push_back(OptionOf(parameter, format.name));
     }
   }
-  for (const SourceKind& kind : SourceKinds()) {
-    for (const Parameter& parameter : kind.parameters) {
-      options.push_back(OptionOf(parameter, kind.format));
-    }
-  }
-  for (const Option& option : {
-           OnlyFor(
-               Flag("", "labels", "of a DVID export: agglomerated labels [the default]"),
-               "precomputed"),
-           OnlyFor(Flag("", "supervoxels", "of a DVID export: supervoxels, not labels"),
-                   "precomputed"),
-           OnlyFor(Value(ValueKind::kText, "", "resolution", "<x,y,z>",
-                         "of a DVID export without a spec: nanometres of a voxel "
-                         "[1,1,1]"),
-                   kToVoxels),
-           OnlyFor(kCoordinates, kToVoxels),
-       }) {
-    options.push_back(option);
+  for (const VoxelParameter& row : VoxelParameters()) {
+    options.push_back(OptionOf(row.parameter, row.targets));
   }
   return options;
 }
@@ -108,9 +92,8 @@ Verb ConvertVerb() {
           "A volume is copied whole, with mesh, skeletons and all else in its folder; "
           "parts in other folders come to lie in the target, and its info names them "
           "there. The versions of a cas store become folders `name@number`. A source "
-          "that "
-          "holds something that its format does not show is refused, unless -f names the "
-          "format.\n"
+          "that holds something that its format does not show is refused, unless -f "
+          "names the format.\n"
           "With --plan, the work is only planned: each line printed is a task that "
           "`dolium task` does, on any machine that sees both locations. When all are "
           "done, the same convert without --plan completes the target.\n"
@@ -129,8 +112,6 @@ Verb ConvertVerb() {
                    "dolium convert --to dvid seg export",
                    "dolium convert --to precomputed --help",
                    "dolium convert --plan seg/s0 new/s0 | split -n l/8 - tasks."},
-      .least_arguments = 2,
-      .most_arguments = 2,
       .run = RunConvert,
   };
 }

@@ -36,10 +36,7 @@ def encode_chunk(
     Options are those of Volume.create().
     """
     four = _four(np.asarray(array))
-    options = storage_options(
-        encoding=encoding, block_size=block_size, quality=quality, level=level, effort=effort
-    )
-    return _core.encode_chunk(four, four.shape, four.dtype.name, options)
+    return _core.encode_chunk(four, four.shape, four.dtype.name, storage_options(locals()))
 
 
 def decode_chunk(
@@ -57,8 +54,7 @@ def decode_chunk(
         raise ValueError(f"found a shape of {len(shape)} numbers, expected x, y, z[, channel]")
     native = np.dtype(dtype).newbyteorder("=")
     array: npt.NDArray[Any] = np.empty(shape if len(shape) == 4 else (*shape, 1), native, order="F")
-    options = storage_options(encoding=encoding, block_size=block_size)
-    _core.decode_chunk(data, array, array.shape, array.dtype.name, options)
+    _core.decode_chunk(data, array, array.shape, array.dtype.name, storage_options(locals()))
     return array if len(shape) == 4 else array[..., 0]
 
 

@@ -105,14 +105,7 @@ class Volume:
         `skip_damaged` takes what is whole out of shards that are damaged; damaged blocks are zero
         (`salvage` is its older name).
         """
-        exported = export_options(
-            supervoxels=supervoxels,
-            spec=spec,
-            resolution=resolution,
-            coordinates=coordinates,
-            skip_damaged=skip_damaged,
-            salvage=salvage,
-        )
+        exported = export_options(locals())
         return cls(
             _core.VolumeScale(
                 location, scale, unfinished, gzip_files, cache_bytes, exported, cache
@@ -168,18 +161,7 @@ class Volume:
             nanometres(resolution),
             type,
             key,
-            storage_options(
-                chunk_size=chunk_size,
-                encoding=encoding,
-                block_size=block_size,
-                quality=quality,
-                level=level,
-                effort=effort,
-                sharded=sharded,
-                shard_size=shard_size,
-                sharding=sharding,
-                gzip_files=gzip_files,
-            ),
+            storage_options(locals()),
             force,
         )
         return cls.open(location, gzip_files=gzip_files)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -24,32 +24,33 @@ Coordinates: TypeAlias = Literal["auto", "block", "voxel"]
 Sharding: TypeAlias = _core.ShardingSpec | dict[str, Any] | str | os.PathLike[str]
 
 
-def storage_options(**options: Any) -> dict[str, Any]:
-    """How chunks are stored, as the engine takes it. None means no wish: shard_size and sharding
-    then imply shards, gzip_files none, and what contradicts is a ValueError."""
+_STORAGE = (
+    "chunk_size", "encoding", "block_size", "quality", "level", "effort", "sharded", "shard_size",
+    "sharding", "gzip_files",
+)  # fmt: skip
+
+
+def storage_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """How chunks are stored, as the engine takes it, of the arguments of a function (locals()).
+    None means no wish: shard_size and sharding then imply shards, gzip_files none, and what
+    contradicts is a ValueError."""
+    options = {name: arguments[name] for name in _STORAGE if name in arguments}
     for name in ("chunk_size", "block_size"):
         if options.get(name) is not None:
             options[name] = vector(name, options[name])
     return options
 
 
-def export_options(
-    *,
-    supervoxels: bool = False,
-    spec: Spec | None = None,
-    resolution: Sequence[float] | None = None,
-    coordinates: Coordinates = "auto",
-    skip_damaged: bool = False,
-    salvage: bool = False,
-) -> dict[str, Any]:
-    """How a DVID export is read as a volume, as the engine takes it. `salvage` is the older name
-    of `skip_damaged`."""
+def export_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """How a DVID export is read as a volume, in the same way. `salvage` is the older name of
+    `skip_damaged`."""
+    resolution = arguments["resolution"]
     return {
-        "supervoxels": supervoxels,
-        "spec": spec,
+        "supervoxels": arguments.get("supervoxels", False),
+        "spec": arguments["spec"],
         "resolution": None if resolution is None else nanometres(resolution),
-        "coordinates": coordinates,
-        "salvage": skip_damaged or salvage,
+        "coordinates": arguments["coordinates"],
+        "salvage": arguments.get("skip_damaged", False) or arguments["salvage"],
     }
 
 

@@ -257,13 +257,7 @@ def write(
         layout,
         csv,
         shard_side,
-        export_options(
-            spec=spec,
-            resolution=resolution,
-            coordinates=coordinates,
-            skip_damaged=skip_damaged,
-            salvage=salvage,
-        ),
+        export_options(locals()),
         force,
         256 << 20,
         jobs,
@@ -282,6 +276,7 @@ def plan_write(
     spec: Spec | None = None,
     resolution: Sequence[float] | None = None,
     coordinates: Coordinates = "auto",
+    skip_damaged: bool = False,
     salvage: bool = False,
     force: bool = False,
 ) -> Plan:
@@ -293,9 +288,7 @@ def plan_write(
         layout,
         csv,
         shard_side,
-        export_options(
-            spec=spec, resolution=resolution, coordinates=coordinates, salvage=salvage
-        ),
+        export_options(locals()),
         force,
     )
     name = os.fspath(target)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, Union
 
 from dolium import Cache, _core
+from dolium._cache import AnyCache
 from dolium._decode import metadata
 
 from ._jobs import jobs_of
@@ -246,7 +247,7 @@ def open(
     map: bool = True,
     raw_limit: int = 4 << 30,
     tail_bytes: int = 1 << 20,
-    cache: Cache | Path | None = None,
+    cache: AnyCache | None = None,
     cache_limit: int | None = None,
     cache_verify: bool = False,
 ) -> Dataset:
@@ -258,22 +259,21 @@ def open(
     `map` maps local files into memory. `raw_limit` bounds what one entry may decode to.
     `tail_bytes` is how much of the end of a remote shard is asked for at first.
 
-    `cache`, a local folder or a dolium.Cache, keeps what is read from remote shards; see
-    dolium.set_cache() for one that all share. `cache_limit` is the limit of a folder in bytes;
-    without it, there is none. `cache_verify` is taken for the sake of older programs: what the
+    `cache` keeps what is read from remote shards, as that of dolium.open() does: a dolium.Cache, a
+    folder, or text such as "/ssd/cache,20GB". dolium.set_cache() sets one that all share.
+    `cache_limit` is its limit in bytes. `cache_verify` is taken for the sake of older programs: what the
     cache keeps always has checksums, and `check` says what is verified of what is handed out.
     """
     kept = _cache_of(cache, cache_limit)
     return _from_recipe(("open", _texts(reference), check, map, raw_limit, tail_bytes, kept))
 
 
-def _cache_of(cache: Cache | Path | None, limit: int | None) -> Cache | None:
-    """The cache that these arguments mean. A folder in text is just that: it has no options."""
-    if cache is None or isinstance(cache, Cache):
-        return cache if cache is None or limit is None else cache._replace(limit=limit)
-    least, most = 1 << 20, (1 << 63) - 1
-    wanted = most if limit is None else min(max(limit, least), most)
-    return Cache(os.path.abspath(os.fspath(cache)), wanted)
+def _cache_of(cache: AnyCache | None, limit: int | None) -> Cache | None:
+    """The cache that these arguments mean."""
+    if cache is None:
+        return None
+    kept = Cache(*_core.parse_cache(cache))
+    return kept if limit is None else kept._replace(limit=min(max(limit, 1 << 20), (1 << 63) - 1))
 
 
 def cache(

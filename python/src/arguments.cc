@@ -3,15 +3,14 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <system_error>
 
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
-#include <nlohmann/json.hpp>
 
 #include "dolium/bytes/location.h"
-#include "dolium/formats/neuroglancer/sharded_writer.h"
-#include "dolium/formats/neuroglancer/sharding_spec.h"
+#include "dolium/ops/source/chunk_reader.h"
 #include "python/src/errors.h"
 
 namespace dolium::python {
@@ -113,8 +112,8 @@ nb::str NameText(std::string_view name) {
 
 std::optional<std::string> SpecText(nb::handle spec) {
   if (spec.is_none()) return std::nullopt;
-  if (nb::isinstance<neuroglancer::ShardingSpec>(spec)) {
-    return ToJson(nb::cast<const neuroglancer::ShardingSpec&>(spec)).dump();
+  if (nb::hasattr(spec, "to_json")) {
+    return nb::cast<std::string>(spec.attr("to_json")());
   }
   if (nb::isinstance<nb::dict>(spec)) {
     return nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(spec));
@@ -168,7 +167,7 @@ nb::object CacheTo(const std::optional<CacheOptions>& cache) {
 
 uint64_t ChunkId(nb::handle key) {
   if (PyLong_Check(key.ptr())) return IdOfInt(key);
-  if (PyUnicode_Check(key.ptr())) return Must(neuroglancer::ParseKey(Encoded(key)));
+  if (PyUnicode_Check(key.ptr())) return Must(ParseChunkId(Encoded(key)));
   if (!PyIndex_Check(key.ptr())) {
     throw nb::type_error(
         fmt::format("a chunk id is an int or a str, not {}", TypeName(key)).c_str());
@@ -219,17 +218,28 @@ BorrowedBytes::~BorrowedBytes() {
   if (has_buffer_) PyBuffer_Release(&buffer_);
 }
 
+nb::object NewBytes(uint64_t size) {
+  return Checked<nb::object>(
+      PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+}
+
+MutableBytes BytesOf(nb::handle object) {
+  return std::as_writable_bytes(
+      std::span(PyBytes_AS_STRING(object.ptr()),
+                static_cast<size_t>(PyBytes_GET_SIZE(object.ptr()))));
+}
+
 nb::bytes CopyToPython(BytesView bytes) {
-  const auto size = static_cast<Py_ssize_t>(bytes.size());
   if (bytes.size() < kLargeCopy) {
     return Checked<nb::bytes>(
-        PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()), size));
+        PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
+                                  static_cast<Py_ssize_t>(bytes.size())));
   }
-  auto object = Checked<nb::bytes>(PyBytes_FromStringAndSize(nullptr, size));
-  char* const to = PyBytes_AS_STRING(object.ptr());
+  const nb::object object = NewBytes(bytes.size());
+  const MutableBytes to = BytesOf(object);
   const nb::gil_scoped_release release;
-  std::memcpy(to, bytes.data(), bytes.size());
-  return object;
+  std::memcpy(to.data(), bytes.data(), bytes.size());
+  return nb::borrow<nb::bytes>(object);
 }
 
 }  // namespace dolium::python

@@ -22,8 +22,8 @@ std::string LocationText(nb::handle location);
 // The way back.
 nb::str NameText(std::string_view name);
 
-// The text of a spec: of a ShardingSpec, a dict, a str with JSON in it, or the file that
-// a str or os.PathLike names. nullopt for None.
+// The text of a spec: of what has to_json(), as a ShardingSpec, a dict, a str with JSON
+// in it, or the file that a str or os.PathLike names. nullopt for None.
 std::optional<std::string> SpecText(nb::handle spec);
 
 // The argument `cache`: where what is read from remote locations is kept on disk.
@@ -69,6 +69,10 @@ class BorrowedBytes {
   bool has_buffer_ = false;
   BytesView view_;
 };
+
+// A new bytes object, to be filled before anybody else sees it, and its memory.
+nb::object NewBytes(uint64_t size);
+MutableBytes BytesOf(nb::handle object);
 
 // A bytes object with a copy of `bytes`. Large copies are made without the GIL.
 nb::bytes CopyToPython(BytesView bytes);

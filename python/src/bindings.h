@@ -15,13 +15,13 @@ void BindVolume(nanobind::module_& module);
 void BindVolumePlans(nanobind::module_& module);
 void BindVoxelFunctions(nanobind::module_& module);
 void BindDvid(nanobind::module_& module);
+void BindPackErrors(nanobind::module_& module);
 void BindPackRecord(nanobind::module_& module);
 void BindPackSet(nanobind::module_& module);
 void BindPackTuples(nanobind::module_& module);
 void BindPackWriter(nanobind::module_& module);
 void BindPackOrders(nanobind::module_& module);
-void BindXetHash(nanobind::module_& module);
-void BindXetShards(nanobind::module_& module);
+void BindXet(nanobind::module_& module);
 void BindCasStore(nanobind::module_& module);
 
 }  // namespace dolium::python

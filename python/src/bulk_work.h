@@ -19,10 +19,10 @@ namespace dolium::python {
 namespace nb = nanobind;
 
 // Runs `work` without the GIL, stopped by Ctrl-C or by what `progress` (a Python function
-// or None) raises, and gives its report to Python. Needs the GIL.
+// or None) raises. Needs the GIL.
 template <typename Report>
-nb::object RunBulkWork(uint64_t memory, size_t jobs, nb::object progress,
-                       const std::function<Result<Report>(const RunOptions&)>& work) {
+Report DoBulkWork(uint64_t memory, size_t jobs, nb::object progress,
+                  const std::function<Result<Report>(const RunOptions&)>& work) {
   const std::stop_source stop;
   ProgressCall call(std::move(progress), stop);
   RunOptions options;
@@ -33,7 +33,21 @@ nb::object RunBulkWork(uint64_t memory, size_t jobs, nb::object progress,
   Result<Report> report = Report();
   RunInterruptible(stop, [&] { report = work(options); });
   call.Check();
-  return ToPython(Must(std::move(report)));
+  return Must(std::move(report));
 }
+
+// The same, and its report as Python has it.
+template <typename Report>
+nb::object RunBulkWork(uint64_t memory, size_t jobs, nb::object progress,
+                       const std::function<Result<Report>(const RunOptions&)>& work) {
+  return ToPython(DoBulkWork(memory, jobs, std::move(progress), work));
+}
+
+// Checks and counts, in the same way; `options` say the rest.
+nb::object RunVerify(VerifyOptions options, nb::object progress,
+                     const std::function<Result<VerifyReport>(
+                         const VerifyOptions&, const FindingVisitor&)>& check);
+nb::object RunStats(size_t jobs, nb::object progress,
+                    const std::function<Result<StatsReport>(const StatsOptions&)>& count);
 
 }  // namespace dolium::python

@@ -5,26 +5,17 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "dolium/base/parallel.h"
-#include "dolium/codec/codec.h"
-#include "dolium/container/entry_error.h"
 #include "dolium/ops/read_key.h"
 #include "python/src/arguments.h"
 #include "python/src/errors.h"
 
 namespace dolium::python {
 namespace {
-
-using neuroglancer::ChunkRef;
-using neuroglancer::Encoding;
-using neuroglancer::ShardReader;
 
 // A chunk up to this size is read into memory of the thread's own and then copied: one
 // turn without the GIL instead of two, each of which may have to wait to get it back.
@@ -41,19 +32,6 @@ constexpr size_t kChunkBytesWorthThreads = size_t{1} << 20;
 
 constexpr size_t kBytesWorthPopulating = size_t{128} << 10;
 
-Error AboutChunk(const ShardReader& reader, const ChunkRef& chunk, uint64_t id,
-                 const Error& error) {
-  return EntryError(reader.store().Describe(chunk.object->name), std::to_string(id),
-                    error);
-}
-
-Result<void> CheckSize(const ShardReader& reader, const ChunkRef& chunk, uint64_t id) {
-  if (chunk.range.length <= kDefaultDecodeLimit) return {};
-  return AboutChunk(reader, chunk, id,
-                    Corrupt(fmt::format("{} bytes, more than the limit of {} bytes",
-                                        chunk.range.length, kDefaultDecodeLimit)));
-}
-
 // Memory of the thread's own, for what is soon copied or decoded elsewhere.
 class Scratch {
  public:
@@ -69,50 +47,6 @@ class Scratch {
 thread_local Scratch stored_scratch;
 thread_local Scratch value_scratch;
 
-nb::object NewBytes(uint64_t size) {
-  PyObject* const object =
-      PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
-  if (object == nullptr) throw nb::python_error();
-  return nb::steal(object);
-}
-
-MutableBytes BytesOf(nb::handle object) {
-  return std::as_writable_bytes(
-      std::span(PyBytes_AS_STRING(object.ptr()),
-                static_cast<size_t>(PyBytes_GET_SIZE(object.ptr()))));
-}
-
-// A chunk whose stored bytes are in memory, and how to decode it.
-struct StoredChunk {
-  const ShardReader& reader;
-  const ChunkRef& chunk;
-  uint64_t id = 0;
-  BytesView stored;
-
-  CodecChain codecs() const {
-    return neuroglancer::CodecsOf(reader.spec().data_encoding);
-  }
-
-  // The size of the value, if that is known before it is decoded.
-  std::optional<uint64_t> size() const {
-    const auto claimed = ClaimedSize(codecs(), stored);
-    return claimed && *claimed <= kDefaultDecodeLimit ? claimed : std::nullopt;
-  }
-
-  // False if the size turns out to be another.
-  Result<bool> DecodeInto(MutableBytes place) const {
-    auto done = dolium::DecodeInto(codecs(), stored, place);
-    if (!done) return AboutChunk(reader, chunk, id, std::move(done).error());
-    return done;
-  }
-
-  Result<Bytes> Decode() const {
-    auto value = dolium::Decode(codecs(), Bytes(nullptr, stored), kDefaultDecodeLimit);
-    if (!value) return AboutChunk(reader, chunk, id, std::move(value).error());
-    return value;
-  }
-};
-
 // One chunk on its way: what could be done without the GIL.
 struct Reading {
   std::optional<ChunkRef> chunk;
@@ -123,54 +57,52 @@ struct Reading {
 };
 
 // Finds a chunk, and reads it as far as that needs no bytes object.
-Result<Reading> Begin(const ShardReader& reader, uint64_t id) {
+Result<Reading> Begin(const ChunkReader& reader, uint64_t id) {
   Reading reading;
   DOLIUM_TRY(reading.chunk, reader.Locate(id));
   if (!reading.chunk) return reading;
   const ChunkRef& chunk = *reading.chunk;
   const auto length = static_cast<size_t>(chunk.range.length);
-  DOLIUM_TRY_VOID(CheckSize(reader, chunk, id));
-  if (reader.spec().data_encoding == Encoding::kRaw) {
+  if (reader.is_raw()) {
     if (length > kScratchBytes) return reading;
     const MutableBytes place = value_scratch.First(length);
-    DOLIUM_TRY_VOID(reader.ReadChunk(chunk, place));
+    DOLIUM_TRY_VOID(reader.Read(chunk, place));
     reading.value = place;
     return reading;
   }
   const MutableBytes place = length <= kScratchBytes
                                  ? stored_scratch.First(length)
                                  : reading.large.emplace(length).view();
-  DOLIUM_TRY_VOID(reader.ReadChunk(chunk, place));
+  DOLIUM_TRY_VOID(reader.Read(chunk, place));
   reading.stored = place;
-  const StoredChunk stored{reader, chunk, id, place};
-  const auto size = stored.size();
+  const auto size = reader.SizeOf(place);
   if (size && *size > kScratchBytes) return reading;
   if (size) {
     const MutableBytes value = value_scratch.First(static_cast<size_t>(*size));
-    DOLIUM_TRY(const bool fits, stored.DecodeInto(value));
+    DOLIUM_TRY(const bool fits, reader.DecodeInto(id, chunk, place, value));
     if (fits) {
       reading.value = value;
       return reading;
     }
   }
-  DOLIUM_TRY(reading.decoded, stored.Decode());
+  DOLIUM_TRY(reading.decoded, reader.Decode(id, chunk, place));
   return reading;
 }
 
 // Fills a bytes object with the rest of the work; nullopt if the value has another size.
-Result<std::optional<nb::object>> End(const ShardReader& reader, const Reading& reading,
+Result<std::optional<nb::object>> End(const ChunkReader& reader, const Reading& reading,
                                       uint64_t id) {
-  const StoredChunk stored{reader, *reading.chunk, id, reading.stored};
-  const bool is_raw = reader.spec().data_encoding == Encoding::kRaw;
   nb::object object =
-      NewBytes(is_raw ? reading.chunk->range.length : stored.size().value_or(0));
+      NewBytes(reader.is_raw() ? reading.chunk->range.length
+                               : reader.SizeOf(reading.stored).value_or(0));
   const MutableBytes place = BytesOf(object);
   const nb::gil_scoped_release release;
-  if (is_raw) {
-    DOLIUM_TRY_VOID(reader.ReadChunk(*reading.chunk, place));
+  if (reader.is_raw()) {
+    DOLIUM_TRY_VOID(reader.Read(*reading.chunk, place));
     return object;
   }
-  DOLIUM_TRY(const bool fits, stored.DecodeInto(place));
+  DOLIUM_TRY(const bool fits,
+             reader.DecodeInto(id, *reading.chunk, reading.stored, place));
   if (!fits) return std::nullopt;
   return object;
 }
@@ -183,14 +115,13 @@ struct Batch {
   std::vector<MutableBytes> places;  // of the objects, or empty
 };
 
-Result<void> Locate(const ShardReader& reader, std::span<const uint64_t> ids,
+Result<void> Locate(const ChunkReader& reader, std::span<const uint64_t> ids,
                     Batch& batch) {
   batch.slots.reserve(ids.size());
   batch.chunks.reserve(ids.size());
   for (size_t i = 0; i < ids.size(); ++i) {
     DOLIUM_TRY(auto chunk, reader.Locate(ids[i]));
     if (!chunk) continue;
-    DOLIUM_TRY_VOID(CheckSize(reader, *chunk, ids[i]));
     batch.slots.push_back(i);
     batch.chunks.push_back(*std::move(chunk));
   }
@@ -228,7 +159,7 @@ void Populate(std::span<const MutableBytes> places) {
 // The stored bytes of a batch, one after the other.
 class StoredBatch {
  public:
-  static Result<StoredBatch> Read(const ShardReader& reader, const Batch& batch) {
+  static Result<StoredBatch> Read(const ChunkReader& reader, const Batch& batch) {
     size_t bytes = 0;
     for (const ChunkRef& chunk : batch.chunks) {
       bytes += static_cast<size_t>(chunk.range.length);
@@ -240,11 +171,10 @@ class StoredBatch {
       stored.views_.push_back(rest.first(length));
       rest = rest.subspan(length);
     }
-    DOLIUM_TRY_VOID(reader.ReadChunks(batch.chunks, stored.views_));
+    DOLIUM_TRY_VOID(reader.Read(batch.chunks, stored.views_));
     return stored;
   }
 
-  size_t bytes() { return buffer_.view().size(); }
   BytesView operator[](size_t i) const { return views_[i]; }
 
  private:
@@ -268,14 +198,14 @@ void SetSlot(const nb::list& list, size_t slot, nb::object item) {
   PyList_SetItem(list.ptr(), static_cast<Py_ssize_t>(slot), item.release().ptr());
 }
 
-Result<void> ReadRawBatch(const ShardReader& reader, Batch& batch) {
+Result<void> ReadRawBatch(const ChunkReader& reader, Batch& batch) {
   for (const ChunkRef& chunk : batch.chunks) AddObject(batch, chunk.range.length);
   const nb::gil_scoped_release release;
   Populate(batch.places);
-  return reader.ReadChunks(batch.chunks, batch.places);
+  return reader.Read(batch.chunks, batch.places);
 }
 
-Result<void> ReadEncodedBatch(const ShardReader& reader, std::span<const uint64_t> ids,
+Result<void> ReadEncodedBatch(const ChunkReader& reader, std::span<const uint64_t> ids,
                               Batch& batch) {
   Result<StoredBatch> stored = Corrupt("");
   {
@@ -283,12 +213,9 @@ Result<void> ReadEncodedBatch(const ShardReader& reader, std::span<const uint64_
     stored = StoredBatch::Read(reader, batch);
   }
   if (!stored) return std::move(stored).error();
-  const auto chunk = [&](size_t i) {
-    return StoredChunk{reader, batch.chunks[i], ids[batch.slots[i]], (*stored)[i]};
-  };
   uint64_t bytes = 0;
   for (size_t i = 0; i < batch.chunks.size(); ++i) {
-    AddObject(batch, chunk(i).size());
+    AddObject(batch, reader.SizeOf((*stored)[i]));
     bytes += batch.places.back().size();
   }
   // Values of another size than was claimed.
@@ -298,11 +225,14 @@ Result<void> ReadEncodedBatch(const ShardReader& reader, std::span<const uint64_
     Populate(batch.places);
     const size_t jobs = bytes < kChunkBytesWorthThreads ? 1 : 0;
     DOLIUM_TRY_VOID(ParallelFor(others.size(), jobs, [&](size_t i) -> Result<void> {
+      const uint64_t id = ids[batch.slots[i]];
+      const ChunkRef& chunk = batch.chunks[i];
       if (batch.objects[i].is_valid()) {
-        DOLIUM_TRY(const bool fits, chunk(i).DecodeInto(batch.places[i]));
+        DOLIUM_TRY(const bool fits,
+                   reader.DecodeInto(id, chunk, (*stored)[i], batch.places[i]));
         if (fits) return {};
       }
-      DOLIUM_TRY(others[i], chunk(i).Decode());
+      DOLIUM_TRY(others[i], reader.Decode(id, chunk, (*stored)[i]));
       return {};
     }));
   }
@@ -313,7 +243,7 @@ Result<void> ReadEncodedBatch(const ShardReader& reader, std::span<const uint64_
 }
 
 // Fills the list; kConflict or kNotFound if a shard was replaced meanwhile.
-Result<void> ReadBatch(const ShardReader& reader, std::span<const uint64_t> ids,
+Result<void> ReadBatch(const ChunkReader& reader, std::span<const uint64_t> ids,
                        const nb::list& list) {
   Batch batch;
   Result<void> done;
@@ -324,9 +254,8 @@ Result<void> ReadBatch(const ShardReader& reader, std::span<const uint64_t> ids,
   if (!done) return done;
   batch.objects.reserve(batch.chunks.size());
   batch.places.reserve(batch.chunks.size());
-  done = reader.spec().data_encoding == Encoding::kRaw
-             ? ReadRawBatch(reader, batch)
-             : ReadEncodedBatch(reader, ids, batch);
+  done = reader.is_raw() ? ReadRawBatch(reader, batch)
+                         : ReadEncodedBatch(reader, ids, batch);
   if (!done) return done;
   for (size_t i = 0; i < batch.objects.size(); ++i) {
     SetSlot(list, batch.slots[i], std::move(batch.objects[i]));
@@ -336,7 +265,7 @@ Result<void> ReadBatch(const ShardReader& reader, std::span<const uint64_t> ids,
 
 }  // namespace
 
-nb::object ReadChunk(const ShardReader& reader, uint64_t id) {
+nb::object ReadChunk(const ChunkReader& reader, uint64_t id) {
   for (int attempt = 1;; ++attempt) {
     Result<Reading> reading = Reading();
     {
@@ -352,8 +281,7 @@ nb::object ReadChunk(const ShardReader& reader, uint64_t id) {
       if (object && *object) return **std::move(object);
       if (object) {
         // More than one gzip member, say.
-        const auto value =
-            StoredChunk{reader, *reading->chunk, id, reading->stored}.Decode();
+        const auto value = reader.Decode(id, *reading->chunk, reading->stored);
         if (value) return CopyToPython(*value);
         done = value.error();
       } else {
@@ -367,7 +295,7 @@ nb::object ReadChunk(const ShardReader& reader, uint64_t id) {
   }
 }
 
-nb::list ReadChunks(const ShardReader& reader, std::span<const uint64_t> ids) {
+nb::list ReadChunks(const ChunkReader& reader, std::span<const uint64_t> ids) {
   nb::list list = ListOfNone(ids.size());
   for (int attempt = 0; attempt < kBatchAttempts; ++attempt) {
     const Result<void> done = ReadBatch(reader, ids, list);

@@ -6,7 +6,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "dolium/formats/neuroglancer/shard_reader.h"
+#include "dolium/ops/source/chunk_reader.h"
 
 namespace dolium::python {
 
@@ -14,10 +14,9 @@ namespace nb = nanobind;
 
 // The decoded value of a chunk; a null object if it is not there. Needs the GIL, and lets
 // go of it while it reads.
-nb::object ReadChunk(const neuroglancer::ShardReader& reader, uint64_t id);
+nb::object ReadChunk(const ChunkReader& reader, uint64_t id);
 
 // The same for many: a list with None for what is not there.
-nb::list ReadChunks(const neuroglancer::ShardReader& reader,
-                    std::span<const uint64_t> ids);
+nb::list ReadChunks(const ChunkReader& reader, std::span<const uint64_t> ids);
 
 }  // namespace dolium::python

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "dolium/formats/builtin.h"
-#include "dolium/formats/neuroglancer/sharded_writer.h"
 #include "dolium/ops/read_key.h"
 #include "python/src/arguments.h"
 #include "python/src/chunk_reads.h"
@@ -24,23 +23,19 @@ Result<std::shared_ptr<Container>> Open(const OpenArguments& arguments) {
 
 PyContainer::PyContainer(OpenArguments arguments) : arguments_(std::move(arguments)) {
   container_ = Must(WithoutGil([&] { return Open(arguments_); }));
-  sharded_ = dynamic_cast<const neuroglancer::ShardedContainer*>(container_.get());
-  if (sharded_ != nullptr &&
-      sharded_->reader().folder().path == sharded_->location().path) {
-    reader_ = &sharded_->reader();
-  }
+  chunks_ = ChunkReader::Of(*container_);
 }
 
 std::string PyContainer::Key(nb::handle key) const {
-  return sharded_ != nullptr ? std::to_string(ChunkId(key)) : KeyText(key);
+  return chunks_ ? std::to_string(ChunkId(key)) : KeyText(key);
 }
 
 nb::object PyContainer::KeyObject(std::string_view key) const {
-  return KeyToPython(key, sharded_ != nullptr);
+  return KeyToPython(key, chunks_.has_value());
 }
 
 nb::object PyContainer::Get(nb::handle key) const {
-  if (reader_ != nullptr) return ReadChunk(*reader_, ChunkId(key));
+  if (chunks_) return ReadChunk(*chunks_, ChunkId(key));
   const std::string text = Key(key);
   const auto data =
       Must(WithoutGil([&] { return ReadKey(*container_, text, /*raw=*/false); }));
@@ -49,7 +44,7 @@ nb::object PyContainer::Get(nb::handle key) const {
 }
 
 nb::list PyContainer::GetMany(nb::handle keys) const {
-  if (reader_ != nullptr) return ReadChunks(*reader_, ChunkIds(keys));
+  if (chunks_) return ReadChunks(*chunks_, ChunkIds(keys));
   std::vector<std::string> texts;
   for (const nb::handle key : nb::iter(keys)) texts.push_back(Key(key));
 
@@ -99,7 +94,7 @@ nb::object PyContainer::Read(nb::handle key, bool raw, bool preceding) const {
 }
 
 std::unique_ptr<EntryIterator> PyContainer::Iterate(EntryIterator::Gives gives) const {
-  return std::make_unique<EntryIterator>(container_, sharded_ != nullptr, gives);
+  return std::make_unique<EntryIterator>(container_, chunks_.has_value(), gives);
 }
 
 uint64_t PyContainer::Count() const {

@@ -14,7 +14,7 @@
 #include "dolium/bytes/cached_store.h"
 #include "dolium/container/container.h"
 #include "dolium/container/format.h"
-#include "dolium/formats/neuroglancer/sharded_container.h"
+#include "dolium/ops/source/chunk_reader.h"
 #include "python/src/iterators.h"
 
 namespace dolium::python {
@@ -37,8 +37,8 @@ class PyContainer {
 
   const Container& container() const { return *container_; }
   const OpenArguments& arguments() const { return arguments_; }
-  // nullptr for other formats.
-  const neuroglancer::ShardedContainer* sharded() const { return sharded_; }
+  // Nullopt if keys are no numbers.
+  const std::optional<ChunkReader>& chunks() const { return chunks_; }
 
   // A null object if the key is absent.
   nb::object Get(nb::handle key) const;
@@ -61,10 +61,8 @@ class PyContainer {
  private:
   const OpenArguments arguments_;
   std::shared_ptr<Container> container_;
-  const neuroglancer::ShardedContainer* sharded_ = nullptr;
-  // For hot paths: nullptr unless the container is a whole folder of shards.
-  const neuroglancer::ShardReader* reader_ = nullptr;
-  std::mutex applying_;  // taken without the GIL
+  std::optional<ChunkReader> chunks_;  // for hot paths
+  std::mutex applying_;                // taken without the GIL
 };
 
 }  // namespace dolium::python

@@ -1,4 +1,3 @@
-#include <stop_token>
 #include <utility>
 
 #include <nanobind/stl/optional.h>
@@ -9,8 +8,10 @@
 #include "dolium/ops/verify.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
+#include "python/src/bulk_work.h"
 #include "python/src/container.h"
 #include "python/src/errors.h"
+#include "python/src/formats/neuroglancer.h"
 #include "python/src/guarded.h"
 #include "python/src/interrupt.h"
 #include "python/src/reports.h"
@@ -113,36 +114,17 @@ void Remove(PyContainer& self, nb::handle keys) {
 
 nb::object VerifyAll(const PyContainer& self, bool quick, double sample, uint64_t seed,
                      size_t jobs, nb::object progress) {
-  const std::stop_source stop;
-  ProgressCall call(std::move(progress), stop);
-  VerifyOptions options;
-  options.quick = quick;
-  options.sample = sample;
-  options.seed = seed;
-  options.jobs = jobs;
-  options.progress = call.function();
-  options.stop = stop.get_token();
-  std::vector<Finding> findings;
-  Result<VerifyReport> report = VerifyReport();
-  RunInterruptible(stop, [&] {
-    report = Verify(self.container(), options,
-                    [&](const Finding& finding) { findings.push_back(finding); });
-  });
-  call.Check();
-  return ToPython(Must(std::move(report)), findings);
+  return RunVerify({.quick = quick, .sample = sample, .seed = seed, .jobs = jobs},
+                   std::move(progress),
+                   [&](const VerifyOptions& options, const FindingVisitor& visitor) {
+                     return Verify(self.container(), options, visitor);
+                   });
 }
 
 nb::object StatsOfAll(const PyContainer& self, size_t jobs, nb::object progress) {
-  const std::stop_source stop;
-  ProgressCall call(std::move(progress), stop);
-  StatsOptions options;
-  options.jobs = jobs;
-  options.progress = call.function();
-  options.stop = stop.get_token();
-  Result<StatsReport> report = StatsReport();
-  RunInterruptible(stop, [&] { report = Stats(self.container(), options); });
-  call.Check();
-  return ToPython(Must(std::move(report)));
+  return RunStats(jobs, std::move(progress), [&](const StatsOptions& options) {
+    return Stats(self.container(), options);
+  });
 }
 
 nb::dict Info(const PyContainer& self) {
@@ -153,9 +135,8 @@ nb::dict Info(const PyContainer& self) {
   return info;
 }
 
-std::optional<neuroglancer::ShardingSpec> Sharding(const PyContainer& self) {
-  if (self.sharded() == nullptr) return std::nullopt;
-  return self.sharded()->info().spec;
+nb::object Sharding(const PyContainer& self) {
+  return self.chunks() ? ShardingToPython(self.chunks()->sharding()) : nb::none();
 }
 
 nb::str Repr(const PyContainer& self) {
@@ -269,7 +250,9 @@ void BindContainer(nb::module_& module) {
                    [](const PyContainer& self) {
                      return NameText(self.container().location().Describe());
                    })
-      .def_prop_ro("sharding", Sharding, "The ShardingSpec; None for other formats.")
+      .def_prop_ro("sharding", Sharding,
+                   nb::sig("def sharding(self) -> ShardingSpec | None"),
+                   "The ShardingSpec; None for other formats.")
       .def("__repr__", Repr)
       .def("__reduce__", Reduce);
 }

@@ -28,7 +28,8 @@ using Number = std::optional<uint64_t>;
 
 // A function convert(source, target, *, ...) of the module, around `Work`.
 template <typename Report,
-          Result<Report> (*Work)(Formats, const ConvertRequest&, const RunOptions&)>
+          Result<Report> (*Work)(Formats, const ConvertRequest&, const RunOptions&,
+                                 const FindingVisitor&)>
 void DefineConversion(nb::module_& module, const char* name, const char* doc) {
   module.def(
       name,
@@ -44,7 +45,10 @@ void DefineConversion(nb::module_& module, const char* name, const char* doc) {
         ConvertRequest request;
         request.source = LocationText(source);
         request.source_format = format.value_or("");
-        request.source_spec = SpecText(from_sharding);
+        if (!from_sharding.is_none() && !spec.is_none()) {
+          throw nb::type_error("from_sharding and spec both give the source's spec");
+        }
+        request.source_spec = SpecText(spec.is_none() ? from_sharding : spec);
         request.target = LocationText(target);
         request.target_format = to.value_or("");
         request.target_spec = SpecText(sharding);
@@ -62,23 +66,21 @@ void DefineConversion(nb::module_& module, const char* name, const char* doc) {
         set_number("minishard-bits", minishard_bits);
         set_number("shard-bits", shard_bits);
         if (supervoxels) request.parameters["supervoxels"] = "true";
-        set_text("spec", SpecText(spec));
         if (resolution) {
           request.parameters["resolution"] =
               fmt::format("{}", fmt::join(*resolution, ","));
         }
         set_text("coordinates", coordinates);
-        if (salvage) request.parameters["salvage"] = "true";
         set_number("downsample", downsample);
         set_text("layout", layout);
         set_text("csv", csv);
         set_number("shard-side", shard_side);
         request.force = force;
-        request.skip_damaged = skip_damaged;
+        request.skip_damaged = skip_damaged || salvage;
         request.allow_unfinished = unfinished;
         return RunBulkWork<Report>(memory, jobs, std::move(progress),
                                    [&](const RunOptions& options) {
-                                     return Work(BuiltinFormats(), request, options);
+                                     return Work(BuiltinFormats(), request, options, {});
                                    });
       },
       nb::arg("source"), nb::arg("target"), nb::kw_only(), nb::arg("to") = nb::none(),
@@ -119,16 +121,10 @@ nb::dict FindPlan(nb::handle home) {
     DOLIUM_TRY(auto stages, job.Tasks());
     return Found{std::move(job), std::move(stages)};
   }));
-  nb::list stages;
-  for (const std::vector<std::string>& tasks : found.stages) {
-    nb::list texts;
-    for (const std::string& task : tasks) texts.append(NameText(task));
-    stages.append(texts);
-  }
   nb::dict members;
   members["kind"] = NameText(found.job.state.record->kind);
   members["home"] = NameText(found.job.location);
-  members["stages"] = stages;
+  members["stages"] = StagesToPython(found.stages);
   members["parts"] = found.job.parts_total();
   members["parts_done"] = found.job.parts_done();
   members["entries"] = found.job.entries();
@@ -167,7 +163,8 @@ void BindConvert(nb::module_& module) {
       "how "
       "the target differs from what it would be. With `to` \"precomputed\" or "
       "\"dvid\", a volume or a DVID export becomes a volume or an export; `supervoxels` "
-      "to `salvage` say how an export is read. A rerun resumes what was cut short.");
+      "to `coordinates` say how an export is read. `salvage` is an older name of "
+      "`skip_damaged`. A rerun resumes what was cut short.");
   DefineConversion<Plan, PlanConvert>(
       module, "plan_convert",
       "Prepares a conversion as a Plan: tasks that any process may run. The options are "

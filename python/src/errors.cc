@@ -2,16 +2,18 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "dolium/formats/shardpack/kinds.h"
 #include "python/src/bindings.h"
 
 namespace dolium::python {
 namespace {
 
 // Owned by the module, which is never unloaded.
+PyObject* base_error = nullptr;
 PyObject* corrupt_error = nullptr;
 PyObject* conflict_error = nullptr;
 
@@ -26,44 +28,19 @@ PyObject* NewException(nb::module_& module, const char* package, const char* nam
   return type;
 }
 
-// What reading a ShardPack may raise: a class for each kind.
-struct KindOfError {
-  std::string_view kind;
-  const char* name;
-  const char* doc;
-  PyObject* type = nullptr;
-};
-KindOfError pack_errors[] = {
-    {shardpack::kind::kNotShardPack, "NotShardPackError",
-     "Neither end of the file is that of a ShardPack."},
-    {shardpack::kind::kIncomplete, "IncompleteError",
-     "The shard was not finished, or its end is missing."},
-    {shardpack::kind::kTrailingData, "TrailingDataError",
-     "The file is longer than the shard it holds."},
-    {shardpack::kind::kIndex, "IndexCorruptError", "Index or footer are damaged."},
-    {shardpack::kind::kSection, "SectionCorruptError",
-     "A section of the tail is damaged; records can still be read."},
-    {shardpack::kind::kRecord, "RecordCorruptError", "A record is damaged."},
-    {shardpack::kind::kEntry, "EntryCorruptError", "An entry is damaged."},
-    {shardpack::kind::kLimit, "LimitExceededError",
-     "An entry is larger than the caller allows."},
-    {shardpack::kind::kUnsupportedCodec, "UnsupportedCodecError",
-     "An entry is compressed in a way that is not known."},
-    {shardpack::kind::kUnsupportedFeature, "UnsupportedFeatureError",
-     "The shard needs something that is not known."},
-    {shardpack::kind::kUnsupportedVersion, "UnsupportedVersionError",
-     "The shard is of a version that is not known."},
-};
+// The classes of errors that have a kind.
+std::vector<std::pair<std::string_view, PyObject*>>& ErrorKinds() {
+  static std::vector<std::pair<std::string_view, PyObject*>> kinds;
+  return kinds;
+}
 
 PyObject* TypeOf(const Error& error, Absent absent) {
-  for (const KindOfError& known : pack_errors) {
-    if (known.kind == error.kind) return known.type;
+  for (const auto& [kind, type] : ErrorKinds()) {
+    if (kind == error.kind) return type;
   }
   switch (error.code) {
     case ErrorCode::kNotFound:
-      return absent == Absent::kEntry || error.kind == shardpack::kind::kNoSample
-                 ? PyExc_KeyError
-                 : PyExc_FileNotFoundError;
+      return absent == Absent::kEntry ? PyExc_KeyError : PyExc_FileNotFoundError;
     case ErrorCode::kCorrupt:
       return corrupt_error;
     case ErrorCode::kInvalidArgument:
@@ -142,23 +119,29 @@ nb::object ErrorObject(const Error& error) {
       MessageText(error.message, error.hint));
 }
 
+void AddErrorKind(std::string_view kind, nb::handle type) {
+  ErrorKinds().emplace_back(kind, type.ptr());
+}
+
+void AddErrorKind(nb::module_& module, std::string_view kind, const char* package,
+                  const char* name, const char* doc, ErrorCode code) {
+  const nb::handle usual(TypeOf(Error{code, ""}, Absent::kLocation));
+  const bool is_ours = PyObject_IsSubclass(usual.ptr(), base_error) == 1;
+  const nb::tuple bases =
+      is_ours ? nb::make_tuple(usual) : nb::make_tuple(nb::handle(base_error), usual);
+  AddErrorKind(kind, NewException(module, package, name, doc, bases));
+}
+
 void BindErrors(nb::module_& module) {
-  PyObject* const error = NewException(module, "dolium", "Error",
-                                       "What only dolium raises.", PyExc_Exception);
-  corrupt_error = NewException(module, "dolium", "CorruptError",
-                               "The bytes contradict the format or a checksum.", error);
+  base_error = NewException(module, "dolium", "Error", "What only dolium raises.",
+                            PyExc_Exception);
+  corrupt_error =
+      NewException(module, "dolium", "CorruptError",
+                   "The bytes contradict the format or a checksum.", base_error);
   conflict_error =
       NewException(module, "dolium", "ConflictError",
                    "An object was replaced, again and again, while it was used.",
-                   nb::make_tuple(nb::handle(error), nb::handle(PyExc_OSError)));
-  for (KindOfError& known : pack_errors) {
-    const bool is_unsupported = known.kind.starts_with("unsupported");
-    known.type = NewException(
-        module, "shardpack", known.name, known.doc,
-        is_unsupported
-            ? nb::make_tuple(nb::handle(error), nb::handle(PyExc_NotImplementedError))
-            : nb::make_tuple(nb::handle(corrupt_error)));
-  }
+                   nb::make_tuple(nb::handle(base_error), nb::handle(PyExc_OSError)));
 }
 
 }  // namespace dolium::python

@@ -9,8 +9,7 @@
 //   kUnsupported         NotImplementedError
 //   kCancelled           KeyboardInterrupt
 //
-// Errors that have a kind (Error::kind) are raised as subclasses of these; kPackErrors in
-// errors.cc has the list.
+// Errors that have a kind (Error::kind) are raised as what AddErrorKind() says.
 //
 // All functions need the GIL.
 #pragma once
@@ -33,6 +32,13 @@ enum class Absent { kLocation, kEntry };
 
 // The exception, not raised.
 nb::object ErrorObject(const Error& error);
+
+// Errors of this kind, which outlives the module, are raised as this class; or as a new
+// one, `package`.`name`, that is an Error and what others of this code are raised as.
+// Pickles go by the package.
+void AddErrorKind(std::string_view kind, nb::handle type);
+void AddErrorKind(nb::module_& module, std::string_view kind, const char* package,
+                  const char* name, const char* doc, ErrorCode code);
 
 // Text of ours for people, which may quote names that are not UTF-8.
 nb::str MessageText(std::string_view text);

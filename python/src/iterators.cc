@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "dolium/formats/neuroglancer/sharded_writer.h"
+#include "dolium/ops/source/chunk_reader.h"
 #include "python/src/arguments.h"
 #include "python/src/errors.h"
 
@@ -10,7 +10,7 @@ namespace dolium::python {
 
 nb::object KeyToPython(std::string_view key, bool keys_are_ids) {
   if (!keys_are_ids) return NameText(key);
-  return nb::int_(Must(neuroglancer::ParseKey(key)));
+  return nb::int_(Must(ParseChunkId(key)));
 }
 
 EntryIterator::EntryIterator(std::shared_ptr<const Container> container,

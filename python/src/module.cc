@@ -16,12 +16,12 @@ NB_MODULE(_core, module) {
   BindVolumePlans(module);
   BindVoxelFunctions(module);
   BindDvid(module);
+  BindPackErrors(module);
   BindPackRecord(module);
   BindPackSet(module);
   BindPackTuples(module);
   BindPackWriter(module);
   BindPackOrders(module);
-  BindXetHash(module);
-  BindXetShards(module);
+  BindXet(module);
   BindCasStore(module);
 }

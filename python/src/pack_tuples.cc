@@ -16,9 +16,9 @@
 #include "dolium/domain/dataset/file_picker.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
-#include "python/src/formats/pack_set.h"
 #include "python/src/guarded.h"
 #include "python/src/interrupt.h"
+#include "python/src/pack_set.h"
 #include "python/src/pack_values.h"
 
 namespace dolium::python {

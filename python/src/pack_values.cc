@@ -51,19 +51,6 @@ PyTypeObject* LenderType() {
 
 }  // namespace
 
-nb::object NewBytes(uint64_t size) {
-  PyObject* const object =
-      PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
-  if (object == nullptr) throw nb::python_error();
-  return nb::steal(object);
-}
-
-MutableBytes BytesOf(nb::handle object) {
-  return std::as_writable_bytes(
-      std::span(PyBytes_AS_STRING(object.ptr()),
-                static_cast<size_t>(PyBytes_GET_SIZE(object.ptr()))));
-}
-
 nb::str Text(std::string_view text) {
   PyObject* const object =
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");

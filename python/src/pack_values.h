@@ -1,4 +1,4 @@
-// Values of samples as Python objects: bytes to be filled, text, views of mapped files.
+// Values of samples as Python objects: text, views of mapped files.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,6 @@ namespace nb = nanobind;
 
 // Contents up to this size are decoded with the GIL: letting go of it costs more.
 inline constexpr uint64_t kBytesWorthTheGil = uint64_t{128} << 10;
-
-// A new bytes object, its contents not yet written. Needs the GIL.
-nb::object NewBytes(uint64_t size);
-// The contents of a new bytes object, to write them.
-MutableBytes BytesOf(nb::handle object);
 
 // Text from a file, whose bytes may be no UTF-8. Needs the GIL.
 nb::str Text(std::string_view text);

@@ -119,16 +119,22 @@ nb::object ToPython(const ConvertReport& report) {
   return Make("JobReport", members);
 }
 
+nb::list StagesToPython(const std::vector<std::vector<std::string>>& stages) {
+  nb::list list;
+  for (const std::vector<std::string>& tasks : stages) {
+    nb::list texts;
+    for (const std::string& task : tasks) texts.append(NameText(task));
+    list.append(texts);
+  }
+  return list;
+}
+
 nb::object ToPython(const Plan& plan) {
-  nb::list tasks;
-  for (const std::string& task : plan.tasks) tasks.append(NameText(task));
-  nb::list stages;
-  if (!plan.tasks.empty()) stages.append(tasks);
   nb::dict members;
   members["kind"] = "convert";
   members["target"] = NameText(plan.target);
   members["home"] = NameText(plan.target);
-  members["stages"] = stages;
+  members["stages"] = plan.tasks.empty() ? nb::list() : StagesToPython({plan.tasks});
   members["entries"] = plan.entries;
   members["bytes"] = plan.bytes;
   members["parts"] = plan.parts;

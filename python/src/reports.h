@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -29,5 +30,7 @@ nb::object ToPython(const StatsReport& report);
 nb::object ToPython(const TaskReport& report);
 nb::object ToPython(const ConvertReport& report);
 nb::object ToPython(const Plan& plan);
+// Tasks, stage by stage.
+nb::list StagesToPython(const std::vector<std::vector<std::string>>& stages);
 
 }  // namespace dolium::python

@@ -28,8 +28,6 @@ SetWriting::SetWriting(const WriteRequest& request, WriterOptions options) {
     set = SetWriter::Begin(BuiltinFormats(), request, options);
   }
   set_ = Must(std::move(set));
-  writer_ = dynamic_cast<neuroglancer::ShardedWriter*>(&set_->writer());
-  if (writer_ == nullptr) throw std::logic_error("the target does not write shards");
   staged_bytes_.reserve(kStagedBytes);
 }
 
@@ -67,7 +65,7 @@ void SetWriting::Add(uint64_t id, BytesView value, BytesView preceding) {
   {
     const nb::gil_scoped_release release;
     added = AddStaged();
-    if (added) added = writer_->AddChunk(id, value, preceding, /*encoded=*/false);
+    if (added) added = set_->AddChunk(id, value, preceding);
   }
   Must(added);
 }
@@ -89,7 +87,7 @@ Result<void> SetWriting::AddStaged() {
     const BytesView preceding = rest.first(chunk.preceding);
     const BytesView value = rest.subspan(chunk.preceding, chunk.value);
     rest = rest.subspan(chunk.preceding + chunk.value);
-    result = writer_->AddChunk(chunk.id, value, preceding, /*encoded=*/false);
+    result = set_->AddChunk(chunk.id, value, preceding);
     if (!result) break;
   }
   staged_.clear();
@@ -112,8 +110,7 @@ void SetWriting::AddRows(std::span<const uint64_t> ids, const std::byte* rows,
         }
         if (tell) tell(entries_, bytes_);
       }
-      added = writer_->AddChunk(ids[i], {rows + i * row_bytes, row_bytes}, {},
-                                /*encoded=*/false);
+      added = set_->AddChunk(ids[i], {rows + i * row_bytes, row_bytes}, {});
       ++entries_;
       bytes_ += row_bytes;
     }

@@ -13,7 +13,6 @@
 #include <nanobind/nanobind.h>
 
 #include "dolium/base/bytes.h"
-#include "dolium/formats/neuroglancer/sharded_writer.h"
 #include "dolium/ops/write.h"
 
 namespace dolium::python {
@@ -66,7 +65,6 @@ class SetWriting {
   std::mutex mutex_;
   // Guarded by mutex_.
   std::unique_ptr<SetWriter> set_;  // nullptr: finished or abandoned
-  neuroglancer::ShardedWriter* writer_ = nullptr;
   std::vector<Staged> staged_;
   ByteVector staged_bytes_;
   uint64_t entries_ = 0;

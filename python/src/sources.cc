@@ -12,6 +12,7 @@
 #include "dolium/ops/source/source.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
+#include "python/src/bulk_work.h"
 #include "python/src/errors.h"
 #include "python/src/interrupt.h"
 #include "python/src/reports.h"
@@ -43,26 +44,14 @@ nb::object VerifySource(nb::handle location, bool quick, double sample, uint64_t
                         nb::handle xorbs, size_t jobs, nb::object progress) {
   const std::string text = LocationText(location);
   const SourceOptions open = OptionsOfSource(format, sharding, xorbs);
-  const std::stop_source stop;
-  ProgressCall call(std::move(progress), stop);
-  VerifyOptions options;
-  options.quick = quick;
-  options.sample = sample;
-  options.seed = seed;
-  options.report_missing = missing;
-  options.jobs = jobs;
-  options.progress = call.function();
-  options.stop = stop.get_token();
-  std::vector<Finding> findings;
-  Result<VerifyReport> report = VerifyReport();
-  const auto check = [&]() -> Result<VerifyReport> {
-    DOLIUM_TRY(const auto source, OpenSourceAt(text, open));
-    return source->Check(options,
-                         [&](const Finding& finding) { findings.push_back(finding); });
-  };
-  RunInterruptible(stop, [&] { report = check(); });
-  call.Check();
-  return ToPython(Must(std::move(report)), findings);
+  VerifyOptions wanted{.quick = quick, .sample = sample, .seed = seed, .jobs = jobs};
+  wanted.report_missing = missing;
+  return RunVerify(std::move(wanted), std::move(progress),
+                   [&](const VerifyOptions& options,
+                       const FindingVisitor& visitor) -> Result<VerifyReport> {
+                     DOLIUM_TRY(const auto source, OpenSourceAt(text, open));
+                     return source->Check(options, visitor);
+                   });
 }
 
 nb::object StatsOfSource(nb::handle location, const OptionalName& format,
@@ -70,20 +59,11 @@ nb::object StatsOfSource(nb::handle location, const OptionalName& format,
                          nb::object progress) {
   const std::string text = LocationText(location);
   const SourceOptions open = OptionsOfSource(format, sharding, xorbs);
-  const std::stop_source stop;
-  ProgressCall call(std::move(progress), stop);
-  StatsOptions options;
-  options.jobs = jobs;
-  options.progress = call.function();
-  options.stop = stop.get_token();
-  Result<StatsReport> report = StatsReport();
-  const auto count = [&]() -> Result<StatsReport> {
-    DOLIUM_TRY(const auto source, OpenSourceAt(text, open));
-    return source->CountSizes(options);
-  };
-  RunInterruptible(stop, [&] { report = count(); });
-  call.Check();
-  return ToPython(Must(std::move(report)));
+  return RunStats(jobs, std::move(progress),
+                  [&](const StatsOptions& options) -> Result<StatsReport> {
+                    DOLIUM_TRY(const auto source, OpenSourceAt(text, open));
+                    return source->CountSizes(options);
+                  });
 }
 
 struct SourceInfo {
@@ -122,10 +102,44 @@ nb::dict InfoOfSource(nb::handle location, const OptionalName& format,
 
 }  // namespace
 
+nb::object RunVerify(VerifyOptions options, nb::object progress,
+                     const std::function<Result<VerifyReport>(
+                         const VerifyOptions&, const FindingVisitor&)>& check) {
+  const std::stop_source stop;
+  ProgressCall call(std::move(progress), stop);
+  options.progress = call.function();
+  options.stop = stop.get_token();
+  std::vector<Finding> findings;
+  Result<VerifyReport> report = VerifyReport();
+  RunInterruptible(stop, [&] {
+    report = check(options, [&](const Finding& finding) { findings.push_back(finding); });
+  });
+  call.Check();
+  return ToPython(Must(std::move(report)), findings);
+}
+
+nb::object RunStats(
+    size_t jobs, nb::object progress,
+    const std::function<Result<StatsReport>(const StatsOptions&)>& count) {
+  const std::stop_source stop;
+  ProgressCall call(std::move(progress), stop);
+  StatsOptions options;
+  options.jobs = jobs;
+  options.progress = call.function();
+  options.stop = stop.get_token();
+  Result<StatsReport> report = StatsReport();
+  RunInterruptible(stop, [&] { report = count(options); });
+  call.Check();
+  return ToPython(Must(std::move(report)));
+}
+
 void BindSources(nb::module_& module) {
   module.def(
       "set_cache", [](nb::handle cache) { SetDefaultCache(CacheFrom(cache)); },
       nb::arg("cache").none());
+  module.def(
+      "parse_cache", [](nb::handle cache) { return CacheTo(CacheFrom(cache)); },
+      nb::arg("cache").none(), "What an argument `cache` means: folder, limit, offline.");
   module.def("info", InfoOfSource, nb::arg("location"), nb::kw_only(),
              nb::arg("format") = nb::none(), nb::arg("sharding") = nb::none(),
              nb::arg("xorbs") = nb::none(),

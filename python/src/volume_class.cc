@@ -12,7 +12,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "dolium/formats/neuroglancer/sharding_spec.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"

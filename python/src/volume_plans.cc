@@ -21,6 +21,7 @@
 #include "python/src/errors.h"
 #include "python/src/export_options.h"
 #include "python/src/interrupt.h"
+#include "python/src/reports.h"
 #include "python/src/volume_requests.h"
 
 namespace dolium::python {
@@ -84,15 +85,9 @@ void Create(nb::handle location, const std::string& data_type, int64_t num_chann
 // --- plans ----------------------------------------------------------------------------
 
 nb::dict Members(const VolumePlan& plan) {
-  nb::list stages;
-  for (const std::vector<std::string>& tasks : plan.stages) {
-    nb::list texts;
-    for (const std::string& task : tasks) texts.append(NameText(task));
-    stages.append(texts);
-  }
   nb::dict members;
   members["home"] = NameText(plan.home);
-  members["stages"] = stages;
+  members["stages"] = StagesToPython(plan.stages);
   members["parts"] = plan.parts;
   members["parts_done"] = plan.parts_done;
   members["entries"] = plan.chunks;

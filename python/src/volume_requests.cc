@@ -7,9 +7,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "dolium/formats/neuroglancer/sharding_spec.h"
 #include "python/src/arguments.h"
 #include "python/src/errors.h"
+#include "python/src/formats/neuroglancer.h"
 
 namespace dolium::python {
 namespace {
@@ -123,7 +123,7 @@ volume::StorageRequest StorageOf(const nb::dict& options) {
   storage.gzip_files = Wish<bool>(options, "gzip_files").value_or(false);
   const nb::object sharding = Wish(options, "sharding");
   if (sharding.is_valid()) {
-    storage.sharding = Must(neuroglancer::ParseShardingText(*SpecText(sharding)));
+    storage.sharding = ShardingFrom(sharding);
   }
   return storage;
 }

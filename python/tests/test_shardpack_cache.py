@@ -55,6 +55,7 @@ def test_what_was_read_is_there_without_the_server(served, folder):
     assert numbers_in([dataset]) == list(range(400))
     served.take_log()
     # Another process, as it were, to whom the server is away.
+    assert numbers_in([open_cached(served, f"{folder},20MB,offline")]) == list(range(400))
     again = open_offline(served, folder)
     assert numbers_in([again]) == list(range(400))
     assert sorted(numbers_in(again.loader(16, shuffle=True))) == list(range(400))

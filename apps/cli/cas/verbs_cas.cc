@@ -36,8 +36,6 @@ Verb Init() {
       .details = "What is in a store, docs/formats/cas.md describes.",
       .options = {kJson},
       .examples = {"dolium cas init /data/store"},
-      .least_arguments = 1,
-      .most_arguments = 1,
       .run = RunCasInit,
   };
 }
@@ -82,8 +80,6 @@ Verb Put() {
       .examples = {"dolium cas put --store /data/store model.safetensors",
                    "dolium cas put --name train train-data",
                    "tar c src | dolium cas put --name src.tar -"},
-      .least_arguments = 1,
-      .most_arguments = kAny,
       .run = RunCasPut,
   };
 }
@@ -112,8 +108,6 @@ Verb Get() {
       .examples = {"dolium cas get train -o restored", "dolium cas get train@2 -o before",
                    "dolium cas get train/labels -o labels",
                    "dolium cas get src.tar -o - | tar t"},
-      .least_arguments = 1,
-      .most_arguments = 1,
       .run = RunCasGet,
   };
 }
@@ -132,8 +126,6 @@ Verb CasLs() {
       .examples = {"dolium cas ls", "dolium cas ls -l train@2",
                    "dolium cas ls train/labels",
                    "dolium cas ls --json train | jq -r 'select(.size > 1e9).path'"},
-      .least_arguments = 0,
-      .most_arguments = 1,
       .run = RunCasLs,
   };
 }
@@ -147,8 +139,6 @@ Verb Log() {
       .details = "",
       .options = {kStore, kJson},
       .examples = {"dolium cas log train", "dolium cas log --json | jq .new_bytes"},
-      .least_arguments = 0,
-      .most_arguments = 1,
       .run = RunCasLog,
   };
 }
@@ -171,8 +161,6 @@ Verb Stat() {
       .examples = {"dolium cas stats", "dolium cas stats train@2",
                    "dolium cas stats train@1 train@2",
                    "dolium cas stats --json | jq .dedup_ratio"},
-      .least_arguments = 0,
-      .most_arguments = 2,
       .run = RunCasStats,
       .alias = "cas stat",
   };
@@ -190,8 +178,6 @@ Verb CasDiff() {
                                 std::string(kHexDetails)),
       .options = {kStore, Flag("q", "quiet", "show the sums only"), kJson, kNoSummary},
       .examples = {"dolium cas diff train@1 train@2"},
-      .least_arguments = 2,
-      .most_arguments = 2,
       .run = RunCasDiff,
   };
 }
@@ -209,8 +195,6 @@ Verb Rm() {
           "needs --all if there are several.",
       .options = {kStore, Flag("", "all", "all versions of a name"), kJson},
       .examples = {"dolium cas rm train@1", "dolium cas rm --all train"},
-      .least_arguments = 1,
-      .most_arguments = kAny,
       .run = RunCasRm,
   };
 }
@@ -238,8 +222,6 @@ Verb Gc() {
                   Flag("", "dry-run", "show what would be removed"), kJson, kProgress},
       .examples = {"dolium cas gc", "dolium cas gc --repack never",
                    "dolium cas gc --dry-run --grace 0s"},
-      .least_arguments = 0,
-      .most_arguments = 0,
       .run = RunCasGc,
   };
 }
@@ -274,8 +256,6 @@ Verb CasVerify() {
       .examples = {"dolium cas verify", "dolium cas verify --quarantine",
                    "dolium cas verify --json | jq -r 'select(.kind == "
                    "\"damaged_file\").key'"},
-      .least_arguments = 0,
-      .most_arguments = 0,
       .run = RunCasVerify,
   };
 }
@@ -292,8 +272,6 @@ Verb Reindex() {
           "A put does the same by itself when it finds the index missing or damaged.",
       .options = {kStore, kJson},
       .examples = {"dolium cas reindex"},
-      .least_arguments = 0,
-      .most_arguments = 0,
       .run = RunCasReindex,
   };
 }
@@ -316,8 +294,6 @@ Verb CasExport() {
                         "copy the xorbs to a folder too"),
                   kCasForce, kPlan, kJobs, kJson, kNoSummary},
       .examples = {"dolium cas export -o train.mdb --xorbs xorbs train"},
-      .least_arguments = 0,
-      .most_arguments = kAny,
       .run = RunCasExport,
   };
 }
@@ -334,8 +310,6 @@ Verb CasImport() {
       .options = {kStore, Value(ValueKind::kText, "n", "name", "<name>", "the name"),
                   kCasXorbs, kJson, kNoSummary},
       .examples = {"dolium cas import --name train --xorbs xorbs train.mdb"},
-      .least_arguments = 1,
-      .most_arguments = 1,
       .run = RunCasImport,
   };
 }

@@ -27,8 +27,6 @@ Verb Info() {
       .examples = {"shardpack info train-000000.shardpack",
                    "shardpack info --long 'train-{000000..000099}.shardpack'",
                    "shardpack info --json data | jq .records"},
-      .least_arguments = 1,
-      .most_arguments = kAny,
       .run = RunPackInfo,
   };
 }
@@ -47,8 +45,6 @@ Verb PackStatsVerb() {
                   kProgress},
       .examples = {"shardpack stats 'train-{000000..000099}.shardpack'",
                    "shardpack stats --json data | jq .columns"},
-      .least_arguments = 1,
-      .most_arguments = kAny,
       .run = RunPackStats,
   };
 }
@@ -80,8 +76,6 @@ Verb Ls() {
       .examples = {"shardpack ls train-000000.shardpack",
                    "shardpack ls --keys-only --prefix cat/ data > keys.txt",
                    "shardpack ls --json data | jq 'select(.size > 1000000).key'"},
-      .least_arguments = 1,
-      .most_arguments = kAny,
       .run = RunPackLs,
   };
 }
@@ -89,7 +83,7 @@ Verb Ls() {
 Verb Cat() {
   return {
       .name = "pack cat",
-      .usage = "[options] <set> <key> [<file>]",
+      .usage = "[options] <set> [<key>] [<file>]",
       .outline = "write one file of a sample to standard output",
       .description = "Write the bytes of one file of a sample, decoded and checked.",
       .details =
@@ -108,8 +102,6 @@ Verb Cat() {
       .examples =
           {"shardpack cat train-000000.shardpack images17/image194 left.jpg > a.jpg",
            "shardpack cat --number 123 data meta.json | jq ."},
-      .least_arguments = 1,
-      .most_arguments = 3,
       .run = RunPackCat,
   };
 }
@@ -139,8 +131,6 @@ Verb Extract() {
                                kJobs, kPackMemory, kJson, kNoSummary, kProgress}}),
       .examples = {"shardpack extract train-000000.shardpack -o train",
                    "shardpack extract --stem --prefix images17/ data -o images"},
-      .least_arguments = 1,
-      .most_arguments = kAny,
       .run = RunPackExtract,
   };
 }
@@ -166,8 +156,6 @@ Verb Verify() {
                   kProgress},
       .examples = {"shardpack verify train-000000.shardpack",
                    "curl -s https://host/train-000000.shardpack | shardpack verify -"},
-      .least_arguments = 1,
-      .most_arguments = kAny,
       .run = RunPackVerify,
   };
 }
@@ -194,8 +182,6 @@ Verb Repair() {
                   Flag("", "force", "replace a shard that is there"), kJson, kNoSummary},
       .examples = {"shardpack repair damaged.shardpack -o good.shardpack",
                    "shardpack repair train-000007.shardpack"},
-      .least_arguments = 1,
-      .most_arguments = 1,
       .run = RunPackRepair,
   };
 }
@@ -219,8 +205,6 @@ Verb Catalog() {
       .examples =
           {"shardpack catalog data",
            "shardpack catalog 'train-{000000..000099}.shardpack' -o catalog.json"},
-      .least_arguments = 1,
-      .most_arguments = kAny,
       .run = RunPackCatalog,
   };
 }
@@ -243,8 +227,6 @@ Verb Diff() {
       .options = {Flag("q", "quiet", "just the closing line and the exit status"), kJobs,
                   kJson, kNoSummary, kProgress},
       .examples = {"shardpack diff old.shardpack new.shardpack"},
-      .least_arguments = 2,
-      .most_arguments = 2,
       .run = RunPackDiff,
   };
 }
@@ -285,8 +267,6 @@ Verb Export() {
             kPackMemory, kJson, kNoSummary, kProgress}}),
       .examples = {"shardpack export --to webdataset --shard-size 1GB data train.tar",
                    "shardpack export --to jsonl captions.shardpack captions.jsonl"},
-      .least_arguments = 2,
-      .most_arguments = 2,
       .run = RunPackExport,
   };
 }
@@ -309,8 +289,6 @@ Verb View() {
                        {kJson, kNoSummary}}),
       .examples = {"shardpack view train-000000.shardpack",
                    "shardpack view --begin 1000 --count 5 --json data"},
-      .least_arguments = 1,
-      .most_arguments = kAny,
       .run = RunPackView,
   };
 }

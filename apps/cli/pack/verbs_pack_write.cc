@@ -121,8 +121,6 @@ Verb CopyVerb(std::string_view name, std::string_view usage, std::string_view ou
           .details = std::move(all),
           .options = JoinOptions({std::move(first), CopyRows()}),
           .examples = std::move(examples),
-          .least_arguments = 1,
-          .most_arguments = kAny,
           .run = run};
 }
 
@@ -172,8 +170,6 @@ Verb PackCreateVerb() {
                    "256MiB --group-by stem",
                    "shardpack create -i manifest.jsonl -o train.shardpack --compression "
                    "zstd --dict 64KiB"},
-      .least_arguments = 0,
-      .most_arguments = 0,
       .run = RunPackCreate,
   };
 }
@@ -214,8 +210,6 @@ Verb PackImportVerb() {
                    "train-000000.shardpack --shard-size 1GB",
                    "shardpack import --from jsonl captions.jsonl captions.shardpack "
                    "--compression zstd --dict 64KiB"},
-      .least_arguments = 2,
-      .most_arguments = 2,
       .run = RunPackImport,
   };
 }

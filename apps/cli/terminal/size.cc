@@ -38,6 +38,16 @@ std::string FormatCount(uint64_t count) {
   return text;
 }
 
+std::string FormatCount(uint64_t count, std::string_view word) {
+  return fmt::format("{} {}", FormatCount(count),
+                     count == 1 ? std::string(word) : Plural(word));
+}
+
+std::string Plural(std::string_view word) {
+  if (!word.ends_with('y')) return fmt::format("{}s", word);
+  return fmt::format("{}ies", word.substr(0, word.size() - 1));
+}
+
 std::string FormatDuration(std::chrono::seconds duration) {
   const auto seconds = duration.count();
   const auto minutes = seconds / 60;

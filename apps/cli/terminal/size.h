@@ -21,6 +21,10 @@ std::string FormatSize(uint64_t bytes);
 
 // "1,234,567".
 std::string FormatCount(uint64_t count);
+// "1 entry", "2 entries", "1,000 chunks".
+std::string FormatCount(uint64_t count, std::string_view word);
+// "entries", "chunks".
+std::string Plural(std::string_view word);
 
 // "0:07", "12:34", "3:00:00".
 std::string FormatDuration(std::chrono::seconds duration);

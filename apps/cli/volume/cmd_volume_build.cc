@@ -27,10 +27,6 @@ struct Subject {
   bool adds = false;      // scales to a volume that is there
 };
 
-std::string Count(uint64_t count, std::string_view word) {
-  return fmt::format("{} {}{}", FormatCount(count), word, count == 1 ? "" : "s");
-}
-
 void ShowSummary(Context& context, const Subject& subject, const VolumePlan& plan,
                  const VolumeReport& report) {
   const WriteSummary& written = report.written;
@@ -50,11 +46,11 @@ void ShowSummary(Context& context, const Subject& subject, const VolumePlan& pla
     context.terminal.Line(subject.volume + ": no scale to add");
     return;
   }
-  std::string line =
-      fmt::format("{}: {}, {} in {}, {}", subject.volume,
-                  Count(plan.stages.size(), subject.adds ? "new scale" : "scale"),
-                  Count(written.entries, "chunk"), Count(written.objects, "object"),
-                  FormatSize(written.stored_bytes));
+  std::string line = fmt::format(
+      "{}: {}, {} in {}, {}", subject.volume,
+      FormatCount(plan.stages.size(), subject.adds ? "new scale" : "scale"),
+      FormatCount(written.entries, "chunk"), FormatCount(written.objects, "object"),
+      FormatSize(written.stored_bytes));
   if (report.parts_done_before > 0) {
     line += fmt::format("; {} of {} parts were done before",
                         FormatCount(report.parts_done_before), FormatCount(report.parts));

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "cli/volume/volume_arguments.h"
 #include "dolium/domain/volume/volume.h"
 
@@ -42,26 +40,10 @@ Result<volume::ExportReport> CheckSource(const Context& context,
   if (exported == nullptr) return volume::ExportReport();
   DOLIUM_TRY(volume::ExportReport report,
              CheckExport(*exported, context.jobs(), context.stop));
-  for (const auto* const findings : {&report.warnings, &report.of_spec}) {
-    for (const Finding& finding : *findings) {
-      context.terminal.Report(Corrupt(FindingLine(finding, "warning: ")));
-    }
-  }
-  for (const Finding& finding : report.damage) {
-    context.terminal.Report(Corrupt(FindingLine(finding)),
-                            Context::FindingMembers(finding));
+  for (const auto* const findings : {&report.warnings, &report.of_spec, &report.damage}) {
+    for (const Finding& finding : *findings) context.ReportFinding(finding);
   }
   return report;
-}
-
-Result<void> RefuseOptions(const Arguments& arguments,
-                           std::span<const std::string_view> options,
-                           std::string_view where) {
-  for (const std::string_view option : options) {
-    if (!arguments.Has(option)) continue;
-    return InvalidArgument(fmt::format("--{} means nothing {}", option, where));
-  }
-  return {};
 }
 
 }  // namespace dolium::cli

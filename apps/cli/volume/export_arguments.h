@@ -2,9 +2,7 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 
 #include "cli/context.h"
 #include "dolium/base/result.h"
@@ -24,10 +22,5 @@ Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context,
 // no export the report is empty.
 Result<volume::ExportReport> CheckSource(const Context& context,
                                          const volume::DvidReadOptions& options);
-
-// kInvalidArgument if one of these options was given, which mean nothing `where`.
-Result<void> RefuseOptions(const Arguments& arguments,
-                           std::span<const std::string_view> options,
-                           std::string_view where);
 
 }  // namespace dolium::cli

@@ -78,16 +78,14 @@ Verb Ingest() {
           "Make a volume, with all its scales, of an array in a file or folder.",
       .details = fmt::format(
           "The source is a file: .npy, .tif, .tiff, .h5, .hdf5, .png, .jpg; or .raw, "
-          ".bin, "
-          ".dat, with --shape and --dtype; or a folder of TIFF, PNG or JPEG files, one "
-          "for "
-          "each z, ordered by name as people count (z2 before z10). Dimensions of .npy, "
-          "raw and HDF5 arrays are x, y, z and then channel, unless --axes says "
-          "otherwise. "
-          "In pages, columns are x and rows are y.\n"
+          ".bin, .dat, with --shape and --dtype; or a folder of TIFF, PNG or JPEG files, "
+          "one for each z, ordered by name as people count (z2 before z10). Dimensions "
+          "of .npy, raw and HDF5 arrays are x, y, z and then channel, unless --axes says "
+          "otherwise. In pages, columns are x and rows are y.\n"
           "Memory does not grow with the volume. The volume carries a marker until it is "
           "complete; if the work is stopped, the same command resumes it. With --force, "
-          "the new volume is built beside the old one and then swapped in.\n{}",
+          "the new volume is built beside the old one and then swapped in.\n"
+          "{}",
           kPlanDetails),
       .options = JoinOptions({
           {Choice("type", "<name>",
@@ -124,8 +122,6 @@ Verb Ingest() {
                    "dolium volume ingest --type segmentation --axes zyx labels.npy seg",
                    "dolium volume ingest --encoding jpeg --quality 90 slices em",
                    "dolium volume ingest --shape 512,512,100 --dtype uint16 a.raw a"},
-      .least_arguments = 2,
-      .most_arguments = 2,
       .run = RunVolumeIngest,
   };
 }
@@ -138,15 +134,13 @@ Verb DownsampleVerb() {
       .description = "Add coarser scales to a volume, each made of the one before it.",
       .details = fmt::format(
           "Images are averaged: the exact mean, rounded to the nearest integer, halves "
-          "to "
-          "the even one. Segmentations get the most frequent label of each block, of "
+          "to the even one. Segmentations get the most frequent label of each block, of "
           "several the smallest. New scales are stored as the one that they are made of, "
           "unless options say otherwise. They are listed in the volume's info when all "
           "are complete; if the work is stopped, the same command resumes it. Another "
-          "one "
-          "is refused where it would write the same scales, unless --force drops what "
-          "was "
-          "begun.\n{}",
+          "one is refused where it would write the same scales, unless --force drops "
+          "what was begun.\n"
+          "{}",
           kPlanDetails),
       .options = JoinOptions({
           {Value(ValueKind::kNumber, "", "from", "<n>",
@@ -162,8 +156,6 @@ Verb DownsampleVerb() {
       .examples = {"dolium volume downsample em",
                    "dolium volume downsample --scales 2 --factor 2,2,1 em",
                    "dolium volume downsample --ignore-zero seg"},
-      .least_arguments = 1,
-      .most_arguments = 1,
       .run = RunVolumeDownsample,
   };
 }
@@ -178,15 +170,12 @@ Verb Transcode() {
       .details = fmt::format(
           "What no option names stays as in the source. Chunks are copied without being "
           "decoded where neither their size nor their encoding changes. Meshes, "
-          "skeletons "
-          "and segment properties are not copied. If the work is stopped, the same "
-          "command "
-          "resumes it.\n"
+          "skeletons and segment properties are not copied. If the work is stopped, the "
+          "same command resumes it.\n"
           "Of a DVID export, damage and blocks outside of the volume are reported before "
           "anything is written; with --skip-damaged, damaged blocks are left out, and "
-          "the "
-          "exit "
-          "status is 1.\n{}",
+          "the exit status is 1.\n"
+          "{}",
           kPlanDetails),
       .options = JoinOptions({
           {Value(ValueKind::kText, "s", "scale", "<n,...>", "just these scales [all]")},
@@ -199,8 +188,6 @@ Verb Transcode() {
           {"dolium volume transcode --shard-size 2GiB https://host/seg seg",
            "dolium volume transcode --encoding jpeg --quality 80 em em-small",
            "dolium volume transcode --unsharded --gzip --scale 2,3 seg seg-files"},
-      .least_arguments = 2,
-      .most_arguments = 2,
       .run = RunVolumeTranscode,
   };
 }
@@ -239,8 +226,6 @@ Verb CutoutVerb() {
                    "dolium volume cutout --scale 3 --box :,:,20:21 em -o page.tif",
                    "dolium volume cutout --axes zyx --box :,:,100:164 em -o box.npy",
                    "dolium volume cutout --scale 32,32,40 https://host/em -o em.raw"},
-      .least_arguments = 1,
-      .most_arguments = 1,
       .run = RunVolumeCutout,
   };
 }
@@ -255,13 +240,10 @@ Verb InfoVerb() {
           "Reads the volume's info file only. Shards are those of a complete volume, `?` "
           "where they are not boxes of chunks; sharding is hash, preshift + minishard + "
           "shard bits, and data encoding. What is likely a mistake, or what other "
-          "programs "
-          "trip over, follows as a warning.",
+          "programs trip over, follows as a warning.",
       .options = {kSpec, kVoxelSize, kCoordinates, kSkipDamaged, kJson},
       .examples = {"dolium volume info https://host/seg",
                    "dolium volume info --json seg | jq '.scales[].key'"},
-      .least_arguments = 1,
-      .most_arguments = 1,
       .run = RunVolumeInfo,
   };
 }
@@ -275,8 +257,6 @@ Verb VolumeStatsVerb() {
       .details = "The same as `dolium stats` of the volume.",
       .options = {kCoordinates, kSkipDamaged, kJobs, kJson, kProgress},
       .examples = {"dolium volume stats seg"},
-      .least_arguments = 1,
-      .most_arguments = 1,
       .run = RunStats,
   };
 }
@@ -298,8 +278,6 @@ Verb VolumeVerifyVerb() {
                   kJobs, kJson, kNoSummary, kProgress},
       .examples = {"dolium volume verify seg",
                    "dolium volume verify --quick --strict em"},
-      .least_arguments = 1,
-      .most_arguments = kAny,
       .run = RunVerify,
   };
 }
@@ -312,8 +290,7 @@ Verb PreviewVerb() {
       .description = "Draw three orthogonal slices through a volume, as a PNG.",
       .details =
           "The picture has xy, beside it zy, below it xz. Labels have colours, 0 is "
-          "black. "
-          "The scale is the coarsest that fills the picture, unless one is named.",
+          "black. The scale is the coarsest that fills the picture, unless one is named.",
       .options = {Value(ValueKind::kFile, "o", "output", "<file>",
                         "write to a file [-: standard output]"),
                   Scale("number of the scale, or its resolution [by size]"),
@@ -328,8 +305,6 @@ Verb PreviewVerb() {
                   kJson},
       .examples = {"dolium volume preview seg -o seg.png",
                    "dolium volume preview --at 4000,2100,300 --scale 0 em -o em.png"},
-      .least_arguments = 1,
-      .most_arguments = 1,
       .run = RunVolumePreview,
   };
 }

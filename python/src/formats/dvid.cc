@@ -24,6 +24,7 @@
 #include "dolium/ops/volume/dvid_write.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
+#include "python/src/bulk_work.h"
 #include "python/src/errors.h"
 #include "python/src/export_options.h"
 #include "python/src/interrupt.h"
@@ -258,17 +259,9 @@ nb::dict WriteExport(nb::handle source, nb::handle target,
                      bool force, uint64_t memory, size_t jobs, nb::object progress) {
   const volume::DvidWriteRequest request =
       WriteRequestOf(source, target, scales, layout, csv, shard_side, exported, force);
-  const std::stop_source stop;
-  ProgressCall call(std::move(progress), stop);
-  RunOptions options;
-  options.writer.memory = memory;
-  options.writer.jobs = jobs;
-  options.writer.stop = stop.get_token();
-  options.progress = call.function();
-  Result<volume::DvidWriteReport> report = volume::DvidWriteReport();
-  RunInterruptible(stop, [&] { report = WriteDvidExport(request, options); });
-  call.Check();
-  const volume::DvidWriteReport done = Must(std::move(report));
+  const auto done = DoBulkWork<volume::DvidWriteReport>(
+      memory, jobs, std::move(progress),
+      [&](const RunOptions& options) { return WriteDvidExport(request, options); });
   nb::dict out;
   out["blocks"] = done.written.entries;
   out["stored_bytes"] = done.written.stored_bytes;

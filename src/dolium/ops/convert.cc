@@ -175,9 +175,9 @@ Result<OpenJob> BeginConvert(Formats formats, const ConvertRequest& request,
 }  // namespace
 
 Result<Plan> PlanConvert(Formats formats, const ConvertRequest& request,
-                         const RunOptions& options) {
+                         const RunOptions& options, const FindingVisitor& visitor) {
   if (const auto* const voxels = FindVoxelTarget(request.target_format)) {
-    return voxels->plan(request, options);
+    return voxels->plan(request, options, visitor);
   }
   DOLIUM_TRY(const OpenJob open, BeginConvert(formats, request, options));
   DOLIUM_TRY(const ConvertParameters parameters,
@@ -204,9 +204,9 @@ Result<ConvertReport> FinishPlan(Formats formats, const Plan& plan,
 }
 
 Result<ConvertReport> Convert(Formats formats, const ConvertRequest& request,
-                              const RunOptions& options) {
+                              const RunOptions& options, const FindingVisitor& visitor) {
   if (const auto* const voxels = FindVoxelTarget(request.target_format)) {
-    return voxels->convert(request, options);
+    return voxels->convert(request, options, visitor);
   }
   DOLIUM_TRY(OpenJob open, BeginConvert(formats, request, options));
   return RunJob(formats, open, options);

@@ -13,19 +13,20 @@
 #include <vector>
 
 #include "dolium/base/result.h"
+#include "dolium/container/container.h"
 #include "dolium/container/format.h"
 #include "dolium/ops/job/job.h"
 
 namespace dolium {
 
 struct ConvertRequest {
-  std::string source;         // location
-  std::string source_format;  // empty: detect
-  std::optional<std::string> source_spec;
-  std::string target;         // location
-  std::string target_format;  // empty: the source's
+  std::string source;                      // location
+  std::string source_format;               // empty: detect
+  std::optional<std::string> source_spec;  // of a set, or of a DVID export
+  std::string target;                      // location
+  std::string target_format;               // empty: the source's
   std::optional<std::string> target_spec;
-  std::map<std::string, std::string> parameters;  // for the target's format
+  std::map<std::string, std::string> parameters;  // of the target
   bool force = false;             // replace a finished set: build beside, then swap
   bool skip_damaged = false;      // leave out what cannot be read
   bool allow_unfinished = false;  // of the source
@@ -43,13 +44,18 @@ struct Plan {
 
 using ConvertReport = JobReport;
 
+// Volumes and DVID exports are made of voxels (write_voxels.h), all else of entries.
+// `visitor` gets what there is to say of the source before anything is written: warnings,
+// and damage, which is an error then.
+
 // Scans the source, chooses the target's parameters, writes work lists and marker; or
 // resumes the plan that is there. kExists, unless `force`, if the target is a finished
 // set or an unfinished one that another request began; with `force`, if it holds what is
 // not part of a set and would be lost. kInvalidArgument if the source is the target or
 // lies in it.
 Result<Plan> PlanConvert(Formats formats, const ConvertRequest& request,
-                         const RunOptions& options = {});
+                         const RunOptions& options = {},
+                         const FindingVisitor& visitor = {});
 
 // After all tasks (RunTask(), job.h): checks that every part is there, writes what
 // describes the set, removes work lists and marker, and (force) swaps it into place.
@@ -59,6 +65,7 @@ Result<ConvertReport> FinishPlan(Formats formats, const Plan& plan,
 
 // Plan, tasks on `options.writer.jobs` threads, finish.
 Result<ConvertReport> Convert(Formats formats, const ConvertRequest& request,
-                              const RunOptions& options);
+                              const RunOptions& options,
+                              const FindingVisitor& visitor = {});
 
 }  // namespace dolium

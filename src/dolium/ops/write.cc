@@ -1,5 +1,6 @@
 #include "dolium/ops/write.h"
 
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "dolium/bytes/folder_swap.h"
 #include "dolium/container/json.h"
 #include "dolium/container/unfinished.h"
+#include "dolium/formats/neuroglancer/sharded_writer.h"
 
 namespace dolium {
 namespace {
@@ -100,7 +102,15 @@ Result<std::unique_ptr<SetWriter>> SetWriter::Begin(Formats formats,
   DOLIUM_TRY(set->lock_, TakeMarker(location, MarkerText(*set->target_)));
   DOLIUM_TRY_VOID(Clear(location, *format));
   DOLIUM_TRY(set->writer_, set->target_->NewWriter(options));
+  set->chunks_ = dynamic_cast<neuroglancer::ShardedWriter*>(set->writer_.get());
   return set;
+}
+
+Result<void> SetWriter::AddChunk(uint64_t id, BytesView value, BytesView preceding) {
+  if (chunks_ != nullptr) {
+    return chunks_->AddChunk(id, value, preceding, /*encoded=*/false);
+  }
+  return writer_->Add({std::to_string(id), value, preceding});
 }
 
 Result<WriteSummary> SetWriter::Finish() {

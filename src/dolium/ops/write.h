@@ -1,6 +1,7 @@
 // write: a new set from entries that a program has, one by one.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,10 @@
 #include "dolium/ops/job/target_folder.h"
 
 namespace dolium {
+
+namespace neuroglancer {
+class ShardedWriter;
+}
 
 struct WriteRequest {
   std::string target;  // location
@@ -30,6 +35,9 @@ class SetWriter {
 
   // Takes the entries. Do not call its Finish().
   Writer& writer() { return *writer_; }
+  // The same for a key that is a number, without making it text where the format has such
+  // keys.
+  Result<void> AddChunk(uint64_t id, BytesView value, BytesView preceding);
   const Target& target() const { return *target_; }
 
   // Completes the set and makes it appear.
@@ -42,6 +50,7 @@ class SetWriter {
   std::optional<SwapFolders> swap_;  // if the set replaces another
   std::unique_ptr<Target> target_;
   std::unique_ptr<Writer> writer_;
+  neuroglancer::ShardedWriter* chunks_ = nullptr;  // writer_, if its keys are numbers
 };
 
 }  // namespace dolium

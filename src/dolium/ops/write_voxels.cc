@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <initializer_list>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "dolium/domain/volume/volume.h"
+#include "dolium/formats/dvid/format.h"
 #include "dolium/ops/job/job_record.h"
 #include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/volume/dvid_write.h"
@@ -20,41 +20,68 @@
 namespace dolium {
 namespace {
 
-// Of sources that are exports.
-constexpr std::string_view kOfExports[] = {"supervoxels", "spec", "resolution",
-                                           "coordinates", "salvage"};
+constexpr std::string_view kToVolume = "precomputed";
+constexpr std::string_view kToBoth = "precomputed dvid";
+
+constexpr VoxelParameter kVoxelParameters[] = {
+    {{"shard-size", Parameter::Kind::kSize, "<size>",
+      "most voxels in a shard, before they are encoded [1GiB]"},
+     kToVolume},
+    {{"downsample", Parameter::Kind::kNumber, "<n>",
+      "add so many coarser scales, by most frequent label [0]"},
+     kToVolume},
+    {{"labels", Parameter::Kind::kChoice, "",
+      "of a DVID export: agglomerated labels [the default]"},
+     kToVolume},
+    {{"supervoxels", Parameter::Kind::kChoice, "",
+      "of a DVID export: supervoxels, not labels"},
+     kToVolume},
+    {{"resolution", Parameter::Kind::kChoice, "<x,y,z>",
+      "of a DVID export without a spec: nanometres of a voxel [1,1,1]"},
+     kToBoth},
+    {{"coordinates", Parameter::Kind::kChoice, "<name>",
+      "what keys of DVID blocks count: auto, block or voxel [auto]", "auto block voxel"},
+     kToBoth},
+};
+
+bool Takes(const VoxelTarget& target, std::string_view name) {
+  return std::ranges::count(target.parameters, name, &Parameter::name) > 0 ||
+         std::ranges::any_of(kVoxelParameters, [&](const VoxelParameter& row) {
+           return row.parameter.name == name &&
+                  row.targets.find(target.format) != std::string_view::npos;
+         });
+}
 
 // kInvalidArgument for what a conversion of voxels cannot honour.
-Result<void> CheckVoxelRequest(const ConvertRequest& request,
-                               std::initializer_list<std::string_view> parameters) {
+Result<void> CheckVoxelRequest(const ConvertRequest& request) {
   const auto refuse = [&](std::string_view what) {
     return InvalidArgument(fmt::format("{}: a conversion to {} takes no {}",
                                        request.target, request.target_format, what));
   };
   if (!request.source_format.empty()) return refuse("format of the source");
-  if (request.source_spec) return refuse("sharding spec of the source");
   if (request.target_spec) return refuse("sharding spec of the target");
-  if (request.skip_damaged) return refuse("skipping of damaged entries, but salvages");
   if (request.allow_unfinished) return refuse("unfinished source");
   for (const auto& [name, value] : request.parameters) {
-    const bool is_known = std::ranges::find(parameters, name) != parameters.end() ||
-                          std::ranges::find(kOfExports, name) != std::end(kOfExports);
-    if (!is_known) return refuse(fmt::format("parameter \"{}\"", name));
+    if (!Takes(*FindVoxelTarget(request.target_format), name)) {
+      return refuse(fmt::format("parameter \"{}\"", name));
+    }
   }
   return {};
 }
 
 Result<uint64_t> NumberParameter(const ConvertRequest& request, const std::string& name,
-                                 uint64_t otherwise) {
+                                 uint64_t otherwise, uint64_t least = 1) {
   const auto found = request.parameters.find(name);
   if (found == request.parameters.end()) return otherwise;
   const std::string& text = found->second;
   uint64_t value = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size() && value > 0) return value;
+  if (error == std::errc() && end == text.data() + text.size() && value >= least) {
+    return value;
+  }
   return InvalidArgument(
-      fmt::format("{} is \"{}\", expected a number above 0", name, text));
+      fmt::format("{} is \"{}\", expected a number of {} or more", name, text, least));
 }
 
 // Whether a parameter is the second of its two words, and not the first.
@@ -89,10 +116,9 @@ Result<volume::DvidReadOptions> ReadOptionsOf(const ConvertRequest& request) {
     const auto found = request.parameters.find(name);
     return found == request.parameters.end() ? nullptr : &found->second;
   };
-  DOLIUM_TRY(const bool supervoxels,
-             IsSecondWord(request, "supervoxels", "false", "true"));
-  if (supervoxels) options.labels = dvid::LabelKind::kSupervoxels;
-  if (const auto* const spec = find("spec")) options.spec = *spec;
+  if (find("supervoxels") != nullptr) options.labels = dvid::LabelKind::kSupervoxels;
+  options.spec = request.source_spec;
+  options.salvage = request.skip_damaged;
   if (const auto* const text = find("resolution")) {
     DOLIUM_TRY(options.resolution, ParseResolution(*text));
   }
@@ -104,7 +130,6 @@ Result<volume::DvidReadOptions> ReadOptionsOf(const ConvertRequest& request) {
     }
     options.coordinates = *known;
   }
-  DOLIUM_TRY(options.salvage, IsSecondWord(request, "salvage", "false", "true"));
   return options;
 }
 
@@ -112,13 +137,20 @@ Result<volume::DvidReadOptions> ReadOptionsOf(const ConvertRequest& request) {
 // out is returned.
 Result<std::vector<Finding>> CheckVoxelSource(const ConvertRequest& request,
                                               const volume::DvidReadOptions& exported,
-                                              const RunOptions& options) {
+                                              const RunOptions& options,
+                                              const FindingVisitor& visitor) {
   DOLIUM_TRY(const Location location, ParseLocation(request.source));
   DOLIUM_TRY(const auto opened,
              volume::Volume::Open(location, /*allow_unfinished=*/false, exported));
   if (opened.dvid_export() == nullptr) return std::vector<Finding>();
   DOLIUM_TRY(auto report, CheckExport(*opened.dvid_export(), options.writer.jobs,
                                       options.writer.stop));
+  if (visitor) {
+    for (const auto* const findings :
+         {&report.warnings, &report.of_spec, &report.damage}) {
+      std::ranges::for_each(*findings, visitor);
+    }
+  }
   if (!report.damage.empty()) {
     const Finding& first = report.damage.front();
     std::string message = fmt::format("{}: {}", first.object, first.message);
@@ -127,24 +159,25 @@ Result<std::vector<Finding>> CheckVoxelSource(const ConvertRequest& request,
     }
     return Corrupt(std::move(message)).WithHint(Hint::kSalvage);
   }
-  if (report.damaged == 0) return std::vector<Finding>();
+  std::erase_if(report.warnings, [](const Finding& finding) {
+    return finding.kind != volume::kLeftOutKind;
+  });
   return std::move(report.warnings);
 }
 
 Result<volume::TranscodeRequest> VolumeRequest(const ConvertRequest& request) {
-  DOLIUM_TRY_VOID(CheckVoxelRequest(request, {"shard-size", "downsample"}));
+  DOLIUM_TRY_VOID(CheckVoxelRequest(request));
   volume::TranscodeRequest transcode;
   transcode.source = request.source;
   transcode.target = request.target;
   DOLIUM_TRY(transcode.exported, ReadOptionsOf(request));
   transcode.force = request.force;
-  if (request.parameters.contains("shard-size")) {
-    DOLIUM_TRY(transcode.storage.shard_bytes,
-               NumberParameter(request, "shard-size", volume::kDefaultShardBytes));
-  }
-  if (request.parameters.contains("downsample")) {
+  DOLIUM_TRY(transcode.storage.shard_bytes,
+             NumberParameter(request, "shard-size", volume::kDefaultShardBytes));
+  DOLIUM_TRY(const uint64_t scales, NumberParameter(request, "downsample", 0, 0));
+  if (scales > 0) {
     volume::PyramidRequest& pyramid = transcode.pyramid.emplace();
-    DOLIUM_TRY(pyramid.scales, NumberParameter(request, "downsample", 1));
+    pyramid.scales = scales;
     pyramid.factor = volume::Vec3{2, 2, 2};
     pyramid.method = volume::DownsampleMethod::kMode;
     pyramid.ignore_zero = true;
@@ -152,9 +185,10 @@ Result<volume::TranscodeRequest> VolumeRequest(const ConvertRequest& request) {
   return transcode;
 }
 
-Result<Plan> PlanToVolume(const ConvertRequest& request, const RunOptions& options) {
+Result<Plan> PlanToVolume(const ConvertRequest& request, const RunOptions& options,
+                          const FindingVisitor& visitor) {
   DOLIUM_TRY(const auto transcode, VolumeRequest(request));
-  DOLIUM_TRY_VOID(CheckVoxelSource(request, transcode.exported, options));
+  DOLIUM_TRY_VOID(CheckVoxelSource(request, transcode.exported, options, visitor));
   DOLIUM_TRY(auto planned, PlanTranscode(transcode));
   Plan plan;
   plan.target = planned.home;
@@ -169,17 +203,23 @@ Result<Plan> PlanToVolume(const ConvertRequest& request, const RunOptions& optio
 }
 
 Result<ConvertReport> ConvertToVolume(const ConvertRequest& request,
-                                      const RunOptions& options) {
+                                      const RunOptions& options,
+                                      const FindingVisitor& visitor) {
   DOLIUM_TRY(const auto transcode, VolumeRequest(request));
-  DOLIUM_TRY(auto skipped, CheckVoxelSource(request, transcode.exported, options));
+  DOLIUM_TRY(auto skipped,
+             CheckVoxelSource(request, transcode.exported, options, visitor));
   DOLIUM_TRY(const auto plan, PlanTranscode(transcode));
   DOLIUM_TRY(const auto done, RunVolumePlan(plan, options));
-  return ConvertReport{done.written,       done.parts, done.parts_done_before,
-                       std::move(skipped), {},         done.volume};
+  return ConvertReport{.written = done.written,
+                       .parts = done.parts,
+                       .parts_done_before = done.parts_done_before,
+                       .skipped = std::move(skipped),
+                       .target = done.volume,
+                       .scales = done.info.scales.size()};
 }
 
 Result<volume::DvidWriteRequest> DvidRequest(const ConvertRequest& request) {
-  DOLIUM_TRY_VOID(CheckVoxelRequest(request, {"layout", "csv", "shard-side"}));
+  DOLIUM_TRY_VOID(CheckVoxelRequest(request));
   volume::DvidWriteRequest write;
   write.source = request.source;
   write.target = request.target;
@@ -196,9 +236,10 @@ Result<volume::DvidWriteRequest> DvidRequest(const ConvertRequest& request) {
   return write;
 }
 
-Result<Plan> PlanToDvid(const ConvertRequest& request, const RunOptions& options) {
+Result<Plan> PlanToDvid(const ConvertRequest& request, const RunOptions& options,
+                        const FindingVisitor& visitor) {
   DOLIUM_TRY(const auto write, DvidRequest(request));
-  DOLIUM_TRY_VOID(CheckVoxelSource(request, write.exported, options));
+  DOLIUM_TRY_VOID(CheckVoxelSource(request, write.exported, options, visitor));
   Plan plan;
   DOLIUM_TRY(plan.tasks, PlanDvidExport(write, options));
   plan.parts = plan.tasks.size();
@@ -213,17 +254,21 @@ Result<Plan> PlanToDvid(const ConvertRequest& request, const RunOptions& options
 }
 
 Result<ConvertReport> ConvertToDvid(const ConvertRequest& request,
-                                    const RunOptions& options) {
+                                    const RunOptions& options,
+                                    const FindingVisitor& visitor) {
   DOLIUM_TRY(const auto write, DvidRequest(request));
-  DOLIUM_TRY(auto skipped, CheckVoxelSource(request, write.exported, options));
+  DOLIUM_TRY(auto skipped, CheckVoxelSource(request, write.exported, options, visitor));
   DOLIUM_TRY(const auto done, WriteDvidExport(write, options));
-  return ConvertReport{done.written,       done.shards, done.shards_done_before,
-                       std::move(skipped), {},          request.target};
+  return ConvertReport{.written = done.written,
+                       .parts = done.shards,
+                       .parts_done_before = done.shards_done_before,
+                       .skipped = std::move(skipped),
+                       .target = request.target};
 }
 
 constexpr VoxelTarget kVoxelTargets[] = {
-    {"precomputed", PlanToVolume, ConvertToVolume},
-    {"dvid", PlanToDvid, ConvertToDvid},
+    {"precomputed", {}, "chunk", "", PlanToVolume, ConvertToVolume},
+    {"dvid", dvid::kFormat.parameters, "block", "shard", PlanToDvid, ConvertToDvid},
 };
 
 }  // namespace
@@ -234,5 +279,7 @@ const VoxelTarget* FindVoxelTarget(std::string_view format) {
   }
   return nullptr;
 }
+
+std::span<const VoxelParameter> VoxelParameters() { return kVoxelParameters; }
 
 }  // namespace dolium

@@ -1,14 +1,12 @@
 // convert to what holds voxels: volumes and DVID exports.
 //
 // They are not made of entries but of voxels, so that the source must be a volume or an
-// export. Both are jobs, as all conversions are. Parameters of the request:
-//
-//   of both, for a source that is an export   supervoxels ("true"), spec (its text),
-//                                             resolution ("8,8,40"), coordinates, salvage
-//   of volumes                                shard-size, downsample (scales to add)
-//   of exports                                layout, csv, shard-side
+// export; `source_spec` of a request is then the export's, and with `skip_damaged` what
+// is whole is taken out of damaged shards. Both are jobs, as all conversions are. They
+// are rows as formats are, with what can be chosen of them.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "dolium/base/result.h"
@@ -18,12 +16,25 @@ namespace dolium {
 
 struct VoxelTarget {
   std::string_view format;
-  Result<Plan> (*plan)(const ConvertRequest& request, const RunOptions& options);
+  std::span<const Parameter> parameters;  // of its format, if that is a row
+  std::string_view entry;  // what its entries are called
+  std::string_view part;   // and its parts; empty: they have no name
+  Result<Plan> (*plan)(const ConvertRequest& request, const RunOptions& options,
+                       const FindingVisitor& visitor);
   Result<ConvertReport> (*convert)(const ConvertRequest& request,
-                                   const RunOptions& options);
+                                   const RunOptions& options,
+                                   const FindingVisitor& visitor);
 };
 
 // nullptr if a format is made of entries.
 const VoxelTarget* FindVoxelTarget(std::string_view format);
+
+// What can be chosen besides, and of which targets: their names, separated by spaces. A
+// choice without choices is any text, and one that shows no value is a flag.
+struct VoxelParameter {
+  Parameter parameter;
+  std::string_view targets;
+};
+std::span<const VoxelParameter> VoxelParameters();
 
 }  // namespace dolium

@@ -18,6 +18,7 @@
 #include "dolium/base/result.h"
 #include "dolium/bytes/generation_cache.h"
 #include "dolium/bytes/location.h"
+#include "dolium/container/chunk_ref.h"
 #include "dolium/container/entry.h"
 #include "dolium/formats/neuroglancer/shard_index.h"
 #include "dolium/formats/neuroglancer/sharding_spec.h"
@@ -48,12 +49,6 @@ struct Minishard {
   std::vector<ChunkLocation> chunks;            // offsets absolute in the object
 
   const ChunkLocation* Find(uint64_t id) const;
-};
-
-// One chunk: where its stored bytes are, in which generation of the object.
-struct ChunkRef {
-  std::shared_ptr<const ObjectVersion> object;
-  ByteRange range;
 };
 
 class ShardReader {

@@ -50,11 +50,14 @@ Properties ShardedContainer::properties() const {
       {"data_encoding", std::string(ToString(spec.data_encoding))}};
 }
 
+Result<std::optional<ChunkRef>> ShardedContainer::Locate(uint64_t id) const {
+  if (!only_shard_) return reader_.Locate(id);
+  return reader_.LocateIn(ShardOfObject(*only_shard_).objects, id);
+}
+
 Result<std::optional<Entry>> ShardedContainer::Find(std::string_view key) const {
   DOLIUM_TRY(const uint64_t id, ParseKey(key));
-  DOLIUM_TRY(auto chunk, only_shard_
-                             ? reader_.LocateIn(ShardOfObject(*only_shard_).objects, id)
-                             : reader_.Locate(id));
+  DOLIUM_TRY(auto chunk, Locate(id));
   if (!chunk) return std::nullopt;
   Entry entry;
   entry.key = std::string(key);

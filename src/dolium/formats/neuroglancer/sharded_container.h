@@ -39,6 +39,8 @@ class ShardedContainer : public Container, public IndexCache {
 
   // For hot paths.
   const ShardReader& reader() const { return reader_; }
+  // As ShardReader::Locate(), in the only shard if the container is one.
+  Result<std::optional<ChunkRef>> Locate(uint64_t id) const;
   const ShardingInfo& info() const { return info_; }
 
  private:

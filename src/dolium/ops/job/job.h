@@ -85,6 +85,7 @@ struct JobReport {
   std::vector<Finding> skipped;           // by the scan, then in order of part and key
   std::vector<std::string> details = {};  // of the parts, in order, if one has any
   std::string target = {};                // location of the finished set
+  size_t scales = 0;                      // of a new volume
 };
 
 // What a part is made with.

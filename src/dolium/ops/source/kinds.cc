@@ -28,13 +28,6 @@ constexpr uint64_t kMaxProbedInfo = uint64_t{64} << 20;
 
 // Volumes.
 
-constexpr Parameter kVolumeParameters[] = {
-    {"shard-size", Parameter::Kind::kSize, "<size>",
-     "most voxels in a shard, before they are encoded [1GiB]"},
-    {"downsample", Parameter::Kind::kNumber, "<n>",
-     "add so many coarser scales, by most frequent label [0]"},
-};
-
 Result<int> ProbeVolume(const Location& location) {
   const Location info = location.Child(volume::kInfoName);
   const auto whole = info.store->ReadWhole(info.path, kMaxProbedInfo);
@@ -318,8 +311,7 @@ std::span<const SourceKind> SourceKinds() {
        .count_entries = CountCells,
        .open_for_copy = OpenVolumeForCopy,
        .copy_format = &kVolumeCopyFormat,
-       .check_replaceable = CheckVolumeCopyReplaceable,
-       .parameters = kVolumeParameters},
+       .check_replaceable = CheckVolumeCopyReplaceable},
       {.kind = "sharded set", .format = "neuroglancer"},
       {.kind = "ShardPack set", .format = "shardpack", .samples = OpenSamplesOf},
       {.kind = "Xet shard or xorb", .format = "xet"},

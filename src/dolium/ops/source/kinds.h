@@ -47,9 +47,6 @@ struct SourceKind {
   Result<void> (*check_replaceable)(const Location& folder) = nullptr;
   Result<EntryVoxels> (*decode_entry)(const Container&, std::string_view key,
                                       std::string_view labels) = nullptr;
-
-  // Of kinds without a format: what can be chosen of a new one.
-  std::span<const Parameter> parameters = {};
 };
 
 std::span<const SourceKind> SourceKinds();

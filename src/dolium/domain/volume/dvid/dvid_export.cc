@@ -377,8 +377,8 @@ void CheckSalvaged(const dvid::ExportScale& scale, const dvid::Shard& shard,
     if (voxels || voxels.error().code != ErrorCode::kCorrupt) continue;
     ++report.damaged;
     Finding finding =
-        ErrorFinding("block", shard.Describe(), dvid::ToString(shard.key(i)),
-                     shard.MessageOf(i), voxels.error());
+        ErrorFinding(std::string(kLeftOutKind), shard.Describe(),
+                     dvid::ToString(shard.key(i)), shard.MessageOf(i), voxels.error());
     finding.severity = Severity::kWarning;
     finding.message += "; the block is left out";
     report.warnings.push_back(std::move(finding));

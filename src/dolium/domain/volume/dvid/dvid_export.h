@@ -79,6 +79,9 @@ VolumeInfo SpecOf(const VolumeInfo& info);
 // Whether a block with these labels is as good as none.
 bool AllZero(const dvid::LabelList& list);
 
+// Finding::kind of a block that salvage leaves out.
+inline constexpr std::string_view kLeftOutKind = "block";
+
 // What the indexes of all shards say, before anything is converted.
 struct ExportReport {
   uint64_t blocks = 0;

@@ -1,7 +1,6 @@
-#include "python/src/formats/pack_set.h"
+#include "python/src/pack_set.h"
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,31 +10,22 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
-#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "dolium/domain/dataset/sample_set.h"
-#include "dolium/formats/shardpack/stream_reader.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
-#include "python/src/formats/pack_record.h"
+#include "python/src/formats/shardpack.h"
 #include "python/src/guarded.h"
 #include "python/src/interrupt.h"
+#include "python/src/pack_record.h"
 
 namespace dolium::python {
 namespace {
 
 using dataset::LoadedSample;
 using dataset::SampleSet;
-using shardpack::Check;
-
-Check ParseCheck(std::string_view text) {
-  if (text == "full") return Check::kFull;
-  if (text == "headers" || text == "heads") return Check::kHeaders;
-  if (text == "none") return Check::kNone;
-  throw nb::value_error("check is \"full\", \"headers\" or \"none\"");
-}
 
 dataset::Nonmatch ParseNonmatch(std::string_view text) {
   if (text == "error") return dataset::Nonmatch::kError;
@@ -180,59 +170,6 @@ nb::object Records(nb::handle self) {
   return self.attr("_records")();
 }
 
-// Reads front to back, from a file descriptor or a location.
-class PackStream {
- public:
-  PackStream(std::unique_ptr<shardpack::ByteInput> input, Check check, std::string name)
-      : reader_(std::move(input), {.check = check}), name_(std::move(name)) {}
-
-  nb::object Next() {
-    const auto read = Must(WithoutGil([&] { return Read(); }));
-    if (!read) throw nb::stop_iteration();
-    const shardpack::Sample& sample = read->sample;
-    nb::dict files;
-    for (const shardpack::File& file : sample.files) {
-      files[MessageText(file.name)] =
-          nb::make_tuple(MessageText(file.content_type), CopyToPython(file.data));
-    }
-    return nb::make_tuple(
-        MessageText(sample.key), files, static_cast<int>(sample.metadata.format),
-        CopyToPython(sample.metadata.bytes), read->number, sample.tombstone,
-        nb::make_tuple(read->part.index, read->part.count));
-  }
-
- private:
-  struct Streamed {
-    shardpack::Sample sample;
-    uint64_t number = 0;  // of its record
-    shardpack::PartNumber part = {.index = 0, .count = 1};
-  };
-
-  // The next one; nullopt at the end. Decoded at once, since dictionaries belong to the
-  // stream.
-  Result<std::optional<Streamed>> Read() {
-    const std::scoped_lock lock(turn_);
-    auto record = reader_.Next();
-    if (!record) return std::move(record).error().Within(name_);
-    if (!*record) return std::nullopt;
-    Streamed streamed{.sample = {}, .number = reader_.records() - 1};
-    const auto decode = [&]() -> Result<void> {
-      DOLIUM_TRY(const auto part, shardpack::ParsePart((*record)->header()));
-      if (part) streamed.part = *part;
-      DOLIUM_TRY(streamed.sample, (*record)->Decode(reader_.content_options()));
-      return {};
-    };
-    auto decoded = decode();
-    if (decoded) return streamed;
-    return std::move(decoded).error().Within(
-        fmt::format("{}: record {}", name_, streamed.number));
-  }
-
-  std::mutex turn_;  // guards reader_; taken without the GIL
-  shardpack::StreamReader reader_;
-  std::string name_;
-};
-
 std::shared_ptr<const SampleSet> OpenSet(nb::handle references, std::string_view check,
                                          bool map, uint64_t raw_limit,
                                          uint64_t tail_bytes, nb::handle cache) {
@@ -345,24 +282,6 @@ void BindPackSet(nb::module_& module) {
   nb::class_<PackRecords>(module, "PackRecords", "The samples of a local set, in order.")
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__next__", &PackRecords::Next);
-  nb::class_<PackStream>(module, "PackStream", "Records front to back, without seeking.")
-      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
-      .def("__next__", &PackStream::Next);
-  module.def(
-      "pack_stream",
-      [](nb::handle source, std::string_view check) {
-        const Check checked = ParseCheck(check);
-        if (nb::isinstance<nb::int_>(source)) {
-          const int fd = nb::cast<int>(source);
-          return std::make_unique<PackStream>(shardpack::FileInput(fd), checked,
-                                              fmt::format("file descriptor {}", fd));
-        }
-        const Location location = Must(ParseLocation(LocationText(source)));
-        auto input = Must(WithoutGil([&] { return shardpack::ObjectInput(location); }));
-        return std::make_unique<PackStream>(std::move(input), checked,
-                                            location.Describe());
-      },
-      nb::arg("source"), nb::arg("check") = "full");
 }
 
 }  // namespace dolium::python

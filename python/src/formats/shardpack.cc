@@ -1,5 +1,6 @@
-// The Python class PackWriter: samples in, numbered shards out.
-#include "dolium/formats/shardpack/pack_writer.h"
+// The Python classes PackWriter and PackStream, verify and repair of a shard, and what
+// reading one may raise.
+#include "python/src/formats/shardpack.h"
 
 #include <memory>
 #include <mutex>
@@ -12,12 +13,16 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include "dolium/bytes/location.h"
 #include "dolium/container/json.h"
 #include "dolium/domain/dataset/content_types.h"
 #include "dolium/domain/dataset/shard_names.h"
+#include "dolium/formats/shardpack/kinds.h"
+#include "dolium/formats/shardpack/pack_writer.h"
 #include "dolium/formats/shardpack/repair.h"
+#include "dolium/formats/shardpack/stream_reader.h"
 #include "dolium/formats/shardpack/verify.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
@@ -28,6 +33,7 @@
 namespace dolium::python {
 namespace {
 
+using shardpack::Check;
 using shardpack::PackOptions;
 
 // Writes with the GIL until so many bytes were taken, then lets go of it for a while.
@@ -193,7 +199,112 @@ class PackWriter {
   uint64_t unreleased_ = 0;
 };
 
+// Reads front to back, from a file descriptor or a location.
+class PackStream {
+ public:
+  PackStream(std::unique_ptr<shardpack::ByteInput> input, Check check, std::string name)
+      : reader_(std::move(input), {.check = check}), name_(std::move(name)) {}
+
+  nb::object Next() {
+    const auto read = Must(WithoutGil([&] { return Read(); }));
+    if (!read) throw nb::stop_iteration();
+    const shardpack::Sample& sample = read->sample;
+    nb::dict files;
+    for (const shardpack::File& file : sample.files) {
+      files[MessageText(file.name)] =
+          nb::make_tuple(MessageText(file.content_type), CopyToPython(file.data));
+    }
+    return nb::make_tuple(
+        MessageText(sample.key), files, static_cast<int>(sample.metadata.format),
+        CopyToPython(sample.metadata.bytes), read->number, sample.tombstone,
+        nb::make_tuple(read->part.index, read->part.count));
+  }
+
+ private:
+  struct Streamed {
+    shardpack::Sample sample;
+    uint64_t number = 0;  // of its record
+    shardpack::PartNumber part = {.index = 0, .count = 1};
+  };
+
+  // The next one; nullopt at the end. Decoded at once, since dictionaries belong to the
+  // stream.
+  Result<std::optional<Streamed>> Read() {
+    const std::scoped_lock lock(turn_);
+    auto record = reader_.Next();
+    if (!record) return std::move(record).error().Within(name_);
+    if (!*record) return std::nullopt;
+    Streamed streamed{.sample = {}, .number = reader_.records() - 1};
+    const auto decode = [&]() -> Result<void> {
+      DOLIUM_TRY(const auto part, shardpack::ParsePart((*record)->header()));
+      if (part) streamed.part = *part;
+      DOLIUM_TRY(streamed.sample, (*record)->Decode(reader_.content_options()));
+      return {};
+    };
+    auto decoded = decode();
+    if (decoded) return streamed;
+    return std::move(decoded).error().Within(
+        fmt::format("{}: record {}", name_, streamed.number));
+  }
+
+  std::mutex turn_;  // guards reader_; taken without the GIL
+  shardpack::StreamReader reader_;
+  std::string name_;
+};
+
+// What reading a ShardPack may raise: a class for each kind.
+struct KindOfError {
+  std::string_view kind;
+  const char* name;
+  const char* doc;
+};
+constexpr KindOfError kPackErrors[] = {
+    {shardpack::kind::kNotShardPack, "NotShardPackError",
+     "Neither end of the file is that of a ShardPack."},
+    {shardpack::kind::kIncomplete, "IncompleteError",
+     "The shard was not finished, or its end is missing."},
+    {shardpack::kind::kTrailingData, "TrailingDataError",
+     "The file is longer than the shard it holds."},
+    {shardpack::kind::kIndex, "IndexCorruptError", "Index or footer are damaged."},
+    {shardpack::kind::kSection, "SectionCorruptError",
+     "A section of the tail is damaged; records can still be read."},
+    {shardpack::kind::kRecord, "RecordCorruptError", "A record is damaged."},
+    {shardpack::kind::kEntry, "EntryCorruptError", "An entry is damaged."},
+    {shardpack::kind::kLimit, "LimitExceededError",
+     "An entry is larger than the caller allows."},
+    {shardpack::kind::kUnsupportedCodec, "UnsupportedCodecError",
+     "An entry is compressed in a way that is not known."},
+    {shardpack::kind::kUnsupportedFeature, "UnsupportedFeatureError",
+     "The shard needs something that is not known."},
+    {shardpack::kind::kUnsupportedVersion, "UnsupportedVersionError",
+     "The shard is of a version that is not known."},
+};
+
 }  // namespace
+
+Check ParseCheck(std::string_view text) {
+  if (text == "full") return Check::kFull;
+  if (text == "headers" || text == "heads") return Check::kHeaders;
+  if (text == "none") return Check::kNone;
+  throw nb::value_error("check is \"full\", \"headers\" or \"none\"");
+}
+
+nb::str CodecText(uint8_t codec) {
+  if (codec > static_cast<uint8_t>(shardpack::Compression::kZstd)) {
+    return MessageText(fmt::format("codec {}", codec));
+  }
+  return MessageText(
+      shardpack::CompressionName(static_cast<shardpack::Compression>(codec)));
+}
+
+void BindPackErrors(nb::module_& module) {
+  for (const KindOfError& known : kPackErrors) {
+    const bool is_unsupported = known.kind.starts_with("unsupported");
+    AddErrorKind(module, known.kind, "shardpack", known.name, known.doc,
+                 is_unsupported ? ErrorCode::kUnsupported : ErrorCode::kCorrupt);
+  }
+  AddErrorKind(shardpack::kind::kNoSample, PyExc_KeyError);
+}
 
 void BindPackWriter(nb::module_& module) {
   nb::class_<PackWriter>(module, "PackWriter", "Samples in, numbered shards out.")
@@ -284,6 +395,24 @@ void BindPackWriter(nb::module_& module) {
                               report.bytes_skipped, ToPython(findings));
       },
       nb::arg("source"), nb::arg("target"), nb::arg("force") = false);
+  nb::class_<PackStream>(module, "PackStream", "Records front to back, without seeking.")
+      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__next__", &PackStream::Next);
+  module.def(
+      "pack_stream",
+      [](nb::handle source, std::string_view check) {
+        const Check checked = ParseCheck(check);
+        if (nb::isinstance<nb::int_>(source)) {
+          const int fd = nb::cast<int>(source);
+          return std::make_unique<PackStream>(shardpack::FileInput(fd), checked,
+                                              fmt::format("file descriptor {}", fd));
+        }
+        const Location location = Must(ParseLocation(LocationText(source)));
+        auto input = Must(WithoutGil([&] { return shardpack::ObjectInput(location); }));
+        return std::make_unique<PackStream>(std::move(input), checked,
+                                            location.Describe());
+      },
+      nb::arg("source"), nb::arg("check") = "full");
 }
 
 }  // namespace dolium::python

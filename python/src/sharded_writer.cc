@@ -7,10 +7,10 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include "dolium/formats/neuroglancer/info.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
+#include "python/src/formats/neuroglancer.h"
 #include "python/src/interrupt.h"
 #include "python/src/reports.h"
 #include "python/src/set_writing.h"
@@ -33,24 +33,11 @@ struct SetArguments {
   nb::handle spill_folder;
 };
 
-// The text that describes the set: the info, if there is one, with the spec in it.
-std::optional<std::string> DescriptionOf(nb::handle spec, nb::handle info) {
-  std::optional<std::string> spec_text = SpecText(spec);
-  std::optional<std::string> info_text = SpecText(info);
-  if (!info_text) {
-    if (!spec_text) throw nb::type_error("a set needs a sharding spec");
-    return spec_text;
-  }
-  if (!spec_text) return info_text;
-  return neuroglancer::InfoText(*info_text,
-                                Must(neuroglancer::ParseShardingText(*spec_text)));
-}
-
 std::unique_ptr<SetWriting> BeginSet(const SetArguments& arguments) {
   WriteRequest request;
   request.target = LocationText(arguments.location);
   request.format = "neuroglancer";
-  request.create.spec = DescriptionOf(arguments.spec, arguments.info);
+  request.create.spec = SetDescription(arguments.spec, arguments.info);
   request.force = arguments.force;
   WriterOptions options;
   options.memory = arguments.memory;

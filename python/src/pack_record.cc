@@ -1,4 +1,4 @@
-#include "python/src/formats/pack_record.h"
+#include "python/src/pack_record.h"
 
 #include <optional>
 #include <string>
@@ -10,10 +10,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
-#include "dolium/formats/shardpack/shard_writer.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
+#include "python/src/formats/shardpack.h"
 #include "python/src/guarded.h"
 #include "python/src/interrupt.h"
 #include "python/src/pack_values.h"
@@ -131,14 +131,6 @@ nb::object MetadataObject(const shardpack::Metadata& metadata) {
       .attr("metadata")(static_cast<int>(metadata.format), CopyToPython(metadata.bytes));
 }
 
-nb::object CodecText(const EntryHeader& header) {
-  if (header.codec > static_cast<uint8_t>(shardpack::Compression::kZstd)) {
-    return Text(fmt::format("codec {}", header.codec));
-  }
-  return Text(
-      shardpack::CompressionName(static_cast<shardpack::Compression>(header.codec)));
-}
-
 auto ExtrasOf(const PyEntry& entry) {
   auto extras = shardpack::ParseExtras(entry.header());
   if (extras) return *std::move(extras);
@@ -208,7 +200,7 @@ void BindEntry(nb::module_& module) {
       .def("read", &Part, nb::arg("offset"), nb::arg("length"))
       .def_prop_ro("size", [](const PyEntry& e) { return e.header().raw_size; })
       .def_prop_ro("stored_size", [](const PyEntry& e) { return e.header().stored_size; })
-      .def_prop_ro("codec", [](const PyEntry& e) { return CodecText(e.header()); })
+      .def_prop_ro("codec", [](const PyEntry& e) { return CodecText(e.header().codec); })
       .def_prop_ro("crc32c", [](const PyEntry& e) { return e.header().crc32c; })
       .def_prop_ro("is_chunked", [](const PyEntry& e) { return e.header().is_chunked(); })
       .def_prop_ro("array", &ShapeObject)

@@ -1,4 +1,4 @@
-#include "dolium/formats/neuroglancer/sharding_spec.h"
+#include "python/src/formats/neuroglancer.h"
 
 #include <string>
 
@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/formats/neuroglancer/chooser.h"
+#include "dolium/formats/neuroglancer/info.h"
+#include "dolium/formats/neuroglancer/sharding_spec.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
@@ -75,6 +77,23 @@ ShardingSpec Choose(uint64_t entries, uint64_t bytes, std::string_view hash,
 
 }  // namespace
 
+ShardingSpec ShardingFrom(nb::handle spec) {
+  const auto text = SpecText(spec);
+  if (!text) throw nb::type_error("None is no sharding spec");
+  return Must(neuroglancer::ParseShardingText(*text));
+}
+
+nb::object ShardingToPython(const ShardingSpec& spec) { return nb::cast(spec); }
+
+std::string SetDescription(nb::handle spec, nb::handle info) {
+  if (spec.is_none() && info.is_none()) {
+    throw nb::type_error("a set needs a sharding spec");
+  }
+  if (info.is_none()) return *SpecText(spec);
+  std::string text = *SpecText(info);
+  return spec.is_none() ? text : neuroglancer::InfoText(text, ShardingFrom(spec));
+}
+
 void BindShardingSpec(nb::module_& module) {
   nb::class_<ShardingSpec>(module, "ShardingSpec",
                            "How a Neuroglancer set spreads chunk ids over shards and "
@@ -118,14 +137,8 @@ void BindShardingSpec(nb::module_& module) {
             return nb::module_::import_("json").attr("loads")(ToJson(spec).dump());
           },
           "The `sharding` member of an info file, as a dict.")
-      .def_static(
-          "from_json",
-          [](nb::handle spec) {
-            const auto text = SpecText(spec);
-            if (!text) throw nb::type_error("None is no sharding spec");
-            return Must(neuroglancer::ParseShardingText(*text));
-          },
-          nb::arg("spec"), "From what to_json() or to_dict() gave, or a file of it.")
+      .def_static("from_json", ShardingFrom, nb::arg("spec"),
+                  "From what to_json() or to_dict() gave, or a file of it.")
       .def(
           "__eq__",
           [](const ShardingSpec& spec, const ShardingSpec& other) {
