@@ -10,9 +10,10 @@
 #include <exception>
 #include <mutex>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <tuple>
+
+#include "dolium/base/start_thread.h"
 
 namespace dolium {
 
@@ -20,7 +21,7 @@ size_t ThreadCount(size_t jobs, size_t tasks) {
   // Asked once: to answer, the system may open and read files.
   static const size_t cores = std::max(1U, std::thread::hardware_concurrency());
   if (jobs == 0) jobs = cores;
-  return std::max<size_t>(1, std::min(jobs, tasks));
+  return std::max<size_t>(1, std::min({jobs, tasks, kMaxThreads}));
 }
 
 namespace {
@@ -103,12 +104,9 @@ class Crew {
  private:
   // False if the system has no more threads to give; those that there are do the work.
   bool AddThread() {
-    try {
-      std::thread([this] { Help(); }).detach();
-      return true;
-    } catch (const std::system_error&) {
-      return false;
-    }
+    auto helper = StartThread([this] { Help(); });
+    if (helper) helper->detach();
+    return helper.has_value();
   }
 
   void Help() {

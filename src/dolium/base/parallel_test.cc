@@ -1,5 +1,6 @@
 #include "dolium/base/parallel.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,9 @@
 
 #include <gtest/gtest.h>
 
+#include "dolium/base/start_thread.h"
+#include "dolium/base/worker_pool.h"
+
 namespace dolium {
 namespace {
 
@@ -20,6 +24,7 @@ TEST(ThreadCount, IsBoundedByJobsAndTasks) {
   EXPECT_EQ(ThreadCount(4, 2), 2U);
   EXPECT_EQ(ThreadCount(4, 0), 1U);
   EXPECT_GE(ThreadCount(0, 1000), 1U);
+  EXPECT_EQ(ThreadCount(100'000, 1'000'000), kMaxThreads);
 }
 
 // More calls than are made while a thread waits for the processor, however long it has
@@ -167,6 +172,48 @@ TEST(ParallelFor, WorksInAForkedProcess) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+}
+
+// The exit status of a process that may start no thread, and runs `body`.
+int RunWithoutThreads(const std::function<bool()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit one = {1, 1};
+    constexpr uid_t kNobody = 65534;  // limits do not hold for root
+    if (setrlimit(RLIMIT_NPROC, &one) != 0) _exit(2);
+    if (geteuid() == 0 && setuid(kNobody) != 0) _exit(3);
+    if (StartThread([] {})) _exit(4);
+    _exit(body() ? 0 : 1);
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(ParallelFor, DoesItAllOnTheCallerIfNoThreadCanBeStarted) {
+  EXPECT_EQ(RunWithoutThreads([] {
+              std::atomic<int> calls = 0;
+              const auto done = ParallelFor(50, 100'000, [&](size_t) -> Result<void> {
+                ++calls;
+                return {};
+              });
+              return done && calls == 50;
+            }),
+            0);
+}
+
+TEST(WorkerPool, SaysThatNoThreadCanBeStarted) {
+  EXPECT_EQ(RunWithoutThreads([] {
+              WorkerPool pool(4);
+              bool called = false;
+              pool.Submit([&]() -> Result<void> {
+                called = true;
+                return {};
+              });
+              const auto done = pool.Wait();
+              return !done && done.error().code == ErrorCode::kUnavailable && !called;
+            }),
+            0);
 }
 
 }  // namespace

@@ -1,12 +1,21 @@
 #include "dolium/base/worker_pool.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "dolium/base/start_thread.h"
 
 namespace dolium {
 
 WorkerPool::WorkerPool(size_t threads) {
+  threads = std::min(threads, kMaxThreads);
   threads_.reserve(threads);
-  for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
+  while (threads_.size() < threads) {
+    auto thread = StartThread([this] { Run(); });
+    if (!thread) break;
+    threads_.push_back(*std::move(thread));
+  }
+  if (threads_.empty()) first_error_ = Unavailable("cannot start a thread");
 }
 
 WorkerPool::~WorkerPool() {
