@@ -161,8 +161,9 @@ Result<std::shared_ptr<CacheFolder>> CacheFolder::Open(const std::string& path,
 std::optional<Bytes> CacheFolder::Get(std::string_view key) const {
   const CacheDigest digest = DigestOf(key);
   const std::string path = CachePathOf(digest);
-  const UniqueFd file(
-      openat(folder_.get(), path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  // What lies there may be anything, a FIFO without a writer too.
+  const UniqueFd file(openat(folder_.get(), path.c_str(),
+                             O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
   struct stat status{};
   if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     return std::nullopt;

@@ -296,6 +296,19 @@ TEST_F(CachedStoreTest, NeverServesAFileThatIsNotWhatWasWritten) {
   }
 }
 
+TEST_F(CachedStoreTest, DoesNotWaitForAFifoInTheCache) {
+  EXPECT_EQ(Read(0, 200'000), text_.substr(0, 200'000));
+  const auto files = ValuesIn(options_.folder);
+  ASSERT_GE(files.size(), 4U);
+  for (const fs::path& file : files) {
+    fs::remove(file);
+    ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  }
+  EXPECT_EQ(Read(0, 200'000), text_.substr(0, 200'000));
+  // New values took the place of what could not be read.
+  EXPECT_EQ(ValuesIn(options_.folder), files);
+}
+
 TEST_F(CachedStoreTest, IsPrivateAndNamesNothing) {
   options_.folder = folder_.path() + "/shared";
   fs::create_directory(options_.folder);
