@@ -43,6 +43,8 @@ class ShardChecker {
     const auto body = reader_.store().Stat(objects_.body);
     if (!body) return body.error();
     if (!*body) {
+      DOLIUM_TRY(const auto index, reader_.store().Stat(objects_.index));
+      if (!index) return {};  // Removed, or replaced by the other form.
       Report(Severity::kError, "missing", "", std::nullopt,
              fmt::format("{} is missing", reader_.store().Describe(objects_.body)));
       return {};
@@ -58,8 +60,10 @@ class ShardChecker {
       }
     }
     Result<void> result;
+    // Of one generation with the size, if it is one object.
     const auto index = ScanMinishards(
-        reader_, objects_, std::nullopt,
+        reader_, objects_,
+        objects_.is_pair() ? std::nullopt : std::optional((*body)->generation),
         [&](const ShardReader::MinishardRow& row, const Result<Minishard>& loaded) {
           result = CheckMinishard(row.minishard, row.row, loaded);
           return result.has_value();

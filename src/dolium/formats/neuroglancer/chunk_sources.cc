@@ -74,6 +74,7 @@ Result<std::unique_ptr<ShardSource>> ShardSource::Open(const ShardReader& reader
                return true;
              }));
   Generation body = source->index_info_.generation;
+  source->body_size_ = source->index_info_.size;
   if (objects.is_pair()) {
     DOLIUM_TRY(const auto info, reader.store().Stat(objects.body));
     if (!info) {
@@ -82,6 +83,7 @@ Result<std::unique_ptr<ShardSource>> ShardSource::Open(const ShardReader& reader
                                   reader.store().Describe(objects.index)));
     }
     body = info->generation;
+    source->body_size_ = info->size;
   }
   if (kind == Kind::kUnknown) {
     DOLIUM_TRY(source->unindexed_, UnindexedBytes::Find(reader, objects));
@@ -112,7 +114,7 @@ Result<Minishard> ShardSource::LoadMinishard(uint64_t minishard) {
 
 Result<void> ShardSource::Load(uint64_t minishard,
                                std::vector<StoredChunk>& stored_chunks) {
-  if (rows_[minishard].empty()) return {};
+  if (objects_.IsVoid(rows_[minishard], body_size_)) return {};
   DOLIUM_TRY(const Minishard loaded, LoadMinishard(minishard));
   std::vector<Result<uint64_t>> fragments;
   if (kind_ == Kind::kMesh) {

@@ -59,6 +59,7 @@ class ShardSource : public ChunkSource {
   const ShardObjects objects_;
   const Kind kind_;
   ObjectInfo index_info_;
+  uint64_t body_size_ = 0;
   std::vector<ShardIndexRow> rows_;
   UnindexedBytes unindexed_;
   std::vector<ChunkInput> inputs_;

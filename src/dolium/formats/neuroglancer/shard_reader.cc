@@ -21,7 +21,7 @@ constexpr uint64_t kMaxMinishardBytes = uint64_t{1} << 30;
 constexpr uint64_t kMaxChunkBytes = uint64_t{4} << 30;
 
 // How often a read is begun again because the shard was replaced under it.
-constexpr int kAttempts = 8;
+constexpr int kAttempts = 64;
 
 // Minishard indexes read by one call during a scan.
 constexpr size_t kMinishardsAtOnce = 256;
@@ -110,6 +110,13 @@ Result<Minishard> ShardReader::ReadMinishard(const ShardObjects& objects,
   return result;
 }
 
+Result<uint64_t> ShardReader::BodySize(const ShardObjects& objects,
+                                       const ObjectInfo& index) const {
+  if (!objects.is_pair()) return index.size;
+  DOLIUM_TRY(const auto body, store().Stat(objects.body));
+  return body ? body->size : 0;
+}
+
 // What is wrong with where a row says that its minishard index lies; empty if nothing is.
 std::string ShardReader::RowProblem(const ShardObjects& objects, const ShardIndexRow& row,
                                     uint64_t body_size) {
@@ -180,8 +187,9 @@ Result<std::shared_ptr<const Minishard>> ShardReader::CachedMinishard(
   for (int attempt = 0;; ++attempt) {
     DOLIUM_TRY(const auto block, CachedIndexBlock(objects, minishard / kRowsPerBlock));
     const ShardIndexRow& row = block->rows[minishard % kRowsPerBlock];
+    DOLIUM_TRY(const uint64_t body_size, BodySize(objects, block->info));
     Result<Minishard> loaded = Minishard{};
-    if (!row.empty()) {
+    if (!objects.IsVoid(row, body_size)) {
       loaded = ReadMinishard(objects, block->info, minishard, row);
     } else if (!objects.is_pair()) {
       loaded->object =
@@ -438,18 +446,24 @@ Result<ObjectInfo> ShardReader::ReadShardIndex(const ShardObjects& objects,
 
 Result<ObjectInfo> ScanMinishards(const ShardReader& reader, const ShardObjects& objects,
                                   const std::optional<Generation>& generation,
-                                  const ShardReader::MinishardVisitor& visit) {
+                                  const ShardReader::MinishardVisitor& visit,
+                                  uint64_t first) {
   std::vector<ShardReader::MinishardRow> rows;
   DOLIUM_TRY(
       const ObjectInfo index,
       reader.ReadShardIndex(objects, [&](uint64_t minishard, const ShardIndexRow& row) {
-        if (!row.empty()) rows.push_back({minishard, row});
+        const bool is_zero = row.empty() && row.begin == 0;
+        if (minishard >= first && !is_zero) rows.push_back({minishard, row});
         return true;
       }));
   if (generation && *generation != index.generation) {
     return Conflict(
         fmt::format("{}: was replaced", reader.store().Describe(objects.index)));
   }
+  DOLIUM_TRY(const uint64_t body_size, reader.BodySize(objects, index));
+  std::erase_if(rows, [&](const ShardReader::MinishardRow& row) {
+    return objects.IsVoid(row.row, body_size);
+  });
   // Rows that share bytes would make much of little. (Each by itself is checked later.)
   uint64_t index_bytes = 0;
   for (const ShardReader::MinishardRow& row : rows) {

@@ -40,6 +40,14 @@ struct ShardObjects {
     if (row.end < row.begin || !begin) return std::nullopt;
     return ByteRange::Make(*begin, row.end - row.begin);
   }
+
+  // Whether a row says that its minishard has no chunks. A place outside the body
+  // (`body_size` bytes, 0: not known) says nothing: that is damage.
+  bool IsVoid(const ShardIndexRow& row, uint64_t body_size) const {
+    if (!row.empty()) return false;
+    const auto range = RangeOf(row);
+    return row.begin == 0 || body_size == 0 || (range && range->end() <= body_size);
+  }
 };
 
 // One decoded minishard index, ids ascending.
@@ -101,8 +109,11 @@ class ShardReader {
   Result<ObjectInfo> ReadShardIndex(const ShardObjects& objects,
                                     const RowVisitor& visit) const;
 
-  // Reads and decodes one minishard index, in stored order. Not cached. `index` is what
-  // ReadShardIndex returned.
+  // The size of the body; 0 where it is not known. `index` is what ReadShardIndex
+  // returned, here and below.
+  Result<uint64_t> BodySize(const ShardObjects& objects, const ObjectInfo& index) const;
+
+  // Reads and decodes one minishard index, in stored order. Not cached.
   Result<Minishard> ReadMinishard(const ShardObjects& objects, const ObjectInfo& index,
                                   uint64_t minishard, const ShardIndexRow& row) const;
 
@@ -159,9 +170,10 @@ class ShardReader {
 // Reads every minishard index of a shard, many at a time; `visit` gets each that is not
 // empty, in order, and ends the reading by returning false. The answer has the size and
 // generation of the object with the shard index. With `generation`, kConflict if that is
-// another one by now, before anything is visited.
+// another one by now, before anything is visited. Those before `first` are passed over.
 Result<ObjectInfo> ScanMinishards(const ShardReader& reader, const ShardObjects& objects,
                                   const std::optional<Generation>& generation,
-                                  const ShardReader::MinishardVisitor& visit);
+                                  const ShardReader::MinishardVisitor& visit,
+                                  uint64_t first = 0);
 
 }  // namespace dolium::neuroglancer

@@ -194,6 +194,13 @@ TEST_F(DamagedShard, HasAMinishardPastTheEndOfNumbers) {
   EXPECT_THAT(ErrorOfGet("0000000000000080ffffffffffffffff"), HasSubstr("past 2^64"));
 }
 
+TEST_F(DamagedShard, HasAnEmptyMinishardOutsideOfIt) {
+  EXPECT_THAT(ErrorOfGet("ffffffffffffffffffffffffffffffff"), HasSubstr("past 2^64"));
+  EXPECT_THAT(
+      ErrorOfGet("01000000000000000100000000000000"),
+      HasSubstr("minishard 0: index bytes [17, 17) end past the object (16 bytes)"));
+}
+
 TEST_F(DamagedShard, HasAMinishardIndexThatIsNoGzip) {
   EXPECT_THAT(ErrorOfGet("00000000000000000300000000000000616263",
                          {.minishard_index_encoding = Encoding::kGzip}),

@@ -15,6 +15,8 @@ namespace {
 // Without a listing, every shard that may be there is asked for: up to this many.
 constexpr unsigned kMaxProbedShardBits = 16;
 constexpr size_t kProbesAtOnce = 16;
+// How often in a row a scan meets another generation before it has come further.
+constexpr int kScanAttempts = 64;
 
 bool IsShardName(std::string_view name) {
   return name.ends_with(".shard") || name.ends_with(".index");
@@ -127,17 +129,27 @@ ShardedContainer::NamedShard ShardedContainer::ShardOfObject(
   return shard;
 }
 
-// Visits the entries of one minishard; false ends the scan.
+// Visits the entries of one minishard; false ends the scan. Nothing is visited if the
+// result is kConflict.
 bool ShardedContainer::VisitMinishard(const Minishard& minishard,
                                       const UnindexedBytes& unindexed,
                                       const ScanVisitor& visitor,
                                       Result<void>& result) const {
   std::vector<ChunkLocation> chunks;
+  std::vector<ChunkLocation> outside;
   for (const ChunkLocation& chunk : minishard.chunks) {
-    if (minishard.object_size == 0 || chunk.FitsIn(minishard.object_size)) {
-      chunks.push_back(chunk);
-      continue;
-    }
+    const bool fits = minishard.object_size == 0 || chunk.FitsIn(minishard.object_size);
+    (fits ? chunks : outside).push_back(chunk);
+  }
+  std::vector<Result<uint64_t>> fragments;
+  if (info_.kind == Kind::kMesh)
+    fragments = ReadFragmentBytes(reader_, *minishard.object, chunks);
+  for (const Result<uint64_t>& bytes : fragments) {
+    if (bytes || bytes.error().code != ErrorCode::kConflict) continue;
+    result = bytes.error();
+    return false;
+  }
+  for (const ChunkLocation& chunk : outside) {
     const Finding finding{
         .kind = "bounds",
         .object = store().Describe(minishard.object->name),
@@ -154,9 +166,6 @@ bool ShardedContainer::VisitMinishard(const Minishard& minishard,
     }
     if (!visitor.damage(finding)) return false;
   }
-  std::vector<Result<uint64_t>> fragments;
-  if (info_.kind == Kind::kMesh)
-    fragments = ReadFragmentBytes(reader_, *minishard.object, chunks);
   for (size_t i = 0; i < chunks.size(); ++i) {
     const ChunkLocation& chunk = chunks[i];
     Entry entry;
@@ -196,32 +205,53 @@ Result<void> ShardedContainer::ScanObject(std::string_view object,
   const auto is_damage = [&](const Error& error) {
     return error.code == ErrorCode::kCorrupt && visitor.damage;
   };
-  Result<UnindexedBytes> unindexed = UnindexedBytes();
-  std::optional<Generation> generation;
-  if (info_.kind == Kind::kUnknown) {
-    unindexed = UnindexedBytes::Find(reader_, shard.objects);
-    if (unindexed) generation = unindexed->generation();
+  uint64_t next = 0;  // the first minishard that has not been visited
+  const auto scan = [&]() -> Result<void> {
+    Result<UnindexedBytes> unindexed = UnindexedBytes();
+    std::optional<Generation> generation;
+    if (info_.kind == Kind::kUnknown) {
+      unindexed = UnindexedBytes::Find(reader_, shard.objects);
+      if (unindexed) generation = unindexed->generation();
+    }
+    Result<void> result;
+    const auto visit = [&](const ShardReader::MinishardRow& row,
+                           Result<Minishard> minishard) {
+      bool go_on = false;
+      if (minishard) {
+        go_on = VisitMinishard(*minishard, *unindexed, visitor, result);
+      } else if (is_damage(minishard.error())) {
+        go_on = report(minishard.error(), shard.objects.RangeOf(row.row));
+      } else {
+        result = minishard.error();
+      }
+      if (result) next = row.minishard + 1;
+      return go_on;
+    };
+    const auto scanned =
+        !unindexed ? Result<ObjectInfo>(unindexed.error())
+                   : ScanMinishards(reader_, shard.objects, generation, visit, next);
+    if (!scanned) {
+      if (!is_damage(scanned.error())) return scanned.error();
+      report(scanned.error(), ByteRange{0, info_.spec.shard_index_bytes()});
+    }
+    return result;
+  };
+  // Keys stay in their minishards: of a shard that is replaced meanwhile, those that have
+  // not been visited yet are read from the new one.
+  int attempts = 0;
+  while (true) {
+    const uint64_t before = next;
+    auto scanned = scan();
+    if (scanned) return scanned;
+    if (scanned.error().code == ErrorCode::kNotFound) {
+      // A shard that loses its last chunk is removed.
+      const auto now = store().Stat(object);
+      if (now && !*now && !only_shard_) return {};
+    }
+    if (scanned.error().code != ErrorCode::kConflict) return scanned;
+    attempts = next > before ? 0 : attempts + 1;
+    if (attempts == kScanAttempts) return scanned;
   }
-  Result<void> result;
-  const auto scanned =
-      !unindexed
-          ? Result<ObjectInfo>(unindexed.error())
-          : ScanMinishards(
-                reader_, shard.objects, generation,
-                [&](const ShardReader::MinishardRow& row, Result<Minishard> minishard) {
-                  if (minishard)
-                    return VisitMinishard(*minishard, *unindexed, visitor, result);
-                  if (is_damage(minishard.error())) {
-                    return report(minishard.error(), shard.objects.RangeOf(row.row));
-                  }
-                  result = minishard.error();
-                  return false;
-                });
-  if (!scanned) {
-    if (!is_damage(scanned.error())) return scanned.error();
-    report(scanned.error(), ByteRange{0, info_.spec.shard_index_bytes()});
-  }
-  return result;
 }
 
 Result<void> ShardedContainer::CheckObject(std::string_view object,

@@ -154,6 +154,92 @@ TEST_F(ContainerTest, ScansPastADamagedMinishard) {
   EXPECT_THAT(damage, ElementsAre(HasSubstr("minishard 1: index ends at")));
 }
 
+TEST_F(ContainerTest, TakesAnEmptyMinishardWithinTheObjectForGood) {
+  const ShardingSpec spec{.minishard_bits = 1};
+  Write(spec, {{0, "zero"}});
+  EXPECT_THAT(Kinds(), IsEmpty());  // (0, 0)
+  const uint64_t end = folder_.Get("0.shard").size() - 2 * 16;
+  for (const uint64_t at : {uint64_t{1}, end}) {
+    Poke("0.shard", 16, at);
+    Poke("0.shard", 24, at);
+    EXPECT_THAT(Kinds(), IsEmpty()) << at;
+  }
+}
+
+TEST_F(ContainerTest, FindsAnIndexOfNothingButOnes) {
+  const ShardingSpec spec{.minishard_bits = 1};
+  constexpr uint64_t kOnes = ~uint64_t{0};
+  Write(spec, {{0, "zero"}, {1, "one"}});
+  for (const size_t offset : {0, 8, 16, 24}) Poke("0.shard", offset, kOnes);
+  EXPECT_THAT(Kinds(), ElementsAre("error index", "error index", "warning trailing"));
+  const auto set = OpenSet();
+  const auto scanned =
+      Scan(*set, {.entry = [](const Entry&) { return true; }, .damage = {}});
+  ASSERT_FALSE(scanned);
+  EXPECT_EQ(scanned.error().code, ErrorCode::kCorrupt);
+  // A rewrite would lose what the index does not show.
+  const Change change{.key = "2", .value = Bytes::Copy(AsBytes("two")), .preceding = {}};
+  const auto applied = set->Apply({&change, 1});
+  ASSERT_FALSE(applied);
+  EXPECT_EQ(applied.error().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(ContainerTest, FindsAnIndexOfNothingButOnesInAnObsoletePair) {
+  PutInfo({});
+  folder_.Put("0.index", ByteVector(16, std::byte{0xff}));
+  folder_.Put("0.data", ByteVector(10));
+  EXPECT_THAT(Kinds(), ElementsAre("error index", "warning trailing"));
+}
+
+TEST_F(ContainerTest, ScansAShardThatIsReplacedMeanwhile) {
+  const ShardingSpec spec{.minishard_bits = 10};
+  std::vector<std::string> expected;
+  const auto write = [&](char letter) {
+    Chunks chunks;
+    expected.clear();
+    for (uint64_t id = 0; id < 1024; ++id) {
+      chunks[id] = std::string(1 + id % static_cast<uint64_t>(letter), letter);
+      expected.push_back(std::to_string(id));
+    }
+    Write(spec, chunks);
+  };
+  write('a');
+  const auto set = OpenSet();
+  std::vector<std::string> keys;
+  // Each batch of minishards that is read is of a shard that is gone after its first
+  // entry.
+  char letter = 'a';
+  const auto scanned = Scan(*set, {.entry =
+                                       [&](const Entry& entry) {
+                                         keys.push_back(entry.key);
+                                         if (keys.size() % 100 == 1) write(++letter);
+                                         return true;
+                                       },
+                                   .damage =
+                                       [&](const Finding& finding) {
+                                         ADD_FAILURE() << finding.message;
+                                         return true;
+                                       }});
+  ASSERT_TRUE(scanned) << scanned.error().message;
+  EXPECT_EQ(keys, expected);
+}
+
+TEST_F(ContainerTest, FindsNothingInAShardThatIsRemovedMeanwhile) {
+  const ShardingSpec spec{.shard_bits = 1};
+  Write(spec, {{0, "zero"}, {1, "one"}});
+  const auto set = OpenSet();
+  const auto objects = set->Objects();
+  ASSERT_TRUE(objects);
+  ASSERT_EQ(objects->size(), 2U);
+  ASSERT_TRUE(folder_.store->Remove(objects->front(), Precondition::None()));
+  const auto scanned = set->ScanObject(
+      objects->front(), {.entry = [](const Entry&) { return false; }, .damage = {}});
+  EXPECT_TRUE(scanned) << scanned.error().message;
+  EXPECT_TRUE(set->CheckObject(objects->front(), [](const Finding& finding) {
+    ADD_FAILURE() << finding.message;
+  }));
+}
+
 TEST_F(ContainerTest, ChangesSingleChunks) {
   for (uint64_t seed = 0; seed < 8; ++seed) {
     folder_ = {};
