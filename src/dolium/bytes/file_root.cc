@@ -47,27 +47,31 @@ Result<std::optional<struct stat>> FileRoot::Status(std::string_view object) con
   const PathName name(object);
   if (!name.valid()) return InvalidArgument(Describe(object) + ": not a path");
   struct stat status{};
-  if (fstatat(fd(), name.c_str(), &status, 0) != 0) {
-    if (IsAbsence(errno)) return std::nullopt;
-    return SystemError(errno, "cannot look up").Within(Describe(object));
+  if (fstatat(fd(), name.c_str(), &status, 0) == 0) {
+    if (S_ISREG(status.st_mode)) return status;
+    if (S_ISDIR(status.st_mode)) return std::nullopt;
+    return Corrupt(Describe(object) + ": neither a file nor a folder; cannot be read");
   }
-  if (!S_ISREG(status.st_mode)) return std::nullopt;
-  return status;
+  const int failure = errno;
+  if (!IsAbsence(failure) && failure != ELOOP) {
+    return SystemError(failure, "cannot look up").Within(Describe(object));
+  }
+  if (fstatat(fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISLNK(status.st_mode)) {
+    return Corrupt(Describe(object) + ": a link that leads nowhere");
+  }
+  return std::nullopt;
 }
 
 Result<std::shared_ptr<const OpenFile>> FileRoot::OpenForReading(
     std::string_view object) {
-  const PathName name(object);
-  if (!name.valid()) return InvalidArgument(Describe(object) + ": not a path");
-  struct stat status{};
-  if (fstatat(fd(), name.c_str(), &status, 0) != 0) {
-    if (!IsAbsence(errno))
-      return SystemError(errno, "cannot look up").Within(Describe(object));
+  DOLIUM_TRY(const auto found, Status(object));
+  if (!found) {
     Forget(object);
     return nullptr;
   }
-  if (!S_ISREG(status.st_mode)) return nullptr;
-  const FileIdentity identity(status);
+  const PathName name(object);
+  const FileIdentity identity(*found);
   std::shared_ptr<const OpenFile> cached = open_files_.Get(object);
   if (cached && cached->identity == identity) return cached;
 
@@ -88,6 +92,7 @@ Result<std::shared_ptr<const OpenFile>> FileRoot::OpenForReading(
     return SystemError(errno, "cannot open").Within(Describe(object));
   }
   // Whatever came between the two calls: what is open now is what counts.
+  struct stat status{};
   if (fstat(file.get(), &status) != 0) {
     return SystemError(errno, "cannot look up").Within(Describe(object));
   }

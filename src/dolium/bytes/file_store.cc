@@ -94,13 +94,11 @@ Result<void> FileStore::List(std::string_view folder, const ListVisitor& visit) 
   return VisitDirectory(fd,
                         [&](const char* name, unsigned char type) {
                           if (IsInternalName(name)) return true;
-                          if (type == DT_REG || type == DT_DIR)
+                          if (type != DT_LNK && type != DT_UNKNOWN)
                             return visit(name, type == DT_DIR);
-                          if (type != DT_LNK && type != DT_UNKNOWN) return true;
                           struct stat status{};
-                          if (fstatat(fd, name, &status, 0) != 0) return true;
-                          const bool is_folder = S_ISDIR(status.st_mode);
-                          if (!is_folder && !S_ISREG(status.st_mode)) return true;
+                          const bool is_folder = fstatat(fd, name, &status, 0) == 0 &&
+                                                 S_ISDIR(status.st_mode);
                           return visit(name, is_folder);
                         })
       .Within(Describe(folder));

@@ -295,15 +295,30 @@ TEST_F(FileStoreTest, ListsWhatLinksPointToAndNothingOfItsOwn) {
   ASSERT_TRUE(store_->List("", [&](std::string_view name, bool is_folder) {
     return names.emplace(name, is_folder).second;
   }));
-  EXPECT_THAT(names, testing::ElementsAre(
-                         testing::Pair(".hidden", false), testing::Pair("file", false),
-                         testing::Pair("folder", true), testing::Pair("to-file", false),
-                         testing::Pair("to-folder", true)));
+  EXPECT_THAT(names,
+              testing::ElementsAre(
+                  testing::Pair(".hidden", false), testing::Pair("file", false),
+                  testing::Pair("folder", true), testing::Pair("pipe", false),
+                  testing::Pair("to-file", false), testing::Pair("to-folder", true),
+                  testing::Pair("to-nothing", false)));
 }
 
 TEST_F(FileStoreTest, DoesNotWaitForAPipe) {
   ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
-  EXPECT_EQ(store_->ReadWhole("pipe", 10).error().code, ErrorCode::kNotFound);
+  const auto read = store_->ReadWhole("pipe", 10);
+  EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(read.error().message, HasSubstr("neither a file nor a folder"));
+}
+
+TEST_F(FileStoreTest, DistinguishesALinkThatLeadsNowhereFromNothing) {
+  std::filesystem::create_symlink("absent", Path("to-nothing"));
+  std::filesystem::create_symlink("to-itself", Path("to-itself"));
+  for (const char* name : {"to-nothing", "to-itself"}) {
+    EXPECT_THAT(store_->Stat(name).error().message,
+                HasSubstr("a link that leads nowhere"));
+    EXPECT_EQ(store_->ReadWhole(name, 10).error().code, ErrorCode::kCorrupt);
+  }
+  EXPECT_EQ(*store_->Stat("absent"), std::nullopt);
 }
 
 }  // namespace
