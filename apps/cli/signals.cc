@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "dolium/base/start_thread.h"
+
 namespace dolium::cli {
 namespace {
 
@@ -40,12 +42,12 @@ void Install(int number, void (*handler)(int)) {
 SignalStop::SignalStop() {
   Install(SIGPIPE, SIG_IGN);
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    return;  // Signals then kill, as they would without us.
+  // Without a pipe or a thread, signals kill, as they would without us.
+  if (pipe2(ends, O_CLOEXEC) != 0) return;
   pipe_read = ends[0];
   pipe_write = ends[1];
   signals_seen = 0;
-  listener_ = std::thread([this] {
+  listener_ = StartThread([this] {
     char byte = 0;
     while (true) {
       const ssize_t count = read(pipe_read, &byte, 1);
@@ -54,6 +56,7 @@ SignalStop::SignalStop() {
       source_.request_stop();
     }
   });
+  if (!listener_) return;
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction before = {};
     sigaction(number, nullptr, &before);
@@ -63,11 +66,11 @@ SignalStop::SignalStop() {
 }
 
 SignalStop::~SignalStop() {
-  if (!listener_.joinable()) return;
+  if (!listener_) return;
   Install(SIGINT, SIG_DFL);
   Install(SIGTERM, SIG_DFL);
   [[maybe_unused]] const ssize_t written = write(pipe_write, &kQuit, 1);
-  listener_.join();
+  listener_->join();
   close(pipe_read);
   close(pipe_write);
   pipe_read = -1;

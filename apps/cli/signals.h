@@ -1,6 +1,7 @@
 // Signals turned into a stop request.
 #pragma once
 
+#include <optional>
 #include <stop_token>
 #include <thread>
 
@@ -19,7 +20,7 @@ class SignalStop {
 
  private:
   std::stop_source source_;
-  std::thread listener_;
+  std::optional<std::jthread> listener_;
 };
 
 }  // namespace dolium::cli

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "dolium/base/parallel.h"
+#include "dolium/base/start_thread.h"
 #include "dolium/bytes/unique_fd.h"
 
 namespace dolium::xet {
@@ -52,19 +54,20 @@ std::shared_ptr<const std::byte> Map(const OpenFile& file) {
 Result<HashedFile> HashMapped(BytesView bytes, const HashFileOptions& options) {
   const size_t size = bytes.size();
   HashedFile hashed{.size = size};
-  std::jthread beside;
+  const auto add_sha256 = [&] {
+    Sha256 sha256;
+    for (size_t from = 0; from < size && !options.stop.stop_requested(); from += kLarge) {
+      sha256.Update(bytes.subspan(from, std::min<size_t>(kLarge, size - from)));
+    }
+    hashed.sha256 = sha256.Finish();
+  };
+  std::optional<std::jthread> beside;
   if (options.with_sha256) {
-    beside = std::jthread([&] {
-      Sha256 sha256;
-      for (size_t from = 0; from < size && !options.stop.stop_requested();
-           from += kLarge) {
-        sha256.Update(bytes.subspan(from, std::min<size_t>(kLarge, size - from)));
-      }
-      hashed.sha256 = sha256.Finish();
-    });
+    beside = StartThread(add_sha256);
+    if (!beside) add_sha256();
   }
   const auto chunks = ChunkAndHash(bytes, {.jobs = options.jobs, .stop = options.stop});
-  if (beside.joinable()) beside.join();
+  beside.reset();
   if (!chunks) return chunks.error();
   hashed.hash = FileHash(*chunks, options.salt);
   return hashed;

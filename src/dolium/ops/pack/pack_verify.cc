@@ -46,7 +46,8 @@ Result<std::optional<Location>> FindAbandonedIn(const Location& folder,
   }
   if (!newest) return std::nullopt;
   Location found = folder.Child(newest->path().filename().string());
-  const UniqueFd fd(open(newest->path().c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd fd(
+      open(newest->path().c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) return SystemError(errno, "cannot open").Within(found.Describe());
   // Writers hold a lock as long as they live.
   if (flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
