@@ -53,6 +53,23 @@ Result<void> CheckKeys(EntrySource& entries) {
   });
 }
 
+// What earlier runs that were killed left, in folders at any depth.
+Result<void> RemoveTemporariesBelow(const Location& folder) {
+  std::vector<std::string> below;
+  const auto listed =
+      folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
+        if (is_folder && !IsBookkeeping(name)) below.emplace_back(name);
+        return true;
+      });
+  if (!listed && listed.error().code != ErrorCode::kNotFound) return listed.error();
+  for (const std::string& name : below) {
+    const Location child = folder.Child(name);
+    DOLIUM_TRY_VOID(child.store->RemoveStaleTemporaries(child.path));
+    DOLIUM_TRY_VOID(RemoveTemporariesBelow(child));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view FilesTarget::format_name() const { return kFormat.name; }
@@ -84,6 +101,7 @@ Result<std::unique_ptr<Writer>> FilesTarget::NewWriter(const WriterOptions& opti
 }
 
 Result<void> FilesTarget::Finish() {
+  DOLIUM_TRY_VOID(RemoveTemporariesBelow(location_));
   for (uint64_t part = 0; part < kParts; ++part) {
     const auto removed = location_.store->Remove(PartObject(part), Precondition::None());
     if (!removed && removed.error().code != ErrorCode::kNotFound) return removed.error();

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -15,6 +17,7 @@
 #include "dolium/container/unfinished.h"
 #include "dolium/formats/files/file_key.h"
 #include "dolium/formats/files/files_container.h"
+#include "dolium/formats/files/files_target.h"
 #include "dolium/formats/files/format.h"
 
 namespace dolium::files {
@@ -143,6 +146,37 @@ TEST(FilesInFolders, DoNotFollowLinksThatMayLeadBack) {
     messages.push_back(finding.kind + ": " + finding.message);
   }));
   EXPECT_THAT(messages, ElementsAre("folder: a link to a folder is not followed"));
+}
+
+TEST(FilesInFolders, ReportWhatIsNoFile) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() + "/a") << "value";
+  std::filesystem::create_symlink("nowhere", folder.path() + "/b");
+  ASSERT_EQ(mkfifo((folder.path() + "/c").c_str(), 0600), 0);
+  const FilesContainer container(Must(ParseLocation(folder.path())));
+  std::vector<std::string> damaged;
+  ScanVisitor visitor{.entry = [](const Entry&) { return true; },
+                      .damage =
+                          [&](const Finding& finding) {
+                            damaged.push_back(finding.key);
+                            return true;
+                          }};
+  Must(Scan(container, visitor));
+  EXPECT_THAT(damaged, ElementsAre("b", "c"));
+  visitor.damage = nullptr;
+  EXPECT_EQ(Scan(container, visitor).error().code, ErrorCode::kCorrupt);
+}
+
+TEST(FilesInFolders, LoseTheTemporariesOfKilledWriters) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() + "/below/deep");
+  const std::string temporary = folder.path() + "/below/deep/.a.dolium-tmp-00";
+  std::ofstream(temporary) << "half";
+  std::ofstream(folder.path() + "/below/deep/a") << "value";
+  Must(FilesTarget(Must(ParseLocation(folder.path()))).Finish());
+  EXPECT_FALSE(fs::exists(temporary));
+  EXPECT_TRUE(fs::exists(folder.path() + "/below/deep/a"));
 }
 
 TEST(FilesInFolders, AreChangedByTheirPaths) {
