@@ -20,6 +20,8 @@ class WorkerPool {
  public:
   using Work = std::function<Result<void>()>;
 
+  // With as many of the threads as the system gives, at most kMaxThreads. Without any,
+  // the first error is kUnavailable.
   explicit WorkerPool(size_t threads);
   // Waits for what runs; drops what has not begun.
   ~WorkerPool();

@@ -110,12 +110,15 @@ class Store {
   // The object's full name for messages: `seg/s0/1f.shard`, `https://host/seg/info`.
   virtual std::string Describe(std::string_view object) const = 0;
 
-  // nullopt if there is no such object.
+  // nullopt if there is no such object; kCorrupt if something has its name that can be no
+  // object (a pipe, a device, a link that leads nowhere).
   virtual Result<std::optional<ObjectInfo>> Stat(std::string_view object) const = 0;
 
-  // Visits the objects directly in folder `folder` by base name, in unspecified order,
-  // until `visit` returns false; temporaries of writers are left out. kUnsupported where
-  // the store cannot list (plain HTTP). A folder that does not exist is kNotFound.
+  // Visits what is directly in folder `folder` by base name, in unspecified order, until
+  // `visit` returns false; temporaries of writers are left out, and nothing else: what
+  // can be no object is visited as if it were one, and Stat() and reads say what it is.
+  // kUnsupported where the store cannot list (plain HTTP). A folder that does not exist
+  // is kNotFound.
   using ListVisitor = std::function<bool(std::string_view name, bool is_folder)>;
   virtual Result<void> List(std::string_view folder, const ListVisitor& visit) const = 0;
 
