@@ -76,8 +76,7 @@ Result<std::unique_ptr<Container>> OpenContainer(Formats formats,
     return NotFound(fmt::format("{}: no such file or folder", location.Describe()));
   }
   // A set whose writing has just begun has nothing that a format could recognise.
-  DOLIUM_TRY(const auto marker, ReadMarker(location));
-  if (marker) return UnfinishedError(location);
+  DOLIUM_TRY_VOID(CheckFinished(location));
   return InvalidArgument(fmt::format("{}: no format recognises it; formats: {}",
                                      location.Describe(), Names(formats)))
       .WithHint(Hint::kNameFormat);

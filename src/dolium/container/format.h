@@ -60,6 +60,7 @@ struct Format {
   Result<std::unique_ptr<Target>> (*reopen)(const Location& location,
                                             std::string_view description);
   // Whether an object of this base name can be part of a set: what a new set may replace.
+  // A name that ends in a slash is that of a folder with objects.
   bool (*owns_object)(std::string_view name);
   // Whether OpenOptions::spec means something to it. If one is given, it must be this
   // format.

@@ -165,6 +165,32 @@ TEST_F(OpenContainerTest, MarkerComesAndGoes) {
   EXPECT_EQ(Must(ReadMarker(location_)), std::nullopt);
 }
 
+TEST_F(OpenContainerTest, FolderOfAJobIsUnfinishedWithoutAMarkerToo) {
+  const Location job{location_.store, "set.dolium-new"};
+  const auto finished = CheckFinished(job);
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(finished.error().message, testing::HasSubstr("a job works in this folder"));
+  EXPECT_TRUE(CheckFinished(location_));
+}
+
+TEST_F(OpenContainerTest, FilesThatAJobHasNotMovedYetAreMissing) {
+  const Location job = location_.Child("a.dolium-new");
+  const auto put = [&](const Location& object) {
+    Must(object.store->Put(object.path, {}, Precondition::None()));
+  };
+  put(location_.Child("a"));
+  put(job.Child("b"));
+  const auto moved = CheckAllMoved(location_);
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(moved.error().message,
+              testing::HasSubstr("files of it are still in a.dolium-new"));
+  // What the job is still making is none of this set's.
+  Must(WriteMarker(job, "{}"));
+  EXPECT_TRUE(CheckAllMoved(location_));
+}
+
 TEST(IsBookkeeping, KnowsItsOwnNames) {
   EXPECT_TRUE(IsBookkeeping(kMarkerName));
   EXPECT_TRUE(IsBookkeeping(".dolium-part-0"));

@@ -17,6 +17,44 @@ std::string MarkerPath(const Location& folder) {
   return JoinPath(folder.path, kMarkerName);
 }
 
+Error Unfinished(const Location& folder, std::string_view why) {
+  return Unavailable(fmt::format(
+      "{}: this set is unfinished ({}): its writing is under way or was interrupted; run "
+      "the command that was writing it again",
+      folder.Describe(), why));
+}
+
+bool IsJobFolder(std::string_view name) { return name.ends_with(kFreshSuffix); }
+
+std::string MarkerReason() { return fmt::format("{} is there", kMarkerName); }
+
+// Why a set is unfinished, by its own folder; nullopt if it is not.
+Result<std::optional<std::string>> ReasonOf(const Location& folder) {
+  DOLIUM_TRY(const auto marker, ReadMarker(folder));
+  if (marker) return MarkerReason();
+  if (IsJobFolder(BaseName(folder.path))) return "a job works in this folder";
+  return std::nullopt;
+}
+
+// The same by the folders of jobs that are in it.
+Result<std::optional<std::string>> ReasonInJobFolders(const Location& folder) {
+  std::vector<std::string> jobs;
+  const auto listed =
+      folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
+        if (is_folder && IsJobFolder(name)) jobs.emplace_back(name);
+        return true;
+      });
+  const bool cannot_list = !listed && (listed.error().code == ErrorCode::kNotFound ||
+                                       listed.error().code == ErrorCode::kUnsupported);
+  if (!listed && !cannot_list) return listed.error();
+  for (const std::string& job : jobs) {
+    // Until its files are complete, the folder of the job has the marker.
+    DOLIUM_TRY(const auto marker, ReadMarker(folder.Child(job)));
+    if (!marker) return fmt::format("files of it are still in {}", job);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool IsBookkeeping(std::string_view name) { return name.starts_with(kBookkeepingPrefix); }
@@ -59,10 +97,28 @@ Result<void> RemoveSpills(const Location& folder) {
 }
 
 Error UnfinishedError(const Location& folder) {
-  return Unavailable(fmt::format(
-      "{}: this set is unfinished ({} is there): its writing is under way or was "
-      "interrupted; run the command that was writing it again",
-      folder.Describe(), kMarkerName));
+  return Unfinished(folder, MarkerReason());
+}
+
+Result<std::optional<Error>> FindUnfinished(const Location& folder) {
+  DOLIUM_TRY(auto reason, ReasonOf(folder));
+  if (!reason) {
+    DOLIUM_TRY(reason, ReasonInJobFolders(folder));
+  }
+  if (!reason) return std::nullopt;
+  return std::optional(Unfinished(folder, *reason));
+}
+
+Result<void> CheckFinished(const Location& folder) {
+  DOLIUM_TRY(const auto reason, ReasonOf(folder));
+  if (reason) return Unfinished(folder, *reason);
+  return {};
+}
+
+Result<void> CheckAllMoved(const Location& folder) {
+  DOLIUM_TRY(const auto reason, ReasonInJobFolders(folder));
+  if (reason) return Unfinished(folder, *reason);
+  return {};
 }
 
 }  // namespace dolium

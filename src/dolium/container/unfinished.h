@@ -33,4 +33,15 @@ Result<void> RemoveSpills(const Location& folder);
 // The error that readers give for an unfinished set.
 Error UnfinishedError(const Location& folder);
 
+// That error if the set in `folder` has a marker, or is what a job works in until its set
+// takes its place.
+Result<void> CheckFinished(const Location& folder);
+
+// That error if a job was cut short while it moved files into `folder`, so that some of
+// them are there and some in the folder of the job.
+Result<void> CheckAllMoved(const Location& folder);
+
+// The error of either; nullopt if the set is finished.
+Result<std::optional<Error>> FindUnfinished(const Location& folder);
+
 }  // namespace dolium

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "dolium/container/unfinished.h"
 #include "dolium/domain/dataset/glob.h"
 #include "dolium/domain/dataset/shard_names.h"
 
@@ -150,6 +151,8 @@ class Resolver {
       return NotFound(
           fmt::format("{}: has no *{} in it", location.Describe(), kShardSuffix));
     }
+    DOLIUM_TRY_VOID(CheckFinished(location));
+    DOLIUM_TRY_VOID(CheckAllMoved(location));
     for (const std::string& name : names->files) {
       DOLIUM_TRY_VOID(AddShard(location.Child(name)));
     }

@@ -42,14 +42,6 @@ Result<void> Save(const Location& folder, const VolumeInfo& info,
   return {};
 }
 
-Result<void> CheckFinished(const Location& folder) {
-  // Only local writers of ours leave markers; a server is spared the question.
-  if (!IsLocal(folder)) return {};
-  DOLIUM_TRY(const auto marker, ReadMarker(folder));
-  if (marker) return UnfinishedError(folder);
-  return {};
-}
-
 }  // namespace
 
 Result<Volume> Volume::Open(const Location& location, bool allow_unfinished,
@@ -57,7 +49,8 @@ Result<Volume> Volume::Open(const Location& location, bool allow_unfinished,
   Location folder = location;
   std::vector<std::string> seen;
   for (;;) {
-    if (!allow_unfinished) DOLIUM_TRY_VOID(CheckFinished(folder));
+    // Only local writers of ours leave markers; a server is spared the question.
+    if (!allow_unfinished && IsLocal(folder)) DOLIUM_TRY_VOID(CheckFinished(folder));
     auto loaded = Load(folder);
     if (!loaded && loaded.error().code != ErrorCode::kCorrupt) {
       DOLIUM_TRY(auto found, DvidExport::Open(folder, options));

@@ -58,8 +58,7 @@ Result<std::unique_ptr<Container>> Open(const Location& location,
   }
   shard_options.salvage = options.parameters.contains("salvage");
   if (!options.allow_unfinished && !location.path.ends_with(kExtension)) {
-    DOLIUM_TRY(const auto marker, ReadMarker(location));
-    if (marker) return UnfinishedError(location);
+    DOLIUM_TRY_VOID(CheckFinished(location));
   }
   DOLIUM_TRY(auto container,
              DvidContainer::Open(location, shard_options, options.cache_bytes));

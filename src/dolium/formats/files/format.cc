@@ -45,10 +45,7 @@ Result<std::unique_ptr<Container>> Open(const Location& location,
   const auto listed =
       location.store->List(location.path, [](auto, bool) { return false; });
   if (!listed && listed.error().code != ErrorCode::kUnsupported) return listed.error();
-  if (!options.allow_unfinished) {
-    DOLIUM_TRY(const auto marker, ReadMarker(location));
-    if (marker) return UnfinishedError(location);
-  }
+  if (!options.allow_unfinished) DOLIUM_TRY_VOID(CheckFinished(location));
   return std::make_unique<FilesContainer>(location);
 }
 

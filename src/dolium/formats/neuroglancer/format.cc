@@ -177,8 +177,8 @@ Result<std::unique_ptr<Container>> Open(const Location& location,
   const bool has_own_info = info && !options.spec && !info->own_info.empty();
   DOLIUM_TRY(const auto local, folder.store->LocalPath(folder.path));
   if (!info || (!options.allow_unfinished && (local || !has_own_info))) {
+    if (!options.allow_unfinished) DOLIUM_TRY_VOID(CheckFinished(folder));
     DOLIUM_TRY(const auto marker, ReadMarker(folder));
-    if (marker && !options.allow_unfinished) return UnfinishedError(folder);
     if (marker) info = ShardingFromMarker(*marker, folder);
   }
   if (!info) return std::move(info).error();

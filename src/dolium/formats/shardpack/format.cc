@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "dolium/container/unfinished.h"
 #include "dolium/formats/shardpack/container.h"
 #include "dolium/formats/shardpack/layout.h"
 #include "dolium/formats/shardpack/shard.h"
@@ -54,6 +55,10 @@ Result<std::unique_ptr<Container>> Open(const Location& location,
         location.Describe()));
   }
   DOLIUM_TRY(const auto info, location.store->Stat(location.path));
+  if (!info && !options.allow_unfinished) {
+    DOLIUM_TRY_VOID(CheckFinished(location));
+    DOLIUM_TRY_VOID(CheckAllMoved(location));
+  }
   if (!info) {
     DOLIUM_TRY(const bool has_shards, HasShards(location));
     if (!has_shards) {

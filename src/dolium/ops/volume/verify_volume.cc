@@ -99,10 +99,10 @@ class VolumeVerifier {
   }
 
   Result<void> CheckInfo() {
-    DOLIUM_TRY(const auto marker, ReadMarker(volume_.folder()));
-    if (marker) {
-      Report(ErrorFinding("unfinished", volume_.folder().Describe(), {}, {},
-                          UnfinishedError(volume_.folder())));
+    DOLIUM_TRY(const auto unfinished, FindUnfinished(volume_.folder()));
+    if (unfinished) {
+      Report(
+          ErrorFinding("unfinished", volume_.folder().Describe(), {}, {}, *unfinished));
     }
     for (const volume::InfoWarning& warning : volume::CheckVolumeInfo(volume_.info())) {
       Report({.severity = Severity::kWarning,
