@@ -69,7 +69,11 @@ Result<std::unique_ptr<PackWriter>> PackWriter::Create(PackOptions options) {
   // A checksum alone is not worth a thread.
   writer->is_parallel_ =
       threads > 1 && own.shard.encode.compression != Compression::kNone;
-  if (writer->is_parallel_) writer->workers_ = std::make_unique<WorkerPool>(threads);
+  if (writer->is_parallel_) {
+    writer->workers_ = std::make_unique<WorkerPool>(threads);
+    // Without a thread, it encodes by itself.
+    writer->is_parallel_ = writer->workers_->status().has_value();
+  }
   // The first shard is begun at once: a target that may not be written is reported early.
   DOLIUM_TRY_VOID(writer->BeginShard());
   return writer;

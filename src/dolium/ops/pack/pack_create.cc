@@ -46,6 +46,8 @@ class ReadAhead {
 
   ReadAhead(SampleSource& source, uint64_t most_bytes)
       : source_(source), most_bytes_(most_bytes) {
+    // Without a thread there is an error at once, and nothing is read.
+    if (auto started = reader_.status(); !started) end_ = std::move(started);
     reader_.Submit([this] { return Read(); });
   }
   ~ReadAhead() {
