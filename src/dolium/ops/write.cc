@@ -32,10 +32,16 @@ bool IsWriteMarker(std::string_view text) {
 // Removes what a writer that died left in `folder`: parts, bookkeeping, temporaries.
 Result<void> Clear(const Location& folder, const Format& format) {
   std::vector<std::string> doomed;
+  std::vector<std::string> folders;
   auto listed =
       folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
-        const bool ours = IsBookkeeping(name) || format.owns_object(name);
-        if (!is_folder && ours && name != kMarkerName) doomed.emplace_back(name);
+        const bool is_bookkeeping = IsBookkeeping(name);
+        if (is_folder && !is_bookkeeping) {
+          if (format.owns_object(fmt::format("{}/", name))) folders.emplace_back(name);
+        } else if (!is_folder && (is_bookkeeping || format.owns_object(name)) &&
+                   name != kMarkerName) {
+          doomed.emplace_back(name);
+        }
         return true;
       });
   if (!listed) {
@@ -45,6 +51,10 @@ Result<void> Clear(const Location& folder, const Format& format) {
   for (const std::string& name : doomed) {
     DOLIUM_TRY_VOID(
         folder.store->Remove(JoinPath(folder.path, name), Precondition::None()));
+  }
+  for (const std::string& name : folders) {
+    DOLIUM_TRY(const auto path, folder.store->LocalPath(JoinPath(folder.path, name)));
+    if (path) DOLIUM_TRY_VOID(RemoveFolder(*path));
   }
   DOLIUM_TRY_VOID(RemoveSpills(folder));
   DOLIUM_TRY_VOID(folder.store->RemoveStaleTemporaries(folder.path));

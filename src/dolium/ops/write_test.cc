@@ -91,6 +91,21 @@ TEST_F(SetWriterTest, StartsOverWhereAWriterDied) {
   EXPECT_THAT(Names(target_), ElementsAre("0.shard", "1.shard", "info"));
 }
 
+TEST_F(SetWriterTest, StartsOverWithoutTheSubfoldersOfAWriterThatDied) {
+  const WriteRequest request{.target = target_, .format = "files", .create = {}};
+  const auto write = [&](std::string_view key) {
+    auto set = Must(SetWriter::Begin(BuiltinFormats(), request, {}));
+    Must(set->writer().Add(
+        {.key = std::string(key), .value = AsBytes("x"), .preceding = {}}));
+    return set;
+  };
+  write("below/lost").reset();
+  fs::create_directories(target_ + "/below");
+  std::ofstream(target_ + "/below/lost") << "x";
+  Must(write("kept")->Finish());
+  EXPECT_THAT(Names(target_), ElementsAre("kept"));
+}
+
 TEST_F(SetWriterTest, DoesNotReplaceASetUnasked) {
   Write("old");
   const auto begun = Begin();

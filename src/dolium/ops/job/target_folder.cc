@@ -1,5 +1,6 @@
 #include "dolium/ops/job/target_folder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -97,15 +98,36 @@ Result<Occupancy> LookInto(const Location& folder) {
   return listed.error();
 }
 
-Result<void> CheckReplaceable(const Location& folder, const Format& format) {
-  std::optional<std::string> foreign;
+Result<std::optional<std::string>> FindForeign(
+    const Location& folder, const std::function<bool(std::string_view)>& is_ours) {
+  std::vector<std::string> files;
+  std::vector<std::string> folders;
   const auto listed =
       folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
-        if (!IsBookkeeping(name) && (is_folder || !format.owns_object(name)))
-          foreign = name;
-        return !foreign;
+        if (!IsBookkeeping(name)) (is_folder ? folders : files).emplace_back(name);
+        return true;
       });
-  if (!listed && listed.error().code != ErrorCode::kNotFound) return listed.error();
+  if (!listed && listed.error().code == ErrorCode::kNotFound) return std::nullopt;
+  if (!listed) return listed.error();
+  std::ranges::sort(files);
+  std::ranges::sort(folders);
+  for (const std::string& name : files) {
+    // Pipes and links that lead nowhere are nobody's objects.
+    if (!is_ours(name) || !folder.store->Stat(JoinPath(folder.path, name))) return name;
+  }
+  for (const std::string& name : folders) {
+    const Location child = folder.Child(name);
+    DOLIUM_TRY(const auto path, child.store->LocalPath(child.path));
+    DOLIUM_TRY(const bool is_folder, path ? FolderExists(*path) : Result<bool>(true));
+    if (!is_folder || !is_ours(name + "/")) return name;  // A link is not followed.
+    DOLIUM_TRY(const auto foreign, FindForeign(child, is_ours));
+    if (foreign) return JoinPath(name, *foreign);
+  }
+  return std::nullopt;
+}
+
+Result<void> CheckReplaceable(const Location& folder, const Format& format) {
+  DOLIUM_TRY(const auto foreign, FindForeign(folder, format.owns_object));
   if (!foreign) return {};
   return Exists(
       fmt::format("{}: holds \"{}\", which is not part of a {} set; move it away",

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,9 +30,14 @@ enum class Occupancy : uint8_t { kAbsent, kEmpty, kOccupied };
 // Whether a folder holds anything but dolium's bookkeeping. kExists if it is a file.
 Result<Occupancy> LookInto(const Location& folder);
 
-// kExists if the folder holds a folder, or an object that is neither bookkeeping nor
-// owned by the format: something that would be lost with it. An absent folder holds
-// nothing.
+// The first name in `folder`, or in folders within it, that `is_ours` says no to (the
+// name of a folder ends in a slash), and that is no bookkeeping; nullopt if there is
+// none. What can be no object, as a pipe, and a link to a folder are nobody's.
+Result<std::optional<std::string>> FindForeign(
+    const Location& folder, const std::function<bool(std::string_view)>& is_ours);
+
+// kExists if the folder holds what is neither bookkeeping nor owned by the format:
+// something that would be lost with it. An absent folder holds nothing.
 Result<void> CheckReplaceable(const Location& folder, const Format& format);
 
 // kExists if the folder of a job that makes files holds a folder that is no bookkeeping.

@@ -11,8 +11,12 @@
 
 #include "dolium/bytes/folder_swap.h"
 #include "dolium/container/unfinished.h"
+#include "dolium/domain/volume/grid.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/formats/neuroglancer/format.h"
+#include "dolium/formats/neuroglancer/info.h"
 #include "dolium/ops/job/plan_folder.h"
+#include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/volume/volume_worker.h"
 
 namespace dolium::volume {
@@ -55,6 +59,52 @@ Result<void> DropJob(const std::string& path, const Location& home,
   return {};
 }
 
+// Whether a file of this name can be a chunk or a shard of the scale.
+bool IsOfScale(const ScaleInfo& scale, std::string_view name) {
+  if (scale.sharding) return neuroglancer::OwnsObject(name);
+  constexpr std::string_view kGz = ".gz";
+  if (name.ends_with(kGz)) name.remove_suffix(kGz.size());
+  return std::ranges::any_of(scale.chunk_sizes, [&](const Vec3& size) {
+    const auto grid = Grid::Make(scale.bounds(), size);
+    return grid && grid->ParseName(name);
+  });
+}
+
+// What a new volume would not replace but delete. A key of several folders, or one that
+// leads elsewhere, is none of those that go.
+Result<std::optional<std::string>> FindForeignInVolume(
+    const Location& folder, const std::vector<ScaleInfo>& scales,
+    const std::vector<std::string>& parts) {
+  std::vector<std::string> names;
+  const auto listed = folder.store->List(folder.path, [&](std::string_view name, bool) {
+    if (!IsBookkeeping(name) && name != kInfoName && name != "provenance") {
+      names.emplace_back(name);
+    }
+    return true;
+  });
+  if (!listed && listed.error().code == ErrorCode::kNotFound) return std::nullopt;
+  if (!listed) return listed.error();
+  for (const std::string& name : names) {
+    const Location child = folder.Child(name);
+    const bool is_scale =
+        std::ranges::find(scales, name, &ScaleInfo::key) != scales.end();
+    const bool is_part = std::ranges::find(parts, name) != parts.end();
+    if (!is_scale && !is_part) return name;
+    const auto sharding = neuroglancer::FindSharding(child);
+    const bool is_sharded = sharding && !sharding->own_info.empty();
+    DOLIUM_TRY(const auto foreign, FindForeign(child, [&](std::string_view file) {
+                 if (is_part && (!is_sharded || neuroglancer::OwnsObject(file))) {
+                   return true;
+                 }
+                 return std::ranges::any_of(scales, [&](const ScaleInfo& scale) {
+                   return scale.key == name && IsOfScale(scale, file);
+                 });
+               }));
+    if (foreign) return JoinPath(name, *foreign);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::optional<FoundVolumeJob>> JobAt(const Location& home) {
@@ -69,27 +119,21 @@ Result<std::optional<FoundVolumeJob>> JobAt(const Location& home) {
 }
 
 Result<void> CheckVolumeReplaceable(const Location& folder, bool with_all_parts) {
-  std::vector<std::string> expected = {std::string(kInfoName), "provenance"};
-  // A key of several folders, or one that leads elsewhere, is none of those that go.
+  std::vector<ScaleInfo> scales;
+  std::vector<std::string> parts;
   const auto volume = Volume::Open(folder, /*allow_unfinished=*/true);
   if (volume && volume->folder().Describe() == folder.Describe()) {
-    for (const ScaleInfo& scale : volume->info().scales) expected.push_back(scale.key);
+    scales = volume->info().scales;
     for (const auto& part : {volume->info().mesh, volume->info().skeletons,
                              volume->info().segment_properties}) {
-      if (with_all_parts && part) expected.push_back(*part);
+      if (with_all_parts && part) parts.push_back(*part);
     }
   }
   if (const auto job = JobAt(folder); job && *job) {
-    for (const ScaleInfo& scale : (*job)->job.info.scales) expected.push_back(scale.key);
+    const auto& more = (*job)->job.info.scales;
+    scales.insert(scales.end(), more.begin(), more.end());
   }
-  std::optional<std::string> foreign;
-  auto listed = folder.store->List(folder.path, [&](std::string_view name, bool) {
-    if (!IsBookkeeping(name) && std::ranges::find(expected, name) == expected.end()) {
-      foreign = name;
-    }
-    return !foreign;
-  });
-  if (!listed && listed.error().code != ErrorCode::kNotFound) return listed;
+  DOLIUM_TRY(const auto foreign, FindForeignInVolume(folder, scales, parts));
   if (!foreign) return {};
   return Exists(
       fmt::format("{}: holds \"{}\", which is not part of a volume{}; move it away",
