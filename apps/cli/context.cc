@@ -95,25 +95,39 @@ Result<OpenOptions> Context::OptionsOfOpen(bool allow_unfinished) const {
   return options;
 }
 
+Result<SourceOptions> Context::OptionsOfSource(bool allow_unfinished) const {
+  SourceOptions options;
+  options.format = arguments.Get("format").value_or("");
+  DOLIUM_TRY(options.open, OptionsOfOpen(allow_unfinished));
+  DOLIUM_TRY(options.exported, ExportOptionsOf(*this, options.open.spec));
+  return options;
+}
+
 Result<std::unique_ptr<Source>> Context::OpenSource(const std::string& location) const {
   return OpenSource(location, arguments.Has("unfinished"));
 }
 
 Result<std::unique_ptr<Source>> Context::OpenSource(const std::string& location,
                                                     bool allow_unfinished) const {
-  SourceOptions options;
-  options.format = arguments.Get("format").value_or("");
-  DOLIUM_TRY(options.open, OptionsOfOpen(allow_unfinished));
-  DOLIUM_TRY(options.exported, ExportOptionsOf(*this, options.open.spec));
+  DOLIUM_TRY(const SourceOptions options, OptionsOfSource(allow_unfinished));
   DOLIUM_TRY(const Location parsed, ParseLocation(location));
   return dolium::OpenSource(formats, parsed, options);
 }
 
-Result<std::unique_ptr<Container>> Context::Open(const std::string& location,
-                                                 bool allow_unfinished) const {
-  DOLIUM_TRY(const OpenOptions options, OptionsOfOpen(allow_unfinished));
+Result<std::shared_ptr<Container>> Context::Open(const std::string& location) const {
+  DOLIUM_TRY(const SourceOptions options, OptionsOfSource(arguments.Has("unfinished")));
   DOLIUM_TRY(const Location parsed, ParseLocation(location));
-  return OpenContainer(formats, parsed, arguments.Get("format").value_or(""), options);
+  return OpenEntries(formats, parsed, options);
+}
+
+Result<void> Context::CheckStreamOptions() const {
+  for (const std::string_view name :
+       {"format", "spec", "xorbs", "coordinates", "skip-damaged", "sample"}) {
+    if (!arguments.Has(name)) continue;
+    return InvalidArgument(
+        fmt::format("--{} is for files and folders, not for standard input", name));
+  }
+  return {};
 }
 
 Result<bool> Context::is_quick() const {

@@ -19,7 +19,8 @@
 
 namespace dolium {
 class Source;
-}
+struct SourceOptions;
+}  // namespace dolium
 
 namespace dolium::cli {
 
@@ -41,12 +42,10 @@ class Context {
   Result<std::unique_ptr<Source>> OpenSource(const std::string& location) const;
   Result<std::unique_ptr<Source>> OpenSource(const std::string& location,
                                              bool allow_unfinished) const;
-  // The same for those who change entries: a set of a format.
-  Result<std::unique_ptr<Container>> Open(const std::string& location) const {
-    return Open(location, arguments.Has("unfinished"));
-  }
-  Result<std::unique_ptr<Container>> Open(const std::string& location,
-                                          bool allow_unfinished) const;
+  // The same for those who change entries.
+  Result<std::shared_ptr<Container>> Open(const std::string& location) const;
+  // kInvalidArgument for those of these options that standard input does not honour.
+  Result<void> CheckStreamOptions() const;
 
   // Text of the spec file that option `name` names, if it does.
   Result<std::optional<std::string>> ReadSpec(std::string_view name) const;
@@ -90,6 +89,7 @@ class Context {
  private:
   // What those options say.
   Result<OpenOptions> OptionsOfOpen(bool allow_unfinished) const;
+  Result<SourceOptions> OptionsOfSource(bool allow_unfinished) const;
   ExitStatus Fail(const Error& error, Missing missing) const;
 };
 

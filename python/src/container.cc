@@ -4,6 +4,7 @@
 
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/read_key.h"
+#include "dolium/ops/source/source.h"
 #include "python/src/arguments.h"
 #include "python/src/chunk_reads.h"
 #include "python/src/errors.h"
@@ -14,9 +15,8 @@ namespace {
 
 Result<std::shared_ptr<Container>> Open(const OpenArguments& arguments) {
   DOLIUM_TRY(const Location location, ParseLocation(arguments.location));
-  DOLIUM_TRY(auto container, OpenContainer(BuiltinFormats(), location, arguments.format,
-                                           arguments.options));
-  return std::shared_ptr<Container>(std::move(container));
+  return OpenEntries(BuiltinFormats(), location,
+                     {.format = arguments.format, .open = arguments.options});
 }
 
 }  // namespace

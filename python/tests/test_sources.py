@@ -35,6 +35,25 @@ def test_a_volume(filled):
     assert report == dolium.verify(volume.location)
 
 
+def test_open_shows_the_entries_of_a_volume(filled):
+    volume, _ = filled
+    entries = dolium.open(volume.location)
+    assert entries.format == "precomputed"
+    assert len(list(entries.keys())) == dolium.stats(volume.location).stored_size.count
+    with pytest.raises(NotImplementedError, match="cannot be changed"):
+        entries["mine"] = b"x"
+
+
+def test_open_shows_the_entries_of_a_cas_store(tmp_path):
+    store = dolium.cas.Store.init(tmp_path / "store")
+    (tmp_path / "file").write_bytes(b"text")
+    store.put(tmp_path / "file", name="file")
+    entries = dolium.open(tmp_path / "store")
+    assert dict(entries.items()) == {"file@1": b"text"}
+    with pytest.raises(NotImplementedError, match="cannot be changed"):
+        del entries["file@1"]
+
+
 def test_a_cas_store(tmp_path):
     store = dolium.cas.Store.init(tmp_path / "store")
     (tmp_path / "file").write_bytes(bytes(range(256)) * 1000)

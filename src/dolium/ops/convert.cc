@@ -86,6 +86,13 @@ class ConvertDraft final : public JobDraft {
       DOLIUM_TRY_VOID(CheckApart(part.location, target_));
     }
     DOLIUM_TRY(copy_, source_->OpenForCopy(request_.target_format));
+    if (request_.skip_damaged && copy_.is_unchecked) {
+      return Unsupported(
+          fmt::format("{}: a {} is copied file by file, so that damaged chunks within "
+                      "its files cannot "
+                      "be left out; verify it instead, and convert its parts one by one",
+                      source_location_.Describe(), source_->kind()));
+    }
     return {};
   }
 

@@ -27,11 +27,11 @@ CasEntries::CasEntries(Location location, std::shared_ptr<const cas::CasStore> s
       xorbs_({location_.Child("xorbs"), location_.Child("damaged")}, cache_bytes),
       files_(kKeptVersions, kKeptFiles) {}
 
-Result<std::shared_ptr<const CasEntries>> CasEntries::Open(
+Result<std::shared_ptr<CasEntries>> CasEntries::Open(
     Location location, std::shared_ptr<const cas::CasStore> store, uint64_t cache_bytes) {
   DOLIUM_TRY(auto lease, store->TakeLease());
-  return std::shared_ptr<const CasEntries>(new CasEntries(
-      std::move(location), std::move(store), std::move(lease), cache_bytes));
+  return std::shared_ptr<CasEntries>(new CasEntries(std::move(location), std::move(store),
+                                                    std::move(lease), cache_bytes));
 }
 
 std::string_view CasEntries::format_name() const { return "cas"; }

@@ -20,7 +20,7 @@ namespace dolium {
 
 class CasEntries final : public Container {
  public:
-  static Result<std::shared_ptr<const CasEntries>> Open(
+  static Result<std::shared_ptr<CasEntries>> Open(
       Location location, std::shared_ptr<const cas::CasStore> store,
       uint64_t cache_bytes);
 

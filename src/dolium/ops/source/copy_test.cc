@@ -1,4 +1,6 @@
 // Conversions of whole sources: nothing is left out unsaid.
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -48,12 +50,14 @@ std::vector<std::string> FilesBelow(const std::string& folder) {
 }
 
 Result<ConvertReport> Copy(const std::string& source, const std::string& target,
-                           const std::string& format = {}, bool force = false) {
+                           const std::string& format = {}, bool force = false,
+                           bool skip_damaged = false) {
   ConvertRequest request;
   request.source = source;
   request.target = target;
   request.target_format = format;
   request.force = force;
+  request.skip_damaged = skip_damaged;
   return Convert(BuiltinFormats(), request, {});
 }
 
@@ -155,6 +159,36 @@ TEST_F(CopyVolume, ReplacesAVolumeAndNothingElse) {
   EXPECT_THAT(refused.error().message, HasSubstr("holds \"notes\""));
 }
 
+TEST_F(CopyVolume, RemovesNothingForeignFromItsParts) {
+  for (const bool sharded : {true, false}) {
+    fs::remove_all(Path("data"));
+    fs::remove_all(Path("out"));
+    Make(sharded);
+    Name("mesh", "properties");
+    WriteText(Path("data/vol/mesh/below/7:0"), "{}");
+    Must(Copy(Path("data/vol"), Path("out")));
+    Must(Copy(Path("data/vol"), Path("out"), "", /*force=*/true));
+    for (const std::string foreign : {"4_4_8/notes", "4_4_8/below/0.shard"}) {
+      WriteText(Path("out/") + foreign, "mine");
+      const auto refused = Copy(Path("data/vol"), Path("out"), "", /*force=*/true);
+      ASSERT_FALSE(refused) << foreign;
+      EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+      EXPECT_THAT(refused.error().message, HasSubstr("holds \"4_4_8/"));
+      EXPECT_EQ(ReadText(Path("out/") + foreign), "mine");
+      fs::remove(Path("out/") + foreign);
+    }
+  }
+}
+
+TEST_F(CopyVolume, IsRefusedWhereDamageIsToBeLeftOut) {
+  Make(/*sharded=*/true);
+  const auto refused = Copy(Path("data/vol"), Path("out"), "", false, true);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(refused.error().message, HasSubstr("a volume is copied file by file"));
+  EXPECT_FALSE(fs::exists(Path("out")));
+}
+
 TEST_F(CopyVolume, IsRefusedWhereTheTargetHasAPart) {
   Make(/*sharded=*/true);
   Name("../out/mesh", "properties");
@@ -186,6 +220,38 @@ TEST_F(CopyFolder, KeepsSubfolders) {
   WriteText(path("set/below/b"), "second");
   Must(Copy(path("set"), path("out")));
   EXPECT_THAT(FilesBelow(path("out")), ElementsAre("a", "below/b"));
+}
+
+TEST_F(CopyFolder, ReplacesSubfoldersButNoLinksAndPipes) {
+  WriteText(path("set/a"), "first");
+  WriteText(path("set/below/b"), "old");
+  Must(Copy(path("set"), path("out")));
+  WriteText(path("set/below/b"), "new");
+  Must(Copy(path("set"), path("out"), "", /*force=*/true));
+  EXPECT_EQ(ReadText(path("out/below/b")), "new");
+  fs::create_directory_symlink("..", path("out/below/back"));
+  const auto refused = Copy(path("set"), path("out"), "", /*force=*/true);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+  EXPECT_THAT(refused.error().message, HasSubstr("holds \"below/back\""));
+  fs::remove(path("out/below/back"));
+  ASSERT_EQ(mkfifo(path("out/pipe").c_str(), 0600), 0);
+  EXPECT_THAT(Copy(path("set"), path("out"), "", /*force=*/true).error().message,
+              HasSubstr("holds \"pipe\""));
+}
+
+TEST_F(CopyFolder, LeavesOutWhatIsNoFileOnlyIfAsked) {
+  WriteText(path("set/a"), "text");
+  fs::create_symlink("nowhere", path("set/link"));
+  ASSERT_EQ(mkfifo(path("set/pipe").c_str(), 0600), 0);
+  const auto refused = Copy(path("set"), path("out"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
+  const auto report = Must(Copy(path("set"), path("out"), "", false, true));
+  ASSERT_EQ(report.skipped.size(), 2U);
+  EXPECT_EQ(report.skipped[0].key, "link");
+  EXPECT_EQ(report.skipped[1].key, "pipe");
+  EXPECT_THAT(FilesBelow(path("out")), ElementsAre("a"));
 }
 
 TEST_F(CopyFolder, RefusesWhatNoEntryShows) {
@@ -233,6 +299,9 @@ TEST_F(CopyFolder, ExportsTheVersionsOfACasStore) {
   put();
   EXPECT_THAT(Copy(path("store"), path("other")).error().message,
               HasSubstr("would leave out \"tree@3/link\""));
+  WriteText(path("store/notes"), "mine");
+  EXPECT_THAT(Copy(path("store"), path("other")).error().message,
+              HasSubstr("would leave out \"notes\""));
 }
 
 }  // namespace

@@ -43,11 +43,11 @@ Result<std::shared_ptr<const volume::Volume>> OpenVolumeOf(const Source& source)
   return std::make_shared<const volume::Volume>(std::move(opened));
 }
 
-Result<std::shared_ptr<const Container>> OpenVolumeEntries(const Source& source) {
+Result<std::shared_ptr<Container>> OpenVolumeEntries(const Source& source) {
   DOLIUM_TRY(const volume::Volume* const opened, source.volume());
-  return std::make_shared<const VolumeEntries>(
-      source.formats(), std::make_shared<const volume::Volume>(*opened),
-      source.options().open);
+  return std::make_shared<VolumeEntries>(source.formats(),
+                                         std::make_shared<const volume::Volume>(*opened),
+                                         source.options().open);
 }
 
 Result<std::vector<SourcePart>> ListVolumeParts(const Source& source) {
@@ -149,7 +149,7 @@ Result<CopySource> OpenVolumeForCopy(
                                    opened->folder().Describe()));
   }
   DOLIUM_TRY(auto files, VolumeFiles::Open(*opened, parts));
-  return CopySource{std::move(files), &kVolumeCopyFormat};
+  return CopySource{std::move(files), &kVolumeCopyFormat, /*is_unchecked=*/true};
 }
 
 Result<void> CheckVolumeCopyReplaceable(const Location& folder) {
@@ -235,11 +235,11 @@ Result<std::shared_ptr<const cas::CasStore>> OpenCasOf(const Source& source) {
   return std::shared_ptr<const cas::CasStore>(std::move(store));
 }
 
-Result<std::shared_ptr<const Container>> OpenCasEntries(const Source& source) {
+Result<std::shared_ptr<Container>> OpenCasEntries(const Source& source) {
   DOLIUM_TRY(auto store, OpenCasOf(source));
   DOLIUM_TRY(auto entries, CasEntries::Open(source.location(), std::move(store),
                                             source.options().open.cache_bytes));
-  return std::shared_ptr<const Container>(std::move(entries));
+  return std::shared_ptr<Container>(std::move(entries));
 }
 
 Result<VerifyReport> CheckCasSource(const Source& source, const VerifyOptions& options,
@@ -265,11 +265,39 @@ Result<VerifyReport> CheckCasSource(const Source& source, const VerifyOptions& o
   return report;
 }
 
+// What is in the folder of a store, and not of the store.
+Result<std::optional<std::string>> FindForeignInCas(const Source& source) {
+  DOLIUM_TRY(const cas::CasStore* const store, source.versions());
+  const cas::Layout& layout = store->layout();
+  const std::string own[] = {layout.marker(),
+                             layout.xorbs(),
+                             layout.shards(),
+                             layout.names(),
+                             layout.index(),
+                             layout.quarantine(),
+                             layout.temporaries(),
+                             layout.leases(),
+                             layout.lock(),
+                             layout.seen(),
+                             layout.quarantines().back()};
+  std::optional<std::string> foreign;
+  const Location& root = source.location();
+  DOLIUM_TRY_VOID(root.store->List(root.path, [&](std::string_view name, bool) {
+    const bool is_own = std::ranges::any_of(
+        own, [&](const std::string& path) { return BaseName(path) == name; });
+    if (!is_own) foreign = name;
+    return is_own;
+  }));
+  return foreign;
+}
+
 // Files of versions, in a folder for each. Folders and permissions are left to `cas get`;
 // links hold something, and no entry shows it.
 Result<CopySource> OpenCasForCopy(const Source& source,
                                   std::shared_ptr<const Container> entries,
                                   std::string_view format) {
+  DOLIUM_TRY(const auto foreign, FindForeignInCas(source));
+  if (foreign) return WouldBeLeftOut(source, *foreign);
   DOLIUM_TRY(const auto link, static_cast<const CasEntries&>(*entries).FindLink());
   if (link) return WouldBeLeftOut(source, *link);
   DOLIUM_TRY(

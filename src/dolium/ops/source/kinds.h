@@ -24,7 +24,7 @@ struct SourceKind {
   // 100. They are asked before the formats, which cannot be as sure; so they
   // answer for their own mark alone.
   Result<int> (*probe)(const Location& location) = nullptr;
-  Result<std::shared_ptr<const Container>> (*entries)(const Source& source) = nullptr;
+  Result<std::shared_ptr<Container>> (*entries)(const Source& source) = nullptr;
 
   Result<std::shared_ptr<const volume::Volume>> (*volume)(const Source&) = nullptr;
   Result<std::shared_ptr<const dataset::SampleSet>> (*samples)(const Source&) = nullptr;

@@ -130,7 +130,8 @@ Result<std::shared_ptr<const Container>> Source::SharedEntries() const {
   DOLIUM_TRY(const auto* const opened,
              entries_.Get([&]() -> Result<std::shared_ptr<const Container>> {
                if (row_.entries == nullptr) return std::shared_ptr<const Container>();
-               return row_.entries(*this);
+               DOLIUM_TRY(auto made, row_.entries(*this));
+               return std::shared_ptr<const Container>(std::move(made));
              }));
   return *opened;
 }
@@ -193,8 +194,9 @@ Result<uint64_t> Source::CountEntries(const StatsOptions& options) const {
 Result<bool> Source::IsFinished() const {
   // The marker lies in the set's folder: the location itself, or the one a shard is in.
   DOLIUM_TRY(const auto object, location_.store->Stat(location_.path));
-  DOLIUM_TRY(const auto marker, ReadMarker(object ? location_.Parent() : location_));
-  return !marker.has_value();
+  DOLIUM_TRY(const auto unfinished,
+             FindUnfinished(object ? location_.Parent() : location_));
+  return !unfinished;
 }
 
 Result<std::optional<uint64_t>> Source::CountObjects() const {
@@ -227,6 +229,17 @@ Result<std::unique_ptr<Source>> OpenSource(Formats formats, const Location& loca
              OpenContainer(formats, location, options.format, options.open));
   const SourceKind& kind = RowOfFormat(container->format_name());
   return std::make_unique<Source>(kind, formats, location, options, std::move(container));
+}
+
+Result<std::shared_ptr<Container>> OpenEntries(Formats formats, const Location& location,
+                                               const SourceOptions& options) {
+  DOLIUM_TRY(const SourceKind* const row, FindRowWithoutFormat(location, options));
+  if (row != nullptr) {
+    return row->entries(Source(*row, formats, location, options, nullptr));
+  }
+  DOLIUM_TRY(auto container,
+             OpenContainer(formats, location, options.format, options.open));
+  return std::shared_ptr<Container>(std::move(container));
 }
 
 }  // namespace dolium

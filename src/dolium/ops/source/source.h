@@ -59,6 +59,8 @@ struct EntryVoxels {
 struct CopySource {
   std::shared_ptr<const Container> entries;
   const Format* format = nullptr;
+  // Entries are files that hold many chunks each, whose damage a copy does not see.
+  bool is_unchecked = false;
 };
 
 class Source {
@@ -124,5 +126,10 @@ class Source {
 // Recognises what is at `location` and opens it. kNotFound if there is nothing.
 Result<std::unique_ptr<Source>> OpenSource(Formats formats, const Location& location,
                                            const SourceOptions& options = {});
+
+// The entries of what is at `location`, for those who change them. What cannot be changed
+// by key, as a volume or a cas store, says so in Apply().
+Result<std::shared_ptr<Container>> OpenEntries(Formats formats, const Location& location,
+                                               const SourceOptions& options = {});
 
 }  // namespace dolium

@@ -110,6 +110,18 @@ TEST_F(VolumeSource, HasTheEntriesOfItsScales) {
   EXPECT_EQ(Must(source->versions()), nullptr);
 }
 
+TEST_F(VolumeSource, IsNotChangedByKey) {
+  Make(/*sharded=*/true);
+  const auto entries =
+      Must(OpenEntries(BuiltinFormats(), Must(ParseLocation(Path("vol")))));
+  EXPECT_EQ(entries->format_name(), "precomputed");
+  const Change change{.key = "mine", .value = Bytes::Copy(AsBytes("x")), .preceding = {}};
+  const auto applied = entries->Apply({&change, 1});
+  ASSERT_FALSE(applied);
+  EXPECT_EQ(applied.error().code, ErrorCode::kUnsupported);
+  EXPECT_FALSE(fs::exists(Path("vol/mine")));
+}
+
 TEST_F(VolumeSource, NumbersTheChunksOfAShardedScale) {
   Make(/*sharded=*/true);
   const auto source = OpenAt(Path("vol"));
