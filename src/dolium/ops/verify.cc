@@ -18,6 +18,7 @@
 #include "dolium/base/stable_hash.h"
 #include "dolium/container/entry_error.h"
 #include "dolium/container/unfinished.h"
+#include "dolium/ops/read_key.h"
 
 namespace dolium {
 namespace {
@@ -26,6 +27,8 @@ namespace {
 constexpr size_t kBatchEntries = 256;
 constexpr uint64_t kBatchBytes = uint64_t{8} << 20;
 constexpr size_t kQueuedBatchesPerThread = 2;
+// How often an object that is replaced while it is checked is checked again.
+constexpr int kCheckAttempts = 64;
 
 // Entries of many extents and more than this are read segment by segment.
 constexpr uint64_t kLargeEntry = uint64_t{64} << 20;
@@ -80,11 +83,9 @@ class Verifier {
  private:
   Result<void> LookForMarker() {
     const Location& folder = container_.folder();
-    const auto marker = ReadMarker(folder);
-    if (!marker) return marker.error();
-    if (*marker) {
-      Report(
-          ErrorFinding("unfinished", folder.Describe(), {}, {}, UnfinishedError(folder)));
+    DOLIUM_TRY(const auto unfinished, FindUnfinished(folder));
+    if (unfinished) {
+      Report(ErrorFinding("unfinished", folder.Describe(), {}, {}, *unfinished));
     }
     return {};
   }
@@ -94,10 +95,10 @@ class Verifier {
     std::unique_lock lock(work_mutex_);
     while (!options_.stop.stop_requested()) {
       if (!queue_.empty()) {
-        const Batch batch = std::move(queue_.front());
+        Batch batch = std::move(queue_.front());
         queue_.pop_front();
         lock.unlock();
-        ReadBatch(batch);
+        ReadBatch(std::move(batch));
         lock.lock();
       } else if (next_object_ < objects_.size()) {
         const std::string& object = objects_[next_object_++];
@@ -118,12 +119,21 @@ class Verifier {
   }
 
   void CheckOne(const std::string& object) {
+    // Of an object that is replaced meanwhile, what was found first does not count.
+    std::vector<Finding> findings;
+    Result<void> checked;
+    for (int attempt = 0; attempt < kCheckAttempts; ++attempt) {
+      findings.clear();
+      checked = container_.CheckObject(
+          object, [&](const Finding& finding) { findings.push_back(finding); });
+      if (checked || checked.error().code != ErrorCode::kConflict) break;
+    }
     // A scan meets some of the damage that the check has reported already.
     std::unordered_set<uint64_t> reported;
-    const auto checked = container_.CheckObject(object, [&](const Finding& finding) {
+    for (const Finding& finding : findings) {
       reported.insert(FindingHash(finding));
       Report(finding);
-    });
+    }
     if (!checked) ReportObject(object, checked.error());
     const auto scanned = ScanOne(object, reported);
     if (!scanned && (checked || checked.error().message != scanned.error().message)) {
@@ -188,10 +198,10 @@ class Verifier {
         return;
       }
     }
-    ReadBatch(batch);
+    ReadBatch(std::move(batch));
   }
 
-  void ReadBatch(const Batch& batch) {
+  void ReadBatch(Batch batch) {
     if (options_.stop.stop_requested()) return;
     if (batch.size() == 1 && IsLarge(batch.front()) && !options_.check_value) {
       ReadLarge(batch.front());
@@ -202,25 +212,36 @@ class Verifier {
     uint64_t bytes_read = 0;
     uint64_t bytes_decoded = 0;
     for (size_t i = 0; i < batch.size(); ++i) {
+      Entry& entry = batch[i];
+      if (!read[i] && IsReplaced(read[i].error())) {
+        ForgetKey(container_, entry.key);
+        const auto again = WithEntry(container_, entry.key, [&](const Entry& now) {
+          entry = now;
+          read[i] = ReadStored(store, now, options_.limits);
+          return read[i] ? Result<void>() : read[i].error();
+        });
+        if (again && !*again) continue;  // Removed since it was listed.
+        if (!again) read[i] = again.error();
+      }
       if (!read[i]) {
-        ReportEntry("read", batch[i], read[i].error());
+        ReportEntry("read", entry, read[i].error());
         continue;
       }
       bytes_read += read[i]->value.size() + read[i]->preceding.size();
-      const auto data = DecodeStored(
-          store, batch[i], *std::exchange(read[i], EntryData{}), options_.limits);
+      const auto data = DecodeStored(store, entry, *std::exchange(read[i], EntryData{}),
+                                     options_.limits);
       if (!data) {
-        ReportEntry(DecodeKind(batch[i]), batch[i], data.error());
+        ReportEntry(DecodeKind(entry), entry, data.error());
         continue;
       }
       bytes_decoded += data->value.size();
-      if (const auto fits = container_.CheckValue(batch[i], data->value); !fits) {
-        ReportEntry("value", batch[i], fits.error());
+      if (const auto fits = container_.CheckValue(entry, data->value); !fits) {
+        ReportEntry("value", entry, fits.error());
         continue;
       }
       if (!options_.check_value) continue;
-      const auto checked = options_.check_value(batch[i], data->value);
-      if (!checked) ReportEntry(options_.value_kind, batch[i], checked.error());
+      const auto checked = options_.check_value(entry, data->value);
+      if (!checked) ReportEntry(options_.value_kind, entry, checked.error());
     }
     const std::lock_guard lock(report_mutex_);
     report_.entries_read += batch.size();

@@ -12,12 +12,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dolium/bytes/memory_store.h"
 #include "dolium/container/unfinished.h"
+#include "dolium/formats/files/files_container.h"
 #include "dolium/ops/testing/fake_container.h"
 
 namespace dolium {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 struct Outcome {
@@ -191,6 +194,42 @@ TEST(Verify, TellsDamageOfAnIndexOnce) {
   EXPECT_EQ(outcome.report.errors, 2U);
   EXPECT_EQ(outcome.report.warnings, 1U);
   EXPECT_EQ(outcome.report.entries_read, 20U);
+}
+
+TEST(Verify, ChecksAnObjectAgainThatIsReplacedMeanwhile) {
+  FakeContainer container;
+  container.AddObject("one", 3);
+  container.replacements = 10;
+  const Outcome outcome = RunVerify(container, {});
+  EXPECT_THAT(outcome.findings, IsEmpty());
+  EXPECT_EQ(outcome.report.entries_read, 3U);
+  EXPECT_EQ(container.replacements, 0);
+}
+
+TEST(Verify, ReadsEntriesAgainThatAreReplacedMeanwhile) {
+  const Location folder{std::make_shared<MemoryStore>("test"), "set"};
+  const auto put = [&](std::string_view key, std::string_view text) {
+    Must(folder.store->Put(folder.Child(key).path, AsBytes(text), Precondition::None()));
+  };
+  for (const char* key : {"a", "b", "c"}) put(key, "old");
+  const files::FilesContainer container(folder);
+  VerifyOptions options;
+  options.jobs = 1;
+  options.check_entry = [&](const Entry& entry) -> Result<void> {
+    if (entry.key == "a") put("a", "new and longer");
+    if (entry.key == "b") {
+      Must(folder.store->Remove(folder.Child("b").path, Precondition::None()));
+    }
+    return {};
+  };
+  std::vector<std::string> values;
+  options.check_value = [&](const Entry& entry, const Bytes& value) -> Result<void> {
+    values.push_back(entry.key + " " + std::string(AsText(value)));
+    return {};
+  };
+  const Outcome outcome = RunVerify(container, options);
+  EXPECT_THAT(outcome.findings, IsEmpty());
+  EXPECT_THAT(values, ElementsAre("a new and longer", "c old"));
 }
 
 TEST(Verify, QuickReadsNoPayload) {

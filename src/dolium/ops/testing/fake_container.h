@@ -51,6 +51,11 @@ class FakeContainer final : public Container {
                            const FindingVisitor& visitor) const override {
     if (object == unreadable) return Corrupt(store().Describe(object) + ": no index");
     if (object == damaged) visitor(Damage(object));
+    if (replacements > 0) {
+      --replacements;
+      visitor(Damage(object));
+      return Conflict(store().Describe(object) + ": was replaced");
+    }
     if (object == odd) {
       visitor({Severity::kWarning, "gap", store().Describe(object), {}, {}, "a gap"});
     }
@@ -77,9 +82,10 @@ class FakeContainer final : public Container {
   }
   Entry& entry(const std::string& object, size_t i) { return index_.at(object).at(i); }
 
-  std::string unreadable;  // an object whose index cannot be read
-  std::string damaged;     // one whose index is damaged in one place
-  std::string odd;         // one that deserves a warning
+  std::string unreadable;        // an object whose index cannot be read
+  mutable int replacements = 0;  // how often an object is replaced while it is checked
+  std::string damaged;           // one whose index is damaged in one place
+  std::string odd;               // one that deserves a warning
 
  private:
   Finding Damage(std::string_view object) const {
