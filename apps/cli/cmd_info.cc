@@ -32,11 +32,21 @@ Result<Description> DescribeSource(const Context& context, const std::string& te
                           {}};
   DOLIUM_TRY(description.is_finished, source->IsFinished());
   DOLIUM_TRY(description.objects, source->CountObjects());
+  const Location& location = source->location();
+  DOLIUM_TRY(const auto object, location.store->Stat(location.path));
+  if (object) {
+    // A file whose index cannot be read says nothing of itself.
+    DOLIUM_TRY(const auto objects, entries->Objects());
+    DOLIUM_TRY_VOID(entries->ScanObject(
+        objects.front(),
+        {.entry = [](const Entry& /*entry*/) { return false; }, .damage = {}}));
+  }
   description.properties = entries->properties();
   return description;
 }
 
 Result<Description> DescribeStream(const Context& context) {
+  DOLIUM_TRY_VOID(context.CheckStreamOptions());
   DOLIUM_TRY(StreamReport report, ReadStream(STDIN_FILENO, {.stop = context.stop}));
   return Description{std::string(report.format), std::string(kStandardInput),
                      std::nullopt, std::nullopt, std::move(report.properties)};

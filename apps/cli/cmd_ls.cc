@@ -70,6 +70,9 @@ std::vector<std::string> EntryRow(const Entry& entry,
 }
 
 ExitStatus ListStream(Context& context) {
+  if (const auto usable = context.CheckStreamOptions(); !usable) {
+    return context.Fail(usable.error());
+  }
   Terminal& terminal = context.terminal;
   const bool is_long = context.arguments.Has("long");
   StreamRequest request{.stop = context.stop};

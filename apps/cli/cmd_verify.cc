@@ -98,6 +98,9 @@ ExitStatus Conclude(const Context& context, const Location& location,
 }
 
 ExitStatus VerifyStandardInput(Context& context, bool is_quick) {
+  if (const auto usable = context.CheckStreamOptions(); !usable) {
+    return context.Fail(usable.error());
+  }
   StreamRequest request{.check = true, .contents = !is_quick, .stop = context.stop};
   request.finding = [&](const Finding& finding) { ShowFinding(context, finding); };
   const auto report = ReadStream(STDIN_FILENO, request);
