@@ -111,7 +111,7 @@ volume::IngestRequest WantedIngest(const Wanted& work) {
 
 void PrepareArrays(const Wanted& work) {
   for (const std::string of : {"source", "other"}) {
-    std::vector<uint32_t> voxels(160 * 64 * 32);
+    std::vector<uint32_t> voxels(size_t{160} * 64 * 32);
     for (uint32_t i = 0; i < voxels.size(); ++i) {
       voxels[i] = (of == "source" ? 1 : 2) + i / 7;
     }
