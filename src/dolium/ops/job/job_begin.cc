@@ -288,6 +288,7 @@ class Beginner {
       if (!can_resume) return OtherRequestError(folder.set(), state);
     }
     if (state.phase == Phase::kNone) {
+      if (draft_.makes_files()) DOLIUM_TRY_VOID(CheckStillFree(folder));
       auto written = WriteRecord(folder);
       if (!written) {
         Undo(folder, before, written.error());
@@ -296,6 +297,15 @@ class Beginner {
     }
     DOLIUM_TRY(auto ready, folder.Load());
     return OpenState(formats_, folder, std::move(ready), options_);
+  }
+
+  // Another process may have completed the same job until the lock was ours.
+  Result<void> CheckStillFree(const PlanFolder& folder) {
+    auto free = draft_.Prepare();
+    if (free) return free;
+    DOLIUM_TRY(const auto path, folder.set().store->LocalPath(folder.set().path));
+    if (path) DOLIUM_TRY_VOID(RemoveFolder(*path));
+    return free;
   }
 
   // Leaves things as they were before planning; what cannot be removed, a rerun will.

@@ -35,7 +35,8 @@ class JobDraft {
   // Whether the source can be read again. If not, what an earlier run made is dropped.
   virtual bool can_resume() const { return true; }
 
-  // Called once it is known that there is nothing to resume, before all that follows.
+  // Called once it is known that there is nothing to resume, before all that follows; and
+  // again, of a job that makes files, when nobody else can begin one there.
   virtual Result<void> Prepare() { return {}; }
   // As JobKind has it. Not for a job that makes files.
   virtual Result<void> CheckReplaceable(const Location& /*folder*/) const { return {}; }

@@ -21,6 +21,7 @@
 #include "dolium/ops/cas/cas_export.h"
 #include "dolium/ops/convert.h"
 #include "dolium/ops/job/job.h"
+#include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/pack/pack_copy.h"
 #include "dolium/ops/pack/pack_create.h"
 #include "dolium/ops/pack/pack_export.h"
@@ -356,6 +357,37 @@ TEST_P(SharedJobTest, IsRunByOneProcessAtATime) {
               testing::AllOf(HasSubstr("another process is running this job"),
                              HasSubstr(".dolium-plan/running")));
   EXPECT_EQ(Files(work_.target), Files(folder_.path() + "/expected"));
+}
+
+// A request whose file appears, by another process, just after it has looked for it.
+class LateDraft final : public JobDraft {
+ public:
+  explicit LateDraft(std::string file) : file_(std::move(file)) {}
+  std::string_view kind() const override { return "pack-create"; }
+  const std::string& request() const override { return request_; }
+  bool makes_files() const override { return true; }
+  Result<void> Prepare() override {
+    if (fs::exists(file_)) return Exists(file_ + ": is there already");
+    WriteText(file_, "of another process");
+    return {};
+  }
+  Result<std::string> Plan(const PlanFolder& /*folder*/) override {
+    return Corrupt("was planned");
+  }
+
+ private:
+  const std::string file_;
+  const std::string request_ = "{}";
+};
+
+TEST(BeginJob, IsRefusedIfAnotherProcessCompletesTheSameMeanwhile) {
+  const TemporaryFolder folder;
+  LateDraft draft(folder.path() + "/t");
+  const auto begun = BeginJob({}, draft, Must(ParseLocation(folder.path() + "/t")),
+                              /*force=*/false, {});
+  ASSERT_FALSE(begun);
+  EXPECT_EQ(begun.error().code, ErrorCode::kExists);
+  EXPECT_THAT(Names(folder.path()), testing::ElementsAre("t"));
 }
 
 class KilledReplacementTest : public KilledJobTest {};
