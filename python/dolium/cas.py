@@ -80,8 +80,8 @@ class ChunkRun(NamedTuple):
 def file_hash(path: str | os.PathLike[str], *, jobs: int = 0) -> str:
     """The hash by which Xet knows a file with these bytes; zeros for an empty file.
 
-    Large files are mapped and read on `jobs` threads (0: one per core). They must not be cut
-    short meanwhile.
+    Large files are read on `jobs` threads (0: one per core). One that is cut short meanwhile is an
+    error.
     """
     return _core.xet_hash_files([path], False, jobs)[0][0]
 

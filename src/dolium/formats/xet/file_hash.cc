@@ -1,13 +1,12 @@
 #include "dolium/formats/xet/file_hash.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
+#include <cstring>
 #include <optional>
 #include <thread>
 
@@ -19,8 +18,10 @@ namespace dolium::xet {
 
 namespace {
 
-// From here on a map costs less than copies, and threads are worth their while.
+// From here on threads are worth their while.
 constexpr uint64_t kLarge = uint64_t{4} << 20;
+// What of a large file is in memory at once.
+constexpr size_t kWindow = size_t{32} << 20;
 // What a stream is read by: it stays in the cache until it is hashed.
 constexpr size_t kReadBytes = size_t{256} << 10;
 // Small files that one thread takes at a time.
@@ -28,7 +29,7 @@ constexpr size_t kFilesTask = 16;
 
 struct OpenFile {
   UniqueFd fd;
-  uint64_t mappable = 0;  // bytes; 0 unless it is a regular file
+  uint64_t size = 0;  // 0 unless it is a regular file
 };
 
 Result<OpenFile> Open(const std::string& path) {
@@ -38,38 +39,60 @@ Result<OpenFile> Open(const std::string& path) {
   if (!file.fd) return SystemError(errno, "cannot open");
   struct stat status{};
   if (fstat(file.fd.get(), &status) != 0) return SystemError(errno, "cannot look up");
-  if (S_ISREG(status.st_mode)) file.mappable = static_cast<uint64_t>(status.st_size);
+  if (S_ISREG(status.st_mode)) file.size = static_cast<uint64_t>(status.st_size);
   return file;
 }
 
-// nullptr where the file system has no maps.
-std::shared_ptr<const std::byte> Map(const OpenFile& file) {
-  const auto size = static_cast<size_t>(file.mappable);
-  void* const at = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.fd.get(), 0);
-  if (at == MAP_FAILED) return nullptr;
-  const std::shared_ptr<void> owner(at, [size](void* map) { munmap(map, size); });
-  return {owner, static_cast<const std::byte*>(at)};
+// Fills `into` from `offset` on.
+Result<void> ReadFully(int fd, uint64_t offset, MutableBytes into) {
+  while (!into.empty()) {
+    const ssize_t got = RetryOnSignal(
+        [&] { return pread(fd, into.data(), into.size(), static_cast<off_t>(offset)); });
+    if (got < 0) return SystemError(errno, "cannot read");
+    if (got == 0) return Conflict("became shorter while it was read");
+    into = into.subspan(static_cast<size_t>(got));
+    offset += static_cast<uint64_t>(got);
+  }
+  return {};
 }
 
-Result<HashedFile> HashMapped(BytesView bytes, const HashFileOptions& options) {
-  const size_t size = bytes.size();
-  HashedFile hashed{.size = size};
-  const auto add_sha256 = [&] {
-    Sha256 sha256;
-    for (size_t from = 0; from < size && !options.stop.stop_requested(); from += kLarge) {
-      sha256.Update(bytes.subspan(from, std::min<size_t>(kLarge, size - from)));
-    }
-    hashed.sha256 = sha256.Finish();
-  };
-  std::optional<std::jthread> beside;
-  if (options.with_sha256) {
-    beside = StartThread(add_sha256);
-    if (!beside) add_sha256();
+// Reads windows of a large file, and hashes each on many threads. A chunk that a window
+// cuts short begins the next one: where chunks end depends on nothing before them.
+Result<HashedFile> HashWindows(const OpenFile& file, const HashFileOptions& options) {
+  HashedFile hashed{.size = file.size};
+  std::optional<Sha256> sha256;
+  if (options.with_sha256) sha256.emplace();
+  MerkleBuilder chunks;
+  Buffer buffer(kMaxChunk + kWindow);
+  size_t carried = 0;
+  for (uint64_t offset = 0; offset < file.size;) {
+    const auto fresh =
+        static_cast<size_t>(std::min<uint64_t>(kWindow, file.size - offset));
+    const MutableBytes into = buffer.view().subspan(carried, fresh);
+    DOLIUM_TRY_VOID(ParallelFor(
+        (fresh + kLarge - 1) / kLarge, options.jobs,
+        [&](size_t i) {
+          const size_t at = i * kLarge;
+          return ReadFully(file.fd.get(), offset + at,
+                           into.subspan(at, std::min<size_t>(kLarge, fresh - at)));
+        },
+        options.stop));
+    offset += fresh;
+    const BytesView window = BytesView(buffer.view()).first(carried + fresh);
+    const auto add_sha256 = [&] { sha256->Update(into); };
+    std::optional<std::jthread> beside;
+    if (sha256) beside = StartThread(add_sha256);
+    if (sha256 && !beside) add_sha256();
+    const auto found = ChunkAndHash(window, {.jobs = options.jobs, .stop = options.stop});
+    beside.reset();
+    if (!found) return found.error();
+    const size_t whole = found->size() - (offset < file.size ? 1 : 0);
+    for (size_t i = 0; i < whole; ++i) chunks.Add((*found)[i].hash, (*found)[i].size);
+    carried = whole < found->size() ? static_cast<size_t>(found->back().size) : 0;
+    std::memmove(buffer.view().data(), window.data() + window.size() - carried, carried);
   }
-  const auto chunks = ChunkAndHash(bytes, {.jobs = options.jobs, .stop = options.stop});
-  beside.reset();
-  if (!chunks) return chunks.error();
-  hashed.hash = FileHash(*chunks, options.salt);
+  hashed.hash = FileHash(chunks, options.salt);
+  if (sha256) hashed.sha256 = sha256->Finish();
   return hashed;
 }
 
@@ -87,11 +110,7 @@ Result<HashedFile> HashByReading(const OpenFile& file, const HashFileOptions& op
 }
 
 Result<HashedFile> HashOpen(const OpenFile& file, const HashFileOptions& options) {
-  if (file.mappable >= kLarge) {
-    if (const auto map = Map(file)) {
-      return HashMapped({map.get(), static_cast<size_t>(file.mappable)}, options);
-    }
-  }
+  if (file.size >= kLarge) return HashWindows(file, options);
   Buffer buffer(kReadBytes);
   return HashByReading(file, options, buffer.view());
 }
@@ -146,7 +165,7 @@ std::vector<Result<HashedFile>> HashFiles(std::span<const std::string> paths,
     for (size_t i = task * kFilesTask; i < end; ++i) {
       if (options.stop.stop_requested()) return Cancelled();
       auto file = Open(paths[i]);
-      if (file && file->mappable >= kLarge) {
+      if (file && file->size >= kLarge) {
         is_large[i] = 1;
         continue;
       }

@@ -51,9 +51,8 @@ struct HashFileOptions {
   std::stop_token stop = {};
 };
 
-// Hashes a file, a pipe, or what else can be read. Large files are mapped and hashed on
-// many threads; like all maps, that of a file that somebody else cuts short meanwhile
-// ends the process (SIGBUS). Errors name the path.
+// Hashes a file, a pipe, or what else can be read. Large files are read and hashed
+// on many threads; one that becomes shorter meanwhile is kConflict. Errors name the path.
 Result<HashedFile> HashFile(const std::string& path, const HashFileOptions& options = {});
 
 // Hashes many, each with its own result: small ones side by side, large ones one after

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -44,8 +45,8 @@ TEST_F(HashFileTest, GivesTheNamesOfTheVectors) {
 }
 
 TEST_F(HashFileTest, GivesTheSameHoweverItReads) {
-  // Large enough for a map and for threads.
-  const ByteVector data = SplitMix(5, 9000001);
+  // Several windows; the first ends within a chunk, whose bytes go on in the next.
+  const ByteVector data = SplitMix(5, 70000001);
   const std::string path = Write("large", data);
   FileHasher stream(/*with_sha256=*/true);
   for (size_t at = 0; at < data.size(); at += 70001) {
@@ -120,6 +121,24 @@ TEST_F(HashFileTest, HashesManyEachWithItsOwnResult) {
     ASSERT_TRUE(hashed[i]) << hashed[i].error().message;
     EXPECT_EQ(hashed[i]->hash, FileHash(ChunkAndHash(contents[i]).value()));
     EXPECT_EQ(hashed[i]->size, contents[i].size());
+  }
+}
+
+TEST_F(HashFileTest, SaysIfAFileBecameShorterMeanwhile) {
+  constexpr size_t kSize = size_t{40} << 20;
+  const std::string file = Write("shrinking", Repeated(120, kSize));
+  std::jthread other([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      std::filesystem::resize_file(file, 0);
+      std::filesystem::resize_file(file, kSize);
+    }
+  });
+  while (true) {
+    const auto hashed = HashFile(file);
+    if (hashed) continue;
+    EXPECT_EQ(hashed.error().code, ErrorCode::kConflict);
+    EXPECT_EQ(hashed.error().message, file + ": became shorter while it was read");
+    break;
   }
 }
 
