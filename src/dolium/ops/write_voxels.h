@@ -17,8 +17,8 @@ namespace dolium {
 struct VoxelTarget {
   std::string_view format;
   std::span<const Parameter> parameters;  // of its format, if that is a row
-  std::string_view entry;  // what its entries are called
-  std::string_view part;   // and its parts; empty: they have no name
+  std::string_view entry;                 // what its entries are called
+  std::string_view part;                  // and its parts; empty: they have no name
   Result<Plan> (*plan)(const ConvertRequest& request, const RunOptions& options,
                        const FindingVisitor& visitor);
   Result<ConvertReport> (*convert)(const ConvertRequest& request,
