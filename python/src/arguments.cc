@@ -235,11 +235,11 @@ nb::bytes CopyToPython(BytesView bytes) {
         PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
                                   static_cast<Py_ssize_t>(bytes.size())));
   }
-  const nb::object object = NewBytes(bytes.size());
+  auto object = nb::steal<nb::bytes>(NewBytes(bytes.size()).release());
   const MutableBytes to = BytesOf(object);
   const nb::gil_scoped_release release;
   std::memcpy(to.data(), bytes.data(), bytes.size());
-  return nb::borrow<nb::bytes>(object);
+  return object;
 }
 
 }  // namespace dolium::python

@@ -118,7 +118,7 @@ ByteVector ReadBox(const Scale& scale, const Box& box, const BoxOptions& options
   return voxels;
 }
 
-Location MemoryFolder() { return {std::make_shared<MemoryStore>(), "vol"}; }
+Location InMemory() { return {std::make_shared<MemoryStore>(), "vol"}; }
 
 // --- steps
 // ------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ TEST(ScaleSteps, ReadWhatABoxWouldHaveInTheirPlaces) {
   for (const bool sharded : {true, false}) {
     const VolumeInfo info =
         InfoOf(DataType::kUint16, 2, {37, 21, 18}, {8, 6, 4}, sharded);
-    const auto scale = MakeScale(MemoryFolder(), info);
+    const auto scale = MakeScale(InMemory(), info);
     const ArrayShape whole = scale->ShapeOf(scale->bounds());
     const ByteVector voxels = RandomVoxels(whole);
     WriteAll(*scale, voxels);
@@ -166,7 +166,7 @@ TEST(ScaleSteps, PassOverChunksThatHaveNoVoxelOfTheirs) {
 
 TEST(ScaleSteps, AreNotForWritesAndNotBelowOne) {
   const VolumeInfo info = InfoOf(DataType::kUint8, 1, {8, 8, 8}, {8, 8, 8}, false);
-  const auto scale = MakeScale(MemoryFolder(), info);
+  const auto scale = MakeScale(InMemory(), info);
   ByteVector voxels(512);
   const BoxOptions two{.step = {2, 1, 1}};
   const auto written = scale->Write(
@@ -188,7 +188,7 @@ TEST(ScaleSteps, AreNotForWritesAndNotBelowOne) {
 TEST(ScaleChannels, AreReadAndWrittenAlone) {
   for (const bool sharded : {true, false}) {
     const VolumeInfo info = InfoOf(DataType::kUint16, 4, {20, 10, 6}, {8, 8, 4}, sharded);
-    const auto scale = MakeScale(MemoryFolder(), info);
+    const auto scale = MakeScale(InMemory(), info);
     const ArrayShape whole = scale->ShapeOf(scale->bounds());
     ByteVector voxels = RandomVoxels(whole);
     WriteAll(*scale, voxels);
@@ -216,7 +216,7 @@ TEST(ScaleChannels, AreReadAndWrittenAlone) {
 TEST(ScaleChannels, OfOneChunkMayBeWrittenByManyAtOnce) {
   for (const bool sharded : {true, false}) {
     const VolumeInfo info = InfoOf(DataType::kUint8, 8, {8, 8, 4}, {8, 8, 4}, sharded);
-    const Location folder = MemoryFolder();
+    const Location folder = InMemory();
     {
       std::vector<std::jthread> threads;
       for (int64_t c = 0; c < 8; ++c) {
@@ -242,7 +242,7 @@ TEST(ScaleChannels, OfOneChunkMayBeWrittenByManyAtOnce) {
 
 TEST(ScaleChannels, MustBeThoseOfTheScale) {
   const VolumeInfo info = InfoOf(DataType::kUint8, 2, {8, 8, 8}, {8, 8, 8}, false);
-  const auto scale = MakeScale(MemoryFolder(), info);
+  const auto scale = MakeScale(InMemory(), info);
   ByteVector voxels(1024);
   const BoxOptions options{.channels = ChannelRange{1, 3}};
   const auto read = scale->Read(

@@ -18,7 +18,7 @@ using neuroglancer::ShardingSpec;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-MortonCode Code(const Vec3& grid) { return MortonCode::Make(grid).value(); }
+MortonCode CodeOf(const Vec3& grid) { return MortonCode::Make(grid).value(); }
 
 ShardingSpec Identity(unsigned preshift, unsigned minishard, unsigned shard) {
   return {.preshift_bits = preshift, .minishard_bits = minishard, .shard_bits = shard};
@@ -61,7 +61,7 @@ TEST(ShardCells, AreTheBoxesThatTensorStoreFinds) {
                          {0, 0, 4}, {0, 2, 4}, {0, 0, 6}, {0, 2, 6}};
   for (const Case& c : cases) {
     for (uint64_t shard = 0; shard < 8; ++shard) {
-      const auto cells = ShardCells(Identity(1, 2, 3), Code(c.grid), shard);
+      const auto cells = ShardCells(Identity(1, 2, 3), CodeOf(c.grid), shard);
       ASSERT_TRUE(cells);
       EXPECT_EQ(cells->begin, begins[shard]);
       EXPECT_EQ(Count(*cells), c.counts[shard]);
@@ -71,7 +71,7 @@ TEST(ShardCells, AreTheBoxesThatTensorStoreFinds) {
 
 TEST(ShardCells, CoverLargeVolumes) {
   // 34432,39552,51508 voxels in chunks of 64,64,64; TensorStore writes 2048,2048,2048.
-  const MortonCode morton = Code({538, 618, 805});
+  const MortonCode morton = CodeOf({538, 618, 805});
   EXPECT_EQ(morton.total_bits(), 30u);
   const auto cells = ShardCells(Identity(9, 6, 15), morton, 7);
   EXPECT_EQ(cells, (Box{{32, 32, 32}, {64, 64, 64}}));
@@ -80,26 +80,26 @@ TEST(ShardCells, CoverLargeVolumes) {
 TEST(ShardCells, DoNotExistWhereShardsAreNoBoxes) {
   ShardingSpec murmur = Identity(1, 2, 3);
   murmur.hash = ShardHash::kMurmur3;
-  EXPECT_EQ(ShardCells(murmur, Code({2, 4, 8}), 0), std::nullopt);
-  EXPECT_EQ(ShardCells(Identity(1, 2, 2), Code({2, 4, 8}), 0), std::nullopt);
+  EXPECT_EQ(ShardCells(murmur, CodeOf({2, 4, 8}), 0), std::nullopt);
+  EXPECT_EQ(ShardCells(Identity(1, 2, 2), CodeOf({2, 4, 8}), 0), std::nullopt);
 }
 
 TEST(ShardCells, AreEmptyForAShardThatIsNotThere) {
-  const auto beyond = ShardCells(Identity(1, 2, 3), Code({2, 4, 8}), 8);
+  const auto beyond = ShardCells(Identity(1, 2, 3), CodeOf({2, 4, 8}), 8);
   ASSERT_TRUE(beyond);
   EXPECT_TRUE(beyond->empty());
-  const auto huge = ShardCells(Identity(64, 0, 64), Code({2, 4, 8}), ~uint64_t{0});
+  const auto huge = ShardCells(Identity(64, 0, 64), CodeOf({2, 4, 8}), ~uint64_t{0});
   ASSERT_TRUE(huge);
   EXPECT_TRUE(huge->empty());
-  const auto no_voxels = ShardCells(Identity(1, 2, 3), Code({0, 4, 8}), 0);
+  const auto no_voxels = ShardCells(Identity(1, 2, 3), CodeOf({0, 4, 8}), 0);
   ASSERT_TRUE(no_voxels);
   EXPECT_TRUE(no_voxels->empty());
 }
 
 TEST(ShardCells, AreAllCellsIfThereIsOneShard) {
-  EXPECT_EQ(ShardCells(Identity(0, 0, 0), Code({5, 6, 7}), 0),
+  EXPECT_EQ(ShardCells(Identity(0, 0, 0), CodeOf({5, 6, 7}), 0),
             (Box{{0, 0, 0}, {5, 6, 7}}));
-  EXPECT_EQ(ShardCells(Identity(64, 0, 0), Code({5, 6, 7}), 0),
+  EXPECT_EQ(ShardCells(Identity(64, 0, 0), CodeOf({5, 6, 7}), 0),
             (Box{{0, 0, 0}, {5, 6, 7}}));
 }
 
@@ -111,7 +111,7 @@ TEST(VolumeSharding, AgreesWithALookAtEveryCell) {
     const auto side = [&] {
       return 1 + static_cast<int64_t>(random() % (1 + random() % 12));
     };
-    const MortonCode morton = Code({side(), side(), side()});
+    const MortonCode morton = CodeOf({side(), side(), side()});
     ShardingSpec spec =
         Identity(static_cast<unsigned>(random() % 5), static_cast<unsigned>(random() % 4),
                  static_cast<unsigned>(random() % 7));
@@ -156,7 +156,7 @@ TEST(VolumeSharding, AgreesWithALookAtEveryCell) {
 TEST(ForEachCodeOfShard, CostsNoMoreThanTheShardsOwnCells) {
   // Shards that are not boxes, of a grid with 2^60 cells: two bits above the shard's.
   const int64_t side = (int64_t{1} << 20) - 3;
-  const MortonCode morton = Code({side, side, side});
+  const MortonCode morton = CodeOf({side, side, side});
   EXPECT_THAT(
       Codes(Identity(0, 1, 57), morton, 0),
       ElementsAre(0, 1, uint64_t{1} << 58, (uint64_t{1} << 58) | 1, uint64_t{1} << 59,
@@ -165,11 +165,11 @@ TEST(ForEachCodeOfShard, CostsNoMoreThanTheShardsOwnCells) {
 
 TEST(ForEachShard, StopsWhenTheVisitorHasHadEnough) {
   int visits = 0;
-  ASSERT_TRUE(ForEachShard(Identity(0, 0, 20), Code({100, 100, 100}),
+  ASSERT_TRUE(ForEachShard(Identity(0, 0, 20), CodeOf({100, 100, 100}),
                            [&](uint64_t) { return ++visits < 3; }));
   EXPECT_EQ(visits, 3);
   visits = 0;
-  ASSERT_TRUE(ForEachCodeOfShard(Identity(20, 0, 0), Code({100, 100, 100}), 0,
+  ASSERT_TRUE(ForEachCodeOfShard(Identity(20, 0, 0), CodeOf({100, 100, 100}), 0,
                                  [&](uint64_t) { return ++visits < 3; }));
   EXPECT_EQ(visits, 3);
 }
@@ -178,17 +178,17 @@ TEST(ForEachShard, DoesNotTakeMurmur) {
   ShardingSpec murmur = Identity(1, 2, 3);
   murmur.hash = ShardHash::kMurmur3;
   const auto shards =
-      ForEachShard(murmur, Code({2, 4, 8}), [](uint64_t) { return true; });
+      ForEachShard(murmur, CodeOf({2, 4, 8}), [](uint64_t) { return true; });
   ASSERT_FALSE(shards);
   EXPECT_EQ(shards.error().code, ErrorCode::kUnsupported);
   EXPECT_THAT(shards.error().message, HasSubstr("murmurhash3_x86_128"));
   EXPECT_FALSE(
-      ForEachCodeOfShard(murmur, Code({2, 4, 8}), 0, [](uint64_t) { return true; }));
+      ForEachCodeOfShard(murmur, CodeOf({2, 4, 8}), 0, [](uint64_t) { return true; }));
 }
 
 TEST(ChooseVolumeSharding, FillsShardsAndUsesEveryMortonBit) {
   // 64^3 uint64 in about 100 kB, 30 bits: 2^13 chunks are 819 MB, 2^14 too many.
-  const MortonCode morton = Code({538, 618, 805});
+  const MortonCode morton = CodeOf({538, 618, 805});
   const ShardingSpec spec = ChooseVolumeSharding(morton, uint64_t{1} << 30, 100'000,
                                                  neuroglancer::Encoding::kGzip);
   EXPECT_EQ(spec.preshift_bits, 10u);
@@ -201,8 +201,8 @@ TEST(ChooseVolumeSharding, FillsShardsAndUsesEveryMortonBit) {
 }
 
 TEST(ChooseVolumeSharding, PutsASmallVolumeIntoOneShard) {
-  const ShardingSpec spec = ChooseVolumeSharding(Code({3, 3, 1}), uint64_t{1} << 30, 1000,
-                                                 neuroglancer::Encoding::kRaw);
+  const ShardingSpec spec = ChooseVolumeSharding(CodeOf({3, 3, 1}), uint64_t{1} << 30,
+                                                 1000, neuroglancer::Encoding::kRaw);
   EXPECT_EQ(spec.preshift_bits, 4u);
   EXPECT_EQ(spec.minishard_bits, 0u);
   EXPECT_EQ(spec.shard_bits, 0u);
@@ -215,7 +215,7 @@ TEST(ChooseVolumeSharding, GivesValidBoxesForWhateverIsWanted) {
     const auto side = [&] {
       return 1 + static_cast<int64_t>(random() >> (43 + random() % 21));
     };
-    const MortonCode morton = Code({side(), side(), side()});
+    const MortonCode morton = CodeOf({side(), side(), side()});
     const uint64_t shard_bytes = random() >> random() % 64;
     const uint64_t chunk_bytes = random() >> random() % 64;
     const ShardingSpec spec = ChooseVolumeSharding(morton, shard_bytes, chunk_bytes,

@@ -18,7 +18,7 @@ namespace dolium::shardpack {
 namespace {
 
 // Remote records that are larger are not read whole for their headers.
-constexpr uint64_t kLargeRecord = uint64_t{64} << 10;
+constexpr uint64_t kRemoteLargeRecord = uint64_t{64} << 10;
 // What is read of them at a time, and what the header of an entry can take.
 constexpr uint64_t kHeaderRead = 4096;
 constexpr uint64_t kMaxEntryHeader = kEntryHeaderBytes + 3 * uint64_t{UINT16_MAX};
@@ -208,7 +208,7 @@ class EntryWalker {
 
 // The block of a record, if that costs no more than its headers.
 Result<std::optional<Bytes>> CheapBlock(const Shard& shard, uint64_t number) {
-  if (!shard.is_mapped() && shard.range(number).length > kLargeRecord)
+  if (!shard.is_mapped() && shard.range(number).length > kRemoteLargeRecord)
     return std::nullopt;
   DOLIUM_TRY(Bytes block, shard.ReadBlock(number));
   return std::optional<Bytes>(std::move(block));
@@ -373,7 +373,7 @@ Result<void> PackContainer::ScanObject(std::string_view object,
     if (!walked) damage(walked.error(), number, {});
   };
   for (uint64_t number = 0; number < shard.size() && goes_on;) {
-    if (shard.is_mapped() || shard.range(number).length > kLargeRecord) {
+    if (shard.is_mapped() || shard.range(number).length > kRemoteLargeRecord) {
       DOLIUM_TRY(auto block, CheapBlock(shard, number));
       scan(number, std::move(block));
       ++number;
@@ -381,7 +381,7 @@ Result<void> PackContainer::ScanObject(std::string_view object,
     }
     // Small ones of a remote shard come together.
     uint64_t end = number;
-    while (end < shard.size() && shard.range(end).length <= kLargeRecord) ++end;
+    while (end < shard.size() && shard.range(end).length <= kRemoteLargeRecord) ++end;
     const auto visited = shard.VisitBlocks(
         number, end, [&](uint64_t i, const Bytes& block) -> Result<void> {
           scan(i, block);

@@ -27,7 +27,7 @@ constexpr size_t kAtOnce = 64;
 __m128i Load(const std::byte* from) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
 }
-void Store(std::byte* to, __m128i value) {
+void StoreVector(std::byte* to, __m128i value) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), value);
 }
 // The bytes at even, and at odd positions of two registers.
@@ -58,10 +58,10 @@ void Bg4Split(BytesView from, MutableBytes to) {
     const __m128i odd_ab = Odd(a, b);
     const __m128i odd_cd = Odd(c, d);
     const size_t at = i / kGroups;
-    Store(out + starts[0] + at, Even(even_ab, even_cd));
-    Store(out + starts[1] + at, Even(odd_ab, odd_cd));
-    Store(out + starts[2] + at, Odd(even_ab, even_cd));
-    Store(out + starts[3] + at, Odd(odd_ab, odd_cd));
+    StoreVector(out + starts[0] + at, Even(even_ab, even_cd));
+    StoreVector(out + starts[1] + at, Even(odd_ab, odd_cd));
+    StoreVector(out + starts[2] + at, Odd(even_ab, even_cd));
+    StoreVector(out + starts[3] + at, Odd(odd_ab, odd_cd));
   }
 #endif
   for (; i < from.size(); ++i) out[starts[i % kGroups] + i / kGroups] = in[i];
@@ -83,10 +83,10 @@ void Bg4Join(BytesView from, MutableBytes to) {
     const __m128i high_ab = _mm_unpackhi_epi8(a, b);
     const __m128i low_cd = _mm_unpacklo_epi8(c, d);
     const __m128i high_cd = _mm_unpackhi_epi8(c, d);
-    Store(out + i, _mm_unpacklo_epi16(low_ab, low_cd));
-    Store(out + i + 16, _mm_unpackhi_epi16(low_ab, low_cd));
-    Store(out + i + 32, _mm_unpacklo_epi16(high_ab, high_cd));
-    Store(out + i + 48, _mm_unpackhi_epi16(high_ab, high_cd));
+    StoreVector(out + i, _mm_unpacklo_epi16(low_ab, low_cd));
+    StoreVector(out + i + 16, _mm_unpackhi_epi16(low_ab, low_cd));
+    StoreVector(out + i + 32, _mm_unpacklo_epi16(high_ab, high_cd));
+    StoreVector(out + i + 48, _mm_unpackhi_epi16(high_ab, high_cd));
   }
 #endif
   for (; i < from.size(); ++i) out[i] = in[starts[i % kGroups] + i / kGroups];

@@ -22,7 +22,7 @@ namespace {
 
 // What one step of a read holds that changes the order of dimensions.
 constexpr uint64_t kHdf5StepBytes = uint64_t{32} << 20;
-constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxHdf5ChunkBytes = uint64_t{1} << 30;
 constexpr size_t kCacheBytes = size_t{64} << 20;
 constexpr size_t kCacheSlots = 12'421;  // a prime, well over the chunks that fit
 constexpr double kCachePreemption = 0.75;
@@ -243,7 +243,7 @@ Result<std::vector<uint64_t>> ChunkOf(hid_t dataset, size_t rank, size_t number_
   }
   uint64_t bytes = number_size;
   for (size_t i = 0; i < rank; ++i) {
-    if (sizes[i] == 0 || sizes[i] > kMaxChunkBytes / bytes) {
+    if (sizes[i] == 0 || sizes[i] > kMaxHdf5ChunkBytes / bytes) {
       return Unsupported(
           fmt::format("chunks of {} values are too big", fmt::join(sizes, "x")));
     }

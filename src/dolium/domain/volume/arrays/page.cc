@@ -18,18 +18,18 @@
 namespace dolium::volume {
 namespace {
 
-constexpr uint64_t kAlwaysAllowed = uint64_t{64} << 20;
+constexpr uint64_t kAlwaysAllowedPage = uint64_t{64} << 20;
 constexpr uint64_t kMaxFileBytes = uint64_t{4} << 30;
 // Deflate gives at most 1032 bytes for one.
 constexpr uint64_t kPngRatio = 1100;
 // An empty block of 64 pixels takes a bit or more in the first scan; colours are a few.
 constexpr uint64_t kJpegRatio = 4096;
 
-using Decode = Result<void> (*)(const ArrayShape&, BytesView, MutableBytes);
+using DecodePage = Result<void> (*)(const ArrayShape&, BytesView, MutableBytes);
 
 // Decodes the whole page, straight to the window if it is just that.
 Result<void> ReadWholePage(const std::string& path, const PageShape& shape,
-                           const PageWindow& window, Decode decode) {
+                           const PageWindow& window, DecodePage decode) {
   DOLIUM_TRY(const InputFile file, InputFile::Open(path));
   if (file.size() > kMaxFileBytes) {
     return Unsupported(
@@ -182,7 +182,7 @@ Result<void> CheckPageSize(const PageShape& shape, uint64_t stored, uint64_t rat
     if (bytes) bytes = CheckedMul(*bytes, static_cast<uint64_t>(size));
   }
   const uint64_t most = CheckedMul(stored, ratio).value_or(INT64_MAX);
-  if (!bytes || *bytes > INT64_MAX || (*bytes > kAlwaysAllowed && *bytes > most)) {
+  if (!bytes || *bytes > INT64_MAX || (*bytes > kAlwaysAllowedPage && *bytes > most)) {
     return Corrupt(fmt::format("a page of {} does not come out of {} bytes",
                                ToString(shape), stored));
   }
