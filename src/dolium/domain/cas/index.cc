@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kMapSize = size_t{64} << 30;
 constexpr unsigned kReaders = 1024;
 // A cache line for each reader, and a few for the header.
-constexpr off_t kLocksSize = (kReaders + 16) * 64;
+constexpr off_t kLocksSize = off_t{kReaders + 16} * 64;
 
 using Identity = std::pair<dev_t, ino_t>;
 

@@ -179,6 +179,7 @@ bool Repack::Translate(xet::FileInfo& file) const {
 
 std::vector<xet::Hash> Repack::ReplacedXorbs() const {
   std::vector<xet::Hash> xorbs;
+  xorbs.reserve(replaced_.size());
   for (const auto& [hash, replaced] : replaced_) xorbs.push_back(hash);
   return xorbs;
 }
