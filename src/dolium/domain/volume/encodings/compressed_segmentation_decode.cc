@@ -7,14 +7,12 @@
 
 #include "dolium/domain/volume/encodings/compressed_segmentation.h"
 #include "dolium/domain/volume/encodings/compressed_segmentation_internal.h"
+#include "dolium/domain/volume/encodings/compressed_segmentation_tables_internal.h"
 
 namespace dolium::volume {
 namespace {
 
-constexpr uint64_t kWordBytes = 4;
-constexpr uint64_t kHeaderWords = 2;
 constexpr uint32_t kTableOffsetMask = 0xffffff;
-constexpr unsigned kTableOffsetBits = 24;
 
 // The part of a block header that says where things are, in words of the stream.
 struct BlockHeader {
