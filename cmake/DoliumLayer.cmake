@@ -107,9 +107,14 @@ endfunction()
 # What a target is compiled from: units that include DOLIUM_UNITY of its sources each, or the
 # sources themselves if that is 0. Files for one instruction set stay apart, because they define the
 # same names. Units name their sources from the root, so that ccache knows them in any clone.
-# With FUNCTION, that function is called <source>_input in each source.
+# With FUNCTION, that function is called <source>_input in each source; these are sources of several
+# layers, which use names of their own, so that fewer go together.
 function(dolium_units units target sources)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "FUNCTION" "")
+  set(most ${DOLIUM_UNITY})
+  if(arg_FUNCTION AND most GREATER 10)
+    set(most 10)
+  endif()
   set(alone "")
   set(written "")
   set(text "")
@@ -128,7 +133,7 @@ function(dolium_units units target sources)
       string(APPEND text "#include \"${path}\"\n")
     endif()
     math(EXPR count "${count} + 1")
-    if(NOT DOLIUM_UNITY OR count GREATER_EQUAL DOLIUM_UNITY)
+    if(count GREATER_EQUAL most)
       _dolium_write_unit()
     endif()
   endforeach()

@@ -23,7 +23,7 @@ namespace {
 
 const uint64_t kDefaultMemory = WriterOptions().memory;
 
-using Text = std::optional<std::string>;
+using OptionalText = std::optional<std::string>;
 using Number = std::optional<uint64_t>;
 
 // A function convert(source, target, *, ...) of the module, around `Work`.
@@ -33,15 +33,16 @@ template <typename Report,
 void DefineConversion(nb::module_& module, const char* name, const char* doc) {
   module.def(
       name,
-      [](nb::handle source, nb::handle target, const Text& to, const Text& format,
-         nb::handle sharding, nb::handle from_sharding, Number shard_size,
-         const Text& hash, const Text& minishard_index_encoding,
-         const Text& data_encoding, Number preshift_bits, Number minishard_bits,
-         Number shard_bits, bool supervoxels, nb::handle spec,
-         const std::optional<std::array<double, 3>>& resolution, const Text& coordinates,
-         bool salvage, Number downsample, const Text& layout, const Text& csv,
-         Number shard_side, bool force, bool skip_damaged, bool unfinished,
-         uint64_t memory, size_t jobs, nb::object progress) {
+      [](nb::handle source, nb::handle target, const OptionalText& to,
+         const OptionalText& format, nb::handle sharding, nb::handle from_sharding,
+         Number shard_size, const OptionalText& hash,
+         const OptionalText& minishard_index_encoding, const OptionalText& data_encoding,
+         Number preshift_bits, Number minishard_bits, Number shard_bits, bool supervoxels,
+         nb::handle spec, const std::optional<std::array<double, 3>>& resolution,
+         const OptionalText& coordinates, bool salvage, Number downsample,
+         const OptionalText& layout, const OptionalText& csv, Number shard_side,
+         bool force, bool skip_damaged, bool unfinished, uint64_t memory, size_t jobs,
+         nb::object progress) {
         ConvertRequest request;
         request.source = LocationText(source);
         request.source_format = format.value_or("");
@@ -52,7 +53,7 @@ void DefineConversion(nb::module_& module, const char* name, const char* doc) {
         request.target = LocationText(target);
         request.target_format = to.value_or("");
         request.target_spec = SpecText(sharding);
-        const auto set_text = [&](const char* parameter, const Text& value) {
+        const auto set_text = [&](const char* parameter, const OptionalText& value) {
           if (value) request.parameters[parameter] = *value;
         };
         const auto set_number = [&](const char* parameter, Number value) {

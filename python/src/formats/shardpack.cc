@@ -37,7 +37,7 @@ using shardpack::Check;
 using shardpack::PackOptions;
 
 // Writes with the GIL until so many bytes were taken, then lets go of it for a while.
-constexpr uint64_t kBytesWorthTheGil = uint64_t{64} << 10;
+constexpr uint64_t kAddedBytesWorthTheGil = uint64_t{64} << 10;
 
 shardpack::Oversize ParseOversize(std::string_view text) {
   if (text == "error") return shardpack::Oversize::kError;
@@ -169,7 +169,7 @@ class PackWriter {
     };
     if (std::unique_lock lock(turn_, std::try_to_lock); lock) {
       unreleased_ += bytes;
-      if (unreleased_ < kBytesWorthTheGil) return open_and_work();
+      if (unreleased_ < kAddedBytesWorthTheGil) return open_and_work();
       unreleased_ = 0;
     }
     return WithoutGil([&] {

@@ -37,7 +37,7 @@ using xet::ShardView;
 
 using NamedSizes = std::vector<std::pair<std::string, uint64_t>>;
 
-NamedSizes ToPython(const std::vector<MerkleNode>& nodes) {
+NamedSizes NamesOf(const std::vector<MerkleNode>& nodes) {
   NamedSizes named;
   named.reserve(nodes.size());
   for (const MerkleNode& node : nodes) {
@@ -89,7 +89,7 @@ NamedSizes Chunks(nb::handle data, size_t jobs) {
   RunInterruptible(stop, [&] {
     chunks = xet::ChunkAndHash(lent.view(), {.jobs = jobs, .stop = stop.get_token()});
   });
-  return ToPython(Must(*std::move(chunks)));
+  return NamesOf(Must(*std::move(chunks)));
 }
 
 std::string XorbHashOfChunks(const NamedSizes& chunks) {
@@ -138,7 +138,7 @@ nb::tuple ReadXorb(nb::handle data, std::optional<std::string> name) {
   for (size_t i = 0; i < index.size(); ++i) {
     chunks.push_back({index.chunks[i], index.raw_size(i)});
   }
-  return nb::make_tuple(xet::ToString(index.hash), ToPython(chunks));
+  return nb::make_tuple(xet::ToString(index.hash), NamesOf(chunks));
 }
 
 xet::ShardWriteOptions WriteOptions(uint64_t created, std::optional<uint64_t> expiry) {
