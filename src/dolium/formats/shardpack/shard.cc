@@ -17,8 +17,6 @@ namespace {
 
 // What a section may decode to.
 constexpr uint64_t kSectionLimit = uint64_t{4} << 30;
-// Key indexes up to this size are fetched whole; of larger ones, windows.
-constexpr uint64_t kWholeKeyIndex = uint64_t{8} << 20;
 // How many headers of records one request for keys takes in.
 constexpr size_t kHeadersAtOnce = 1024;
 // What is read of a remote record for its header.
@@ -293,7 +291,8 @@ Result<KeyIndex> Shard::LoadKeys() const {
     const bool is_remote =
         map_.empty() && section->range.offset < footer_.file_size - kept_tail_.size();
     auto keys = [&]() -> Result<KeyIndex> {
-      if (is_remote && section->codec == 0 && section->range.length > kWholeKeyIndex) {
+      if (is_remote && section->codec == 0 &&
+          section->range.length > options_.key_index_bytes) {
         return KeyIndex::Open(section->range.length, size(),
                               [this, begin = section->range.offset](ByteRange range) {
                                 return ReadBytes({begin + range.offset, range.length});

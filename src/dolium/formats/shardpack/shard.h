@@ -37,6 +37,9 @@ struct ShardOptions {
   bool map = true;
   // How much of the end of a remote object is read at first.
   uint64_t tail_bytes = uint64_t{1} << 20;
+  // Up to this size the key index of a remote object is read whole; of a larger one,
+  // windows.
+  uint64_t key_index_bytes = uint64_t{8} << 20;
   uint64_t raw_limit = kDefaultRawLimit;
   uint64_t ratio_limit = kDefaultRatioLimit;
 };

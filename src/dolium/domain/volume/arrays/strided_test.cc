@@ -99,7 +99,7 @@ TEST(Strided, CopiesPartsInAnyOrder) {
 }
 
 TEST(Strided, ReadsArraysLargerThanItsBuffer) {
-  TryAllOrders<uint8_t>({290, 150, 110, 1}, {285, 150, 109, 1});
+  TryAllOrders<uint64_t>({74, 75, 110, 1}, {73, 75, 109, 1});
   TryAllOrders<uint16_t>({70'000, 3, 5, 1}, {69'999, 3, 2, 1});
 }
 
