@@ -121,6 +121,7 @@ class Loader:
         self._epoch = epoch
         self._position = 0
         self._has_begun = False  # a pass has delivered some of the epoch, or ended
+        self._wants_rest = False  # the next pass is the rest of the epoch, be that nothing
         self._pass_number = 0
         self._share.split(self._epoch_of(epoch).total, 0)  # Raises now, not later.
 
@@ -176,6 +177,7 @@ class Loader:
         self._epoch = epoch
         self._position = position
         self._has_begun = False
+        self._wants_rest = False
         self._pass_number += 1  # A pass that still runs counts no more.
 
     def _epoch_of(self, epoch: int) -> Epoch:
@@ -187,7 +189,8 @@ class Loader:
         return _Pass(self, self._begin_pass())
 
     def _begin_pass(self) -> Progress:
-        if self._has_begun or (self._position > 0 and self._is_at_the_end()):
+        is_done = self._position > 0 and not self._wants_rest and self._is_at_the_end()
+        if self._has_begun or is_done:
             self._start_at(self._epoch + 1, 0)
         self._pass_number += 1
         return Progress(self)
@@ -198,7 +201,8 @@ class Loader:
         return self._share.split(total, self._position).position_after(0) == total
 
     def _for_worker(self, worker: int, workers: int) -> Loader:
-        """The loader of one worker among several that share the batches of this rank."""
+        """The loader of one worker among several that share the batches of this rank. Its position
+        is where all of as many workers that have had as many batches would go on."""
         loader = copy.copy(self)
         loader._share = self._share.of_worker(worker, workers)
         return loader
@@ -289,9 +293,8 @@ class _Pass:
         except BaseException:
             self.close()
             raise
-        done = self._share.worker + self._given * self._share.workers + 1
         self._given += 1
-        self._progress.note(done, batch.skipped)
+        self._progress.note(self._given * self._share.workers, batch.skipped)
         return batch.samples
 
     def close(self) -> None:

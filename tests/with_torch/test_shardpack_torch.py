@@ -141,19 +141,6 @@ def test_passes_with_workers_are_epochs(dataset):
         assert batches_of(loader) == expected_batches(dataset, shuffle=True, seed=1, epoch=epoch)
     loader.set_epoch(7)
     assert batches_of(loader) == expected_batches(dataset, shuffle=True, seed=1, epoch=7)
-    with pytest.raises(ValueError, match="persistent"):
-        shardpack.torch.DataLoader(batches, num_workers=2, persistent_workers=True)
-
-
-def test_persistent_workers_of_torch_go_from_epoch_to_epoch(dataset):
-    batches = shardpack.torch.IterableDataset(
-        dataset, BATCH, transform=number_of, shuffle=True, seed=1
-    )
-    loader = torch.utils.data.DataLoader(
-        batches, batch_size=None, num_workers=2, persistent_workers=True
-    )
-    for epoch in range(2):
-        assert batches_of(loader) == expected_batches(dataset, shuffle=True, seed=1, epoch=epoch)
 
 
 def test_ranks_share_each_global_batch(dataset):
