@@ -10,7 +10,7 @@
 
     dataset[123]                  # by number
     dataset[[5, 1, 9]]            # many at once, decoded on threads
-    dataset.get("images17/image194")
+    dataset["images17/image194"]  # by key; get() gives None if there is none
 
     loader = dataset.loader(batch_size=64, shuffle=True, seed=1)
     for batch in loader:

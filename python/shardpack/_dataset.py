@@ -69,7 +69,8 @@ class Dataset(_core.PackDataset):
     """Samples of one shard or many. Immutable; may be shared by threads and forked processes, and
     pickled: another process opens the files again.
 
-    `dataset[i]` is one sample; of several numbers or a slice it gives a list, decoded on threads.
+    `dataset[i]` and `dataset["key"]` are one sample; of several numbers or a slice it gives a list,
+    decoded on threads.
     """
 
     def __init__(self, set: _core.PackSet, recipe: tuple[Any, ...]) -> None:
@@ -82,8 +83,13 @@ class Dataset(_core.PackDataset):
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_recipe, (self._recipe,)
 
-    def _get(self, index: SupportsIndex | slice | Iterable[int]) -> Record | list[Record]:
+    def _get(self, index: str | SupportsIndex | slice | Iterable[int]) -> Record | list[Record]:
         """What __getitem__ gives for all but plain numbers."""
+        if isinstance(index, str):
+            found = self.get(index)
+            if found is None:
+                raise KeyError(index)
+            return found
         if isinstance(index, slice):
             return self._set.read_many(range(*index.indices(len(self))))
         if hasattr(index, "__index__") and getattr(index, "ndim", 0) == 0:

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from dolium import _core
 from dolium._decode import metadata_bytes
 
+from ._contents import content_of
 from ._jobs import jobs_of
 
 if TYPE_CHECKING:
@@ -39,8 +38,12 @@ class Writer:
             writer.write(key, {"left.jpg": jpeg, "meta.json": b"{}"})
 
     Samples are compressed on threads; the files do not depend on how many. A shard appears whole
-    when it is done: one that an exception or a kill interrupts does not. Contents are bytes,
-    anything with a buffer, str (as UTF-8) or numpy arrays (whose shape is stored with them).
+    when it is done: one that an exception or a kill interrupts does not.
+
+    Contents are bytes or any buffer of bytes; str, as UTF-8; arrays and scalars of numpy, tensors of
+    torch and buffers of numbers, as .npy (`application/x-npy`), whatever their name; int, float,
+    bool, dict, list and tuple, as JSON. `entry.decode()` gives the value again. What would lose its
+    type (objects, bfloat16, NaN as JSON) is refused.
 
     `compression` is "none", "gzip", "lz4" or "zstd"; what does not become smaller, or is of a type
     that is compressed already, is stored as it is. `align` is the alignment of contents in the
@@ -109,9 +112,8 @@ class Writer:
         compression: Mapping[str, Compression] | None = None,
         file_metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        """Adds one sample. Content types follow from the names, unless they are given. Without
-        a key (None), it gets a random UUID. Arrays must be of a type that its name gives
-        (`dtype.str`): no objects, no fields, no types of other packages."""
+        """Adds one sample. Content types follow from the values, else from the names, unless they
+        are given. Without a key (None), it gets a random UUID."""
         key = str(uuid.uuid4()) if key is None else key
         types = content_types or {}
         codecs = compression or {}
@@ -121,16 +123,16 @@ class Writer:
         entries = []
         for name, content in pairs:
             content_type = types.get(name)
-            data, shape = content, None
+            data = content
             if type(content) is not bytes:
-                if isinstance(content, str):
-                    data = content.encode()
-                elif isinstance(content, np.ndarray):
-                    shape = (_dtype_name(key, name, content.dtype), content.shape)
-                    data = content.tobytes()
-                    content_type = content_type or "application/octet-stream"
+                try:
+                    own_type, data = content_of(content)
+                except (TypeError, ValueError) as error:
+                    kind = TypeError if isinstance(error, TypeError) else ValueError
+                    raise kind(f'"{key}": entry "{name}": {error}') from error
+                content_type = content_type or own_type
             details_of_file = metadata_bytes(details.get(name)) if details else None
-            entries.append((name, content_type, data, codecs.get(name), details_of_file, shape))
+            entries.append((name, content_type, data, codecs.get(name), details_of_file))
         self._writer.add(key, entries, metadata_bytes(metadata))
 
     def delete(self, key: str) -> None:
@@ -155,19 +157,3 @@ class Writer:
             self.close()
         else:
             self._writer.abort()
-
-
-def _dtype_name(key: str, entry: str, dtype: np.dtype[Any]) -> str:
-    """What is stored of the type of an array, if that is all there is to it."""
-    if dtype.hasobject:
-        raise ValueError(f'"{key}": entry "{entry}": arrays of objects are not written')
-    try:
-        is_told = np.dtype(dtype.str) == dtype
-    except TypeError:
-        is_told = False
-    if not is_told:
-        raise ValueError(
-            f'"{key}": entry "{entry}": its name "{dtype.str}" does not give the type {dtype} of '
-            "the array; write it as .npy, or view it as another type"
-        )
-    return dtype.str

@@ -4,9 +4,11 @@
     shardpack.parquet.export_parquet("train-{000000..000007}.shardpack", "train.parquet")
 
 A row becomes a sample. Columns of bytes and text become files of the same name; a struct of `bytes`
-and `path`, as image columns of Hugging Face are, a file with the extension of that path. All other
-values go into the file `row.json`. Nulls are left out. The way back restores the columns, if the
-shards were made here; of others it makes a column for each file name.
+and `path`, as image columns of Hugging Face are, a file with the extension of that path. An image
+without bytes is read from its path, which must lie in the folder of the Parquet file, or in the one
+that is given. All other values go into the file `row.json`. Nulls are left out. The way back restores
+the columns, if the shards were made here; of others it makes a column for each file name. Arrays
+become the bytes of .npy files.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-not-found,import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-not-found,import-untyped]
 
+from ._contents import npy_bytes
 from ._dataset import Dataset, Reference, open
 from ._writer import ShardReport, Writer
 
@@ -38,6 +41,7 @@ def import_parquet(
     *,
     key_column: str | None = None,
     columns: list[str] | None = None,
+    images: str | os.PathLike[str] | None = None,
     metadata: dict[str, Any] | None = None,
     batch_rows: int = 1024,
     **options: Any,
@@ -45,6 +49,8 @@ def import_parquet(
     """Writes the rows of Parquet files (a file, several, or a folder of them) as samples.
 
     Keys are the values of `key_column`, or the numbers of rows. `columns` says which are taken.
+    `images` is the folder in which the paths of images without bytes lie (else: of each Parquet
+    file). ValueError for a path that leads out of it, FileNotFoundError if there is no such file.
     `options` are those of Writer.
     """
     files = _parquet_files(source)
@@ -54,9 +60,9 @@ def import_parquet(
     plan = {field.name: _kind(field) for field in schema}
     stored = {_SCHEMA: base64.b64encode(schema.serialize().to_pybytes()).decode()}
     with Writer(target, metadata={**(metadata or {}), **stored}, **options) as writer:
-        for number, row in enumerate(_rows(files, schema, batch_rows)):
+        for number, (file, row) in enumerate(_rows(files, schema, batch_rows)):
             key = f"{number:09}" if key_column is None else str(row[key_column])
-            writer.write(key, **_sample(row, plan))
+            writer.write(key, **_sample(row, plan, Path(images or file.parent)))
     return writer.shards
 
 
@@ -116,11 +122,14 @@ def _schema_of(files: list[Path], columns: list[str] | None) -> pa.Schema:
     return schema
 
 
-def _rows(files: list[Path], schema: pa.Schema, batch_rows: int) -> Iterator[dict[str, Any]]:
+def _rows(
+    files: list[Path], schema: pa.Schema, batch_rows: int
+) -> Iterator[tuple[Path, dict[str, Any]]]:
     for file in files:
         with pq.ParquetFile(file) as parquet:
             for batch in parquet.iter_batches(batch_rows, columns=schema.names):
-                yield from batch.to_pylist()
+                for row in batch.to_pylist():
+                    yield file, row
 
 
 def _kind(field: pa.Field) -> str:
@@ -136,7 +145,7 @@ def _kind(field: pa.Field) -> str:
     return "value"
 
 
-def _sample(row: dict[str, Any], plan: dict[str, str]) -> dict[str, Any]:
+def _sample(row: dict[str, Any], plan: dict[str, str], images: Path) -> dict[str, Any]:
     files: dict[str, Any] = {}
     types: dict[str, str] = {}
     values = {}
@@ -147,8 +156,10 @@ def _sample(row: dict[str, Any], plan: dict[str, str]) -> dict[str, Any]:
         if kind == "value":
             values[name] = value
         elif kind == "image":
-            if value["bytes"] is not None:
-                files[name + PurePosixPath(value["path"] or "").suffix] = value["bytes"]
+            path = value["path"] or ""
+            if value["bytes"] is not None or path:
+                data = value["bytes"] if value["bytes"] is not None else _image(images, path)
+                files[name + PurePosixPath(path).suffix] = data
         else:
             files[name] = value
             if kind == "text":
@@ -156,6 +167,14 @@ def _sample(row: dict[str, Any], plan: dict[str, str]) -> dict[str, Any]:
     if values or not files:
         files[ROW] = json.dumps(values, default=_json_value, ensure_ascii=False)
     return {"files": files, "content_types": types}
+
+
+def _image(folder: Path, path: str) -> bytes:
+    """The image that a row has only the path of."""
+    place = (folder / path).resolve()
+    if not place.is_relative_to(folder.resolve()):
+        raise ValueError(f'an image without bytes, whose path "{path}" is not in {folder}')
+    return place.read_bytes()
 
 
 def _json_value(value: Any) -> Any:
@@ -197,7 +216,9 @@ class _Column:
         entry = record.get(self._name)
         if entry is None:
             return None
-        return entry.data.decode("utf-8") if self._kind == "text" else entry.data
+        if self._kind == "text":
+            return entry.data.decode("utf-8")
+        return entry.data if entry.array is None else npy_bytes(entry.numpy())
 
     def _image(self, record: Any) -> Any:
         for entry in record.file_entries():

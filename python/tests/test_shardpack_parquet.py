@@ -2,10 +2,13 @@
 
 import datetime
 import decimal
+import io
 
+import numpy as np
 import pytest
 
 import shardpack
+from pack_makers import TESTDATA
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -55,6 +58,39 @@ def test_there_and_back(tmp_path, table):
             assert back[name].type == table[name].type
             assert back[name].to_pylist() == table[name].to_pylist() * 2, name
     assert back["image"].to_pylist()[0] == {"bytes": b"jj", "path": "image.jpg"}
+
+
+def test_images_without_bytes_are_read_from_their_paths(tmp_path):
+    images = [{"bytes": None, "path": "sub/x.png"}, {"bytes": b"here", "path": "gone.jpg"}, None]
+    (tmp_path / "in" / "sub").mkdir(parents=True)
+    (tmp_path / "in" / "sub" / "x.png").write_bytes(b"pixels")
+    source, target = tmp_path / "in" / "t.parquet", tmp_path / "o.shardpack"
+    pq.write_table(pa.table({"image": images}), source)
+    parquet.import_parquet(source, target)
+    dataset = shardpack.open(target)
+    assert dataset[0].as_dict() == {"image.png": b"pixels"}
+    assert dataset[1].as_dict() == {"image.jpg": b"here"}
+    with pytest.raises(FileNotFoundError, match=r"sub/x\.png"):
+        parquet.import_parquet(source, target, images=tmp_path, force=True)
+    parquet.import_parquet(source, target, images=tmp_path / "in", force=True)
+    pq.write_table(pa.table({"image": [{"bytes": None, "path": "../secret"}]}), source)
+    with pytest.raises(ValueError, match=r'path "\.\./secret" is not in '):
+        parquet.import_parquet(source, target, force=True)
+
+
+def test_arrays_keep_type_and_shape(tmp_path):
+    value = np.array([[1, 0]], "<u2")
+    with shardpack.Writer(tmp_path / "npy.shardpack") as writer:
+        writer.write("b", {"x": value})
+    # Raw numbers, whose type and shape are an extension of the entry.
+    raw = TESTDATA / "good" / "extensions.shardpack"
+    shape = shardpack.open(raw)[0]["d.bin"].numpy()
+    for path, name, array in ((tmp_path / "npy.shardpack", "x", value), (raw, "d.bin", shape)):
+        parquet.export_parquet(path, tmp_path / "out.parquet")
+        data = pq.read_table(tmp_path / "out.parquet")[name][0].as_py()
+        found = np.load(io.BytesIO(data))
+        assert found.dtype == array.dtype and found.shape == array.shape
+        assert found.tobytes() == array.tobytes()
 
 
 def test_other_shards_have_a_column_for_each_file(tmp_path):

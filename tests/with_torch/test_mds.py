@@ -1,14 +1,15 @@
-"""mosaicml-streaming, which needs torch: its sets import equal to the byte, and it reads what is
+"""mosaicml-streaming, which needs torch: its sets import decoded, and it reads what is
 exported."""
 
 import random
 
 import numpy as np
 import pytest
+import shardpack
 import streaming_alone  # noqa: F401, before streaming
 import streaming
 from pack_imports import COUNT, do_import, make_samples, pack, random_bytes, run_shardpack
-from streaming.base.format.mds.encodings import mds_decode, mds_encode
+from PIL import Image
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +20,7 @@ def samples():
 COLUMNS = {
     "blob": "bytes",
     "fixed": "ndarray:int16:2,3",
+    "image": "pil",
     "label": "int",
     "meta": "json",
     "row": "ndarray",
@@ -34,6 +36,7 @@ def mds_rows():
         yield {
             "blob": random_bytes(source, 3000),
             "fixed": np.arange(6, dtype=np.int16).reshape(2, 3) * i,
+            "image": Image.fromarray(np.full((3, i + 1, 3), i, np.uint8)),
             "label": i - 25,
             "meta": {"i": i, "list": [None, 1.5, "x"]},
             "row": np.arange(i + 1, dtype=np.uint8),
@@ -59,14 +62,32 @@ def write_mds(folder, **options):
     ],
     ids=["one shard", "many shards", "zstd", "gz"],
 )
-def test_mds_imports_equal_to_the_byte(tmp_path, options):
+def test_mds_imports_decoded(tmp_path, options):
     write_mds(tmp_path / "mds", **options)
     imported = do_import("mds", tmp_path / "mds", tmp_path)
     assert list(imported) == [f"{i:09}" for i in range(COUNT)]
-    for row, files in zip(mds_rows(), imported.values(), strict=True):
-        assert files == {name: mds_encode(COLUMNS[name], value) for name, value in row.items()}
+    for row, record in zip(mds_rows(), shardpack.open(tmp_path / "mds.shardpack"), strict=True):
+        assert {entry.name for entry in record.file_entries()} == set(row)
         for name, value in row.items():
-            assert np.array_equal(mds_decode(COLUMNS[name], files[name]), value)
+            found = record[name].decode()
+            assert np.array_equal(found, value), name
+            if hasattr(value, "dtype"):
+                assert (found.dtype, found.shape) == (value.dtype, value.shape), name
+        assert record["image"].metadata == {"pil_mode": "RGB"}
+
+
+@pytest.mark.parametrize("kind", ["folder", "webdataset", "tfrecord", "mds", "jsonl", "lmdb"])
+def test_no_export_drops_types_and_shapes(tmp_path, kind):
+    write_mds(tmp_path / "mds")
+    run_shardpack("import", "--from", "mds", tmp_path / "mds", tmp_path / "in.shardpack")
+    options = ["--group-by", "dir"] if kind == "lmdb" else []
+    run_shardpack("export", "--to", kind, tmp_path / "in.shardpack", tmp_path / "out")
+    do_import(kind, tmp_path / "out", tmp_path, *options)
+    for row, record in zip(mds_rows(), shardpack.open(tmp_path / f"{kind}.shardpack"), strict=True):
+        for name in ("fixed", "image", "label", "row", "score", "wide"):
+            found, value = record[name].decode(), np.asarray(row[name])
+            assert (found.dtype, found.shape) == (value.dtype, value.shape), name
+            assert np.array_equal(found, value), name
 
 
 def test_streaming_reads_what_is_exported(tmp_path, samples):

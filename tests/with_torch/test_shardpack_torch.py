@@ -256,6 +256,21 @@ def test_arrays_and_records_without_workers(dataset, tmp_path):
     assert shapes == [(4, 2, 3), (4, 2, 3), (2, 2, 3)]
 
 
+def test_tensors_are_written_as_npy(tmp_path):
+    tensors = {
+        "a": torch.arange(6, dtype=torch.int16).reshape(2, 3).t(),
+        "b": torch.tensor(2.5, requires_grad=True),
+    }
+    with shardpack.Writer(tmp_path / "t.shardpack") as writer:
+        writer.write("key", tensors)
+        with pytest.raises(ValueError, match='"bad": entry "x": .*bfloat16'):
+            writer.write("bad", {"x": torch.zeros(2, dtype=torch.bfloat16)})
+    record = shardpack.open(tmp_path / "t.shardpack")["key"]
+    for name, tensor in tensors.items():
+        assert record[name].content_type == "application/x-npy"
+        assert torch.equal(torch.from_numpy(record[name].decode()), tensor.detach())
+
+
 def test_the_package_does_not_need_torch():
     code = "import sys, shardpack; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

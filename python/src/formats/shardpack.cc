@@ -93,8 +93,7 @@ class PackWriter {
   PackWriter(const PackWriter&) = delete;
   PackWriter& operator=(const PackWriter&) = delete;
 
-  // files: a list of (name, content type or None, data, compression or None, metadata,
-  // array (dtype, lengths) or None).
+  // files: a list of (name, content type or None, data, compression or None, metadata).
   void Add(std::string key, const nb::list& files, nb::handle metadata, bool tombstone) {
     shardpack::Sample sample{.key = std::move(key),
                              .metadata = ParseMetadata(metadata),
@@ -111,15 +110,6 @@ class PackWriter {
       if (!fields[3].is_none()) {
         file.compression =
             Must(shardpack::ParseCompression(nb::cast<std::string_view>(fields[3])));
-      }
-      if (!fields[5].is_none()) {
-        const auto array = nb::cast<nb::tuple>(fields[5]);
-        shardpack::ArrayShape shape;
-        shape.dtype = nb::cast<std::string>(array[0]);
-        for (const nb::handle length : nb::iter(array[1])) {
-          shape.lengths.push_back(nb::cast<uint64_t>(length));
-        }
-        file.array = std::move(shape);
       }
       bytes += file.data.size();
       sample.files.push_back(std::move(file));

@@ -46,6 +46,10 @@ class SampleSink {
 
   virtual Result<void> Put(const shardpack::Sample& sample) = 0;
   virtual Result<void> Finish() = 0;
+
+  // Whether the type and shape of such an array come back from what it writes. Files with
+  // others are to be put as .npy (AsNpy).
+  virtual bool KeepsArray(const shardpack::ArrayShape& /*array*/) const { return false; }
 };
 
 }  // namespace dolium::dataset

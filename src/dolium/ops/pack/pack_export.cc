@@ -5,10 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "dolium/base/parallel.h"
 #include "dolium/base/xxh64.h"
+#include "dolium/domain/dataset/imports/npy_file.h"
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/pack/export_job.h"
 #include "dolium/ops/pack/pack_job.h"
@@ -38,9 +40,17 @@ Result<void> PutSamples(const SampleSet& set, std::span<const uint64_t> numbers,
                         SampleSink& sink, const PutOptions& options,
                         ExportSummary& summary) {
   uint64_t next = summary.taken;
-  const auto put = [&](const shardpack::Sample& sample) -> Result<void> {
+  const auto put = [&](shardpack::Sample& sample) -> Result<void> {
     summary.taken = next++;
     if (sample.tombstone) return {};
+    for (shardpack::File& file : sample.files) {
+      if (!file.array || sink.KeepsArray(*file.array)) continue;
+      auto npy = AsNpy(file);
+      if (!npy) {
+        return std::move(npy).error().Within(fmt::format("sample \"{}\"", sample.key));
+      }
+      file = *std::move(npy);
+    }
     DOLIUM_TRY_VOID(sink.Put(sample));
     ++summary.samples;
     summary.files += sample.files.size();
@@ -68,7 +78,7 @@ Result<void> PutSamples(const SampleSet& set, std::span<const uint64_t> numbers,
             return {};
           },
           options.stop));
-      for (const auto& sample : decoded) DOLIUM_TRY_VOID(put(*sample));
+      for (auto& sample : decoded) DOLIUM_TRY_VOID(put(*sample));
       begin = end;
     }
   }

@@ -49,6 +49,7 @@ class ListedSource final : public SampleSource {
       file.content_type = ContentTypeOfName(file.name);
       DOLIUM_TRY_VOID(
           loader_.Load(listing_.Path(number), listing_.is_link(number), number, file));
+      if (file.content_type.empty()) file.content_type = ContentTypeOfBytes(file.data);
       bytes_ += file.data.size();
     }
     ++done_;

@@ -111,6 +111,8 @@ class JsonLinesSink final : public SampleSink {
   explicit JsonLinesSink(std::unique_ptr<OutputShards> shards)
       : shards_(std::move(shards)) {}
 
+  bool KeepsArray(const shardpack::ArrayShape& /*array*/) const override { return true; }
+
   Result<void> Put(const Sample& sample) override {
     DOLIUM_TRY_VOID(CheckHasFiles(sample));
     std::string line;

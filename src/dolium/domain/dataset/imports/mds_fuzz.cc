@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       size_t total = 0;
       for (size_t c = 0; c < values->size(); ++c) {
         total += (*values)[c].size() + (info.columns[c].size ? 0 : 4);
-        static_cast<void>(MdsContentType(info.columns[c].encoding));
+        static_cast<void>(MdsFileOf(info.columns[c], (*values)[c]));
       }
       if (encoded.size() != total) std::abort();
     }

@@ -6,17 +6,22 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "dolium/base/byte_reader.h"
+#include "dolium/base/checked_math.h"
 #include "dolium/base/endian.h"
 #include "dolium/container/json.h"
+#include "dolium/domain/dataset/content_types.h"
 
 namespace dolium::dataset {
 namespace {
 
 using nlohmann::json;
 using shardpack::ArrayShape;
+using shardpack::File;
+using shardpack::MetadataFormat;
 
 constexpr int kMdsVersion = 2;
 
@@ -178,9 +183,99 @@ constexpr EncodingType kTypes[] = {
 };
 constexpr std::string_view kOwnType = "application/x-mds; encoding=";
 
-const ScalarType* FindScalar(std::string_view name) {
-  const auto* const found = std::ranges::find(kScalars, name, &ScalarType::name);
+// Numbers of pixels in the modes of Pillow that say what they are.
+struct PilMode {
+  std::string_view mode;
+  std::string_view dtype;
+  uint64_t bands;
+};
+constexpr PilMode kPilModes[] = {
+    {"L", "|u1", 1},    {"P", "|u1", 1},     {"LA", "|u1", 2},   {"PA", "|u1", 2},
+    {"RGB", "|u1", 3},  {"YCbCr", "|u1", 3}, {"LAB", "|u1", 3},  {"HSV", "|u1", 3},
+    {"RGBA", "|u1", 4}, {"RGBa", "|u1", 4},  {"RGBX", "|u1", 4}, {"CMYK", "|u1", 4},
+    {"I", "<i4", 1},    {"F", "<f4", 1},     {"I;16", "<u2", 1},
+};
+
+// The types of `ndarray` by number.
+constexpr std::pair<uint8_t, std::string_view> kNdarrayTypes[] = {
+    {8, "uint8"},    {9, "int8"},    {16, "uint16"},  {17, "int16"},
+    {18, "float16"}, {32, "uint32"}, {33, "int32"},   {34, "float32"},
+    {64, "uint64"},  {65, "int64"},  {66, "float64"},
+};
+
+const ScalarType* FindScalar(std::string_view ScalarType::* member,
+                             std::string_view value) {
+  const auto* const found = std::ranges::find(kScalars, value, member);
   return found == std::end(kScalars) ? nullptr : found;
+}
+
+// That so many numbers are what is left of a value.
+Result<void> CheckNumbers(const ArrayShape& array, uint64_t left) {
+  std::optional<uint64_t> bytes = FindScalar(&ScalarType::dtype, array.dtype)->size;
+  for (const uint64_t length : array.lengths) {
+    if (bytes) bytes = CheckedMul(*bytes, length);
+  }
+  if (bytes != left) {
+    return Corrupt(fmt::format("{} bytes for an array of {} x ({})", left, array.dtype,
+                               fmt::join(array.lengths, ", ")));
+  }
+  return {};
+}
+
+// ndarray[:<type>[:<length>,<length>,...]]; what the name leaves open comes first in the
+// value: u8 type | u8 4 x dimensions + log2 of the bytes of a length | lengths.
+Result<ArrayShape> ReadNdarray(std::string_view parameters, ByteReader& value) {
+  const size_t colon = parameters.find(':');
+  std::string_view name = parameters.substr(0, colon);
+  if (name.empty()) {
+    DOLIUM_TRY(const uint8_t number, value.Read<uint8_t>("the type of an array"));
+    for (const auto& [known, type] : kNdarrayTypes) {
+      if (known == number) name = type;
+    }
+    if (name.empty()) return Corrupt(fmt::format("an array of type {}", number));
+  }
+  const ScalarType* const type = FindScalar(&ScalarType::name, name);
+  if (type == nullptr) return Unsupported(fmt::format("an array of \"{}\"", name));
+  ArrayShape array{std::string(type->dtype), {}};
+  if (colon == std::string_view::npos) {
+    DOLIUM_TRY(const uint8_t shape, value.Read<uint8_t>("the dimensions of an array"));
+    const size_t bytes = size_t{1} << (shape & 3);
+    for (int i = 0; i < shape >> 2; ++i) {
+      DOLIUM_TRY(const BytesView length, value.ReadBytes(bytes, "a length of an array"));
+      std::byte whole[8] = {};
+      std::ranges::copy(length, whole);
+      array.lengths.push_back(LoadLE<uint64_t>(whole));
+    }
+    return array;
+  }
+  const std::string_view lengths = parameters.substr(colon + 1);
+  const char* at = lengths.data();
+  const char* const end = at + lengths.size();
+  while (true) {
+    uint64_t length = 0;
+    const auto [next, error] = std::from_chars(at, end, length);
+    if (error != std::errc() || (next != end && *next != ',')) {
+      return Unsupported(fmt::format("an array of lengths \"{}\"", lengths));
+    }
+    array.lengths.push_back(length);
+    if (next == end) return array;
+    at = next + 1;
+  }
+}
+
+// u32 width | u32 height | u32 size of the mode | mode | pixels. nullopt for modes that
+// do not say what the numbers are.
+Result<std::optional<ArrayShape>> ReadPil(ByteReader& value, std::string& mode) {
+  DOLIUM_TRY(const uint32_t width, value.Read<uint32_t>("the width"));
+  DOLIUM_TRY(const uint32_t height, value.Read<uint32_t>("the height"));
+  DOLIUM_TRY(const uint32_t size, value.Read<uint32_t>("the size of the mode"));
+  DOLIUM_TRY(const BytesView text, value.ReadBytes(size, "the mode"));
+  mode = AsText(text);
+  const auto* const found = std::ranges::find(kPilModes, mode, &PilMode::mode);
+  if (found == std::end(kPilModes)) return std::nullopt;
+  ArrayShape array{std::string(found->dtype), {height, width}};
+  if (found->bands > 1) array.lengths.push_back(found->bands);
+  return array;
 }
 
 void AppendWord(uint64_t value, ByteVector& out) {
@@ -314,45 +409,52 @@ ByteVector MakeMdsShard(const std::vector<MdsColumn>& columns,
   return out;
 }
 
-std::string MdsContentType(std::string_view encoding) {
-  if (encoding == "bytes") return "";
+Result<File> MdsFileOf(const MdsColumn& column, Bytes value) {
+  const std::string_view encoding = column.encoding;
+  File file{.name = column.name};
+  constexpr std::string_view kNdarray = "ndarray";
+  std::string_view parameters = encoding;
+  ByteReader reader(value.view());
+  if (const ScalarType* scalar = FindScalar(&ScalarType::name, encoding)) {
+    file.array = ArrayShape{std::string(scalar->dtype), {}};
+  } else if (encoding == kNdarray || encoding.starts_with("ndarray:")) {
+    parameters.remove_prefix(std::min(kNdarray.size() + 1, parameters.size()));
+    DOLIUM_TRY(file.array, ReadNdarray(parameters, reader));
+  } else if (encoding == "pil") {
+    std::string mode;
+    DOLIUM_TRY(file.array, ReadPil(reader, mode));
+    if (file.array) {
+      const std::string metadata = json{{"pil_mode", mode}}.dump();
+      file.metadata = {MetadataFormat::kJson, Bytes::Copy(AsBytes(metadata))};
+    }
+  }
+  if (file.array) {
+    file.content_type = "application/octet-stream";
+    DOLIUM_TRY_VOID(CheckNumbers(*file.array, reader.remaining()));
+    file.data = value.Slice(reader.position(), reader.remaining());
+    return file;
+  }
   const auto* const found = std::ranges::find(kTypes, encoding, &EncodingType::encoding);
-  if (found != std::end(kTypes)) return std::string(found->type);
-  if (MdsArray(encoding)) return "application/octet-stream";
-  return fmt::format("{}{}", kOwnType, encoding);
+  if (found != std::end(kTypes)) {
+    file.content_type = found->type;
+  } else if (encoding == "bytes") {
+    file.content_type = GuessContentType(file.name, value);
+  } else {
+    file.content_type = fmt::format("{}{}", kOwnType, encoding);
+  }
+  file.data = std::move(value);
+  return file;
 }
 
-std::optional<ArrayShape> MdsArray(std::string_view encoding) {
-  if (const ScalarType* scalar = FindScalar(encoding)) {
-    return ArrayShape{std::string(scalar->dtype), {}};
-  }
-  // ndarray:<type>:<length>,<length>,...
-  constexpr std::string_view kArray = "ndarray:";
-  if (!encoding.starts_with(kArray)) return std::nullopt;
-  encoding.remove_prefix(kArray.size());
-  const size_t colon = encoding.find(':');
-  const ScalarType* const type = FindScalar(encoding.substr(0, colon));
-  if (type == nullptr || colon == std::string_view::npos) return std::nullopt;
-  ArrayShape array{std::string(type->dtype), {}};
-  const char* at = encoding.data() + colon + 1;
-  const char* const end = encoding.data() + encoding.size();
-  while (true) {
-    uint64_t length = 0;
-    const auto [next, error] = std::from_chars(at, end, length);
-    if (error != std::errc()) return std::nullopt;
-    array.lengths.push_back(length);
-    if (next == end) return array;
-    if (*next != ',') return std::nullopt;
-    at = next + 1;
-  }
+bool KeepsMdsArray(const ArrayShape& array) {
+  return array.lengths.empty() && FindScalar(&ScalarType::dtype, array.dtype) != nullptr;
 }
 
 MdsColumn MdsColumnFor(const shardpack::File& file) {
-  if (file.array && file.array->lengths.empty()) {
-    const auto* const found =
-        std::ranges::find(kScalars, file.array->dtype, &ScalarType::dtype);
-    if (found != std::end(kScalars) && found->size == file.data.size()) {
-      return {file.name, std::string(found->name), found->size};
+  if (file.array && KeepsMdsArray(*file.array)) {
+    const ScalarType& scalar = *FindScalar(&ScalarType::dtype, file.array->dtype);
+    if (scalar.size == file.data.size()) {
+      return {file.name, std::string(scalar.name), scalar.size};
     }
   }
   const std::string_view type = file.content_type;

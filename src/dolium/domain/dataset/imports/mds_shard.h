@@ -81,12 +81,15 @@ uint64_t MdsShardHeader(const std::vector<MdsColumn>& columns, uint64_t samples)
 ByteVector EncodeMdsSample(const std::vector<MdsColumn>& columns,
                            const std::vector<Bytes>& values);
 
-// What an encoding says of a column's bytes: the content type, and the array where it is
-// one of fixed type and shape. Bytes of encodings that only Streaming knows have the type
-// `application/x-mds; encoding=<its name>`. Empty for `bytes`, which says nothing.
-std::string MdsContentType(std::string_view encoding);
-std::optional<shardpack::ArrayShape> MdsArray(std::string_view encoding);
-// The reverse: the column that a file is stored in.
+// A value as a file. Numbers and arrays (`int`, `float32`, `ndarray` with or without type
+// and shape) have their array type; so have images of `pil` with a mode that says what
+// their numbers are, height x width (x bands), and that mode as metadata. Bytes of
+// encodings that only Streaming knows have the type `application/x-mds; encoding=<its
+// name>`. kCorrupt if a value contradicts its encoding.
+Result<shardpack::File> MdsFileOf(const MdsColumn& column, Bytes value);
+// The reverse: the column that a file is stored in. Arrays but numbers have none
+// (KeepsMdsArray), and are stored as bytes.
 MdsColumn MdsColumnFor(const shardpack::File& file);
+bool KeepsMdsArray(const shardpack::ArrayShape& array);
 
 }  // namespace dolium::dataset

@@ -39,6 +39,10 @@ class MdsSink final : public SampleSink {
             std::min(options.shard_bytes > 0 ? options.shard_bytes : kDefaultShardBytes,
                      kMaxShardBytes)) {}
 
+  bool KeepsArray(const shardpack::ArrayShape& array) const override {
+    return KeepsMdsArray(array);
+  }
+
   // Takes the shards that are there for its own.
   Result<void> GoOn() {
     for (uint64_t i = 0; i < options_.files_before; ++i) {

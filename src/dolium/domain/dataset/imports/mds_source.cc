@@ -7,7 +7,6 @@
 #include "dolium/bytes/location.h"
 #include "dolium/codec/gzip.h"
 #include "dolium/codec/zstd.h"
-#include "dolium/domain/dataset/content_types.h"
 #include "dolium/domain/dataset/imports/bound_files.h"
 #include "dolium/domain/dataset/imports/mds.h"
 #include "dolium/domain/dataset/imports/mds_shard.h"
@@ -17,7 +16,6 @@
 namespace dolium::dataset {
 namespace {
 
-using shardpack::File;
 using shardpack::Sample;
 
 constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 30;
@@ -151,13 +149,11 @@ class MdsSource final : public SampleSource {
         sample.key = AsText(values[i]);
         continue;
       }
-      File file{.name = column.name, .content_type = MdsContentType(column.encoding)};
-      if (file.content_type.empty()) {
-        file.content_type = GuessContentType(file.name, values[i]);
+      auto file = MdsFileOf(column, std::move(values[i]));
+      if (!file) {
+        return std::move(file).error().Within(fmt::format("column \"{}\"", column.name));
       }
-      file.array = MdsArray(column.encoding);
-      file.data = std::move(values[i]);
-      sample.files.push_back(std::move(file));
+      sample.files.push_back(*std::move(file));
     }
     if (sample.key.empty()) return Corrupt("an empty key");
     if (sample.files.empty()) return Corrupt("no columns");

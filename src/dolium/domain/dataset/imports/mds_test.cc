@@ -174,18 +174,54 @@ TEST_F(MdsTest, RefusesSamplesWithOtherColumnsAndTextThatIsNone) {
               HasSubstr("\"txt\" is text, but not UTF-8"));
 }
 
+shardpack::File FileOf(const std::string& encoding, std::string_view value) {
+  return Must(MdsFileOf({"a", encoding}, Bytes::Copy(AsBytes(value))));
+}
+
+std::string FileError(const std::string& encoding, std::string_view value) {
+  return ErrorOf(MdsFileOf({"a", encoding}, Bytes::Copy(AsBytes(value))));
+}
+
 TEST(MdsEncodings, SayWhatTheBytesAre) {
-  EXPECT_EQ(MdsContentType("jpeg"), "image/jpeg");
-  EXPECT_EQ(MdsContentType("pkl"), "application/x-pickle");
-  EXPECT_EQ(MdsContentType("list[jpeg]"), "application/x-mds; encoding=list[jpeg]");
-  EXPECT_EQ(MdsArray("uint8"), (ArrayShape{"|u1", {}}));
-  EXPECT_EQ(MdsArray("ndarray:float32:2,3"), (ArrayShape{"<f4", {2, 3}}));
-  EXPECT_EQ(MdsArray("ndarray:float32"), std::nullopt);
-  EXPECT_EQ(MdsArray("ndarray:float32:"), std::nullopt);
-  EXPECT_EQ(MdsContentType("ndarray"), "application/x-mds; encoding=ndarray");
+  EXPECT_EQ(FileOf("jpeg", "J").content_type, "image/jpeg");
+  EXPECT_EQ(FileOf("pkl", "p").content_type, "application/x-pickle");
+  EXPECT_EQ(FileOf("list[jpeg]", "l").content_type,
+            "application/x-mds; encoding=list[jpeg]");
+  EXPECT_EQ(FileOf("uint8", "1").array, (ArrayShape{"|u1", {}}));
   const MdsColumn column = MdsColumnFor(
       {.name = "a", .content_type = "application/x-mds; encoding=list[jpeg]"});
   EXPECT_EQ(column, (MdsColumn{"a", "list[jpeg]"}));
+}
+
+TEST(MdsEncodings, DecodeArraysOfAllFourForms) {
+  using namespace std::string_literals;
+  const std::string numbers = "123456789012";
+  const ArrayShape expected{"<u2", {2, 3}};
+  for (const auto& [encoding, header] : std::vector<std::pair<std::string, std::string>>{
+           {"ndarray:uint16:2,3", ""},
+           {"ndarray:uint16", "\x08\x02\x03"},
+           {"ndarray:uint16", "\x09\x02\x00\x03\x00"s},
+           {"ndarray", "\x10\x08\x02\x03"}}) {
+    const shardpack::File file = FileOf(encoding, header + numbers);
+    EXPECT_EQ(file.array, expected) << encoding;
+    EXPECT_EQ(AsText(file.data), numbers) << encoding;
+  }
+  EXPECT_THAT(FileError("ndarray", "\x10\x08\x02\x04" + numbers),
+              HasSubstr("12 bytes for an array of <u2 x (2, 4)"));
+  EXPECT_THAT(FileError("ndarray", "\x01\x08\x02\x03"), HasSubstr("an array of type 1"));
+  EXPECT_THAT(FileError("ndarray:float32:", ""), HasSubstr("an array of lengths \"\""));
+}
+
+TEST(MdsEncodings, DecodeImagesWhoseModeSaysWhatTheyAre) {
+  using namespace std::string_literals;
+  const std::string size = "\x02\0\0\0\x01\0\0\0\x03\0\0\0"s;
+  const shardpack::File file = FileOf("pil", size + "RGBabcdef");
+  EXPECT_EQ(file.array, (ArrayShape{"|u1", {1, 2, 3}}));
+  EXPECT_EQ(AsText(file.data), "abcdef");
+  EXPECT_EQ(AsText(file.metadata.bytes), R"({"pil_mode":"RGB"})");
+  EXPECT_EQ(FileOf("pil", size + "XYZabcdef").content_type,
+            "application/x-mds; encoding=pil");
+  EXPECT_THAT(FileError("pil", size + "RGBabc"), HasSubstr("3 bytes for an array"));
 }
 
 }  // namespace

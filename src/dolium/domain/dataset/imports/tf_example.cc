@@ -217,7 +217,7 @@ void AppendField(uint32_t number, BytesView bytes, ByteVector& out) {
 std::pair<uint32_t, ByteVector> MakeList(const File& file) {
   ByteVector list;
   const BytesView data = file.data;
-  const bool is_row = file.array && file.array->lengths.size() == 1;
+  const bool is_row = file.array && IsFeatureArray(*file.array);
   if (is_row && file.array->dtype == kFloatType && data.size() % 4 == 0) {
     if (!data.empty()) AppendField(1, data, list);
     return {kFloatList, std::move(list)};
@@ -245,6 +245,11 @@ void AppendFeature(std::string_view name, uint32_t kind, BytesView list,
 }
 
 }  // namespace
+
+bool IsFeatureArray(const ArrayShape& array) {
+  return array.lengths.size() == 1 &&
+         (array.dtype == kFloatType || array.dtype == kInt64Type);
+}
 
 Result<ParsedExample> ParseExample(const Bytes& record) {
   FeatureMap features;

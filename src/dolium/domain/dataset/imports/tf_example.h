@@ -30,6 +30,9 @@ struct ParsedExample {
 // counts. Files share `record`. kCorrupt if it is not such a message.
 Result<ParsedExample> ParseExample(const Bytes& record);
 
+// Whether MakeExample makes a list of numbers of it.
+bool IsFeatureArray(const shardpack::ArrayShape& array);
+
 // The reverse. One-dimensional arrays of "<f4" and "<i8" become lists of numbers, all
 // else bytes. `key`, if there is one, becomes the feature `__key__`.
 ByteVector MakeExample(const std::vector<shardpack::File>& files,

@@ -129,6 +129,10 @@ class TfRecordSink final : public SampleSink {
   TfRecordSink(std::unique_ptr<OutputShards> shards, bool keys)
       : shards_(std::move(shards)), keys_(keys) {}
 
+  bool KeepsArray(const shardpack::ArrayShape& array) const override {
+    return IsFeatureArray(array);
+  }
+
   Result<void> Put(const Sample& sample) override {
     DOLIUM_TRY_VOID(CheckHasFiles(sample));
     const ByteVector record = MakeExample(

@@ -85,6 +85,7 @@ class WebDatasetSource final : public SampleSource {
     }
     DOLIUM_TRY(file.data, archive_->ReadContent());
     file.content_type = ContentTypeOfName(file.name);
+    if (file.content_type.empty()) file.content_type = ContentTypeOfBytes(file.data);
     if (options_.keep_attributes) {
       file.modified = header_->modified;
       file.mode = header_->mode;

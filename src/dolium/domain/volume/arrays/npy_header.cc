@@ -8,13 +8,11 @@
 
 #include "dolium/base/byte_reader.h"
 #include "dolium/base/endian.h"
+#include "dolium/base/npy.h"
 
 namespace dolium::volume {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
-// NumPy aligns the numbers to this.
-constexpr size_t kAlignment = 64;
 constexpr size_t kMaxDimensions = 64;
 
 // The beginning of a string from the file, fit for messages.
@@ -178,8 +176,8 @@ Result<void> ReadDictionary(std::string_view text, NpyHeader& header) {
 
 Result<NpyHeader> ParseNpyHeader(BytesView head) {
   ByteReader reader(head);
-  const auto magic = reader.ReadBytes(kMagic.size(), "NumPy's magic");
-  if (!magic || AsText(*magic) != kMagic) return Corrupt("not a NumPy file");
+  const auto magic = reader.ReadBytes(kNpyMagic.size(), "NumPy's magic");
+  if (!magic || AsText(*magic) != kNpyMagic) return Corrupt("not a NumPy file");
   DOLIUM_TRY(const uint8_t major, reader.Read<uint8_t>("version"));
   DOLIUM_TRY(const uint8_t minor, reader.Read<uint8_t>("version"));
   if (major < 1 || major > 3) {
@@ -207,21 +205,8 @@ std::string MakeNpyHeader(NumberType type, std::span<const uint64_t> sizes,
                           bool fortran_order) {
   const size_t size = SizeOf(type);
   const std::string_view name = ToString(type);
-  std::string text =
-      fmt::format("{{'descr': '{}{}{}', 'fortran_order': {}, 'shape': ({}), }}",
-                  size == 1 ? '|' : '<', name[0], size, fortran_order ? "True" : "False",
-                  fmt::join(sizes, ", "));
-  const size_t prefix = kMagic.size() + 4;
-  while ((prefix + text.size() + 1) % kAlignment != 0) text += ' ';
-  text += '\n';
-
-  std::byte length[2];
-  StoreLE(length, static_cast<uint16_t>(text.size()));
-  std::string header(kMagic);
-  header += '\x01';
-  header += '\x00';
-  header += AsText(length);
-  return header + text;
+  return NpyHeaderFor(fmt::format("{}{}{}", size == 1 ? '|' : '<', name[0], size), sizes,
+                      fortran_order);
 }
 
 }  // namespace dolium::volume
