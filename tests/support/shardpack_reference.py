@@ -13,6 +13,7 @@ from shardpack_reference_bytes import (
     DICTIONARY_TYPE,
     FOOTER_MAGIC,
     FOOTER_SIZE,
+    RECORD_MAGIC,
     SMALLEST_RECORD,
     Limits,
     ShardPackError,
@@ -240,9 +241,13 @@ class Stream:
                     if record is not None:
                         yield record
                 elif len(start) < 16:
+                    is_other = not self.positions and not RECORD_MAGIC.startswith(start[8:12])
                     raise ShardPackError(
-                        "Incomplete", f"{len(start)} bytes where a record or index starts"
+                        "NotShardPack" if is_other else "Incomplete",
+                        f"{len(start)} bytes where a record or index starts",
                     )
+                elif start[8:12] == RECORD_MAGIC:
+                    raise ShardPackError("RecordCorrupt", f"at {self.position}: impossible size")
                 else:
                     self._tail(start)
                     self.verdict = Verdict("Complete", len(self.positions))
