@@ -77,6 +77,14 @@ ExitStatus RunCreate(Context& context, std::string_view verb, Result<Request> re
       dataset::NameSource(request->kind, request->input, request->options, **source);
   if (!name) return context.FailLocation(name.error());
   request->create.source = *std::move(name);
+  if (const auto choice = (*source)->grouping_choice();
+      choice && choice->looks_like_classes) {
+    context.terminal.Report(InvalidArgument(fmt::format(
+        "{}: warning: each directory becomes one record, yet they look like classes of "
+        "many samples; for a record of each file and its companions: --group-by stem "
+        "(if this is meant: --group-by dir)",
+        request->input)));
+  }
   request->create.progress = context.terminal.StartProgress(std::string(verb));
   const auto report = CreatePack(**source, request->create);
   context.terminal.EndProgress();

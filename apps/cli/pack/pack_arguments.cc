@@ -248,6 +248,10 @@ void ShowPackReport(const Context& context, const dataset::PackReport& report) {
     entries += shard.stat.entries;
     has_duplicates |= !shard.stat.keys_unique && !shard.stat.has_parts;
   }
+  std::string_view grouped_by;
+  if (report.grouping) {
+    grouped_by = report.grouping->grouping == dataset::Grouping::kStem ? "stem" : "dir";
+  }
   if (context.terminal.json()) {
     Json shards = Json::array();
     for (const shardpack::ShardSummary& shard : summary.shards) {
@@ -255,15 +259,17 @@ void ShowPackReport(const Context& context, const dataset::PackReport& report) {
                         {"records", shard.records},
                         {"size", shard.bytes}});
     }
-    context.terminal.JsonLine({{"type", "summary"},
-                               {"records", summary.records},
-                               {"entries", entries},
-                               {"skipped", summary.skipped},
-                               {"keys_unique", !has_duplicates},
-                               {"raw_bytes", summary.raw_bytes},
-                               {"bytes", summary.bytes()},
-                               {"parts_done_before", report.parts_done_before},
-                               {"shards", std::move(shards)}});
+    Json line = {{"type", "summary"},
+                 {"records", summary.records},
+                 {"entries", entries},
+                 {"skipped", summary.skipped},
+                 {"keys_unique", !has_duplicates},
+                 {"raw_bytes", summary.raw_bytes},
+                 {"bytes", summary.bytes()},
+                 {"parts_done_before", report.parts_done_before},
+                 {"shards", std::move(shards)}};
+    if (!grouped_by.empty()) line["grouped_by"] = grouped_by;
+    context.terminal.JsonLine(line);
     return;
   }
   const auto count = [](uint64_t number, std::string_view one, std::string_view many) {
@@ -280,6 +286,7 @@ void ShowPackReport(const Context& context, const dataset::PackReport& report) {
   if (summary.skipped > 0) {
     line += fmt::format("; {} skipped", count(summary.skipped, "sample", "samples"));
   }
+  if (!grouped_by.empty()) line += fmt::format("; grouped by {}", grouped_by);
   if (has_duplicates) line += "; keys are not unique";
   if (report.parts_done_before > 0) {
     line += fmt::format("; {} were done before",

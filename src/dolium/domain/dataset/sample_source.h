@@ -7,6 +7,7 @@
 
 #include "dolium/base/result.h"
 #include "dolium/container/progress.h"
+#include "dolium/domain/dataset/imports/options.h"
 #include "dolium/formats/shardpack/sample.h"
 
 namespace dolium::dataset {
@@ -33,6 +34,9 @@ class SampleSource {
   // a text that is another one if a name or a state of one is. From then on, one that is
   // in another state when it is read is kConflict. To be called before all else.
   virtual Result<std::string> Bind() { return std::string(); }
+
+  // What was chosen where it was left open (Grouping::kAuto); nullopt where nothing was.
+  virtual std::optional<GroupingChoice> grouping_choice() const { return std::nullopt; }
 
   // How far it is: entries are samples, bytes those read of the source.
   virtual Progress progress() const = 0;

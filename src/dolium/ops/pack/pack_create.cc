@@ -287,7 +287,9 @@ Result<PackReport> CreatePack(SampleSource& source, const CreateRequest& request
   DOLIUM_TRY(OpenJob job, BeginJob({}, draft, output.At(0), pack.shard.force, options));
   // A job whose shards are all there has no use for the source.
   if (job.job) static_cast<PackCreateJob&>(*job.job).Take(source, request);
-  return RunPackJob(job, output, options, draft.can_resume());
+  DOLIUM_TRY(PackReport report, RunPackJob(job, output, options, draft.can_resume()));
+  report.grouping = source.grouping_choice();
+  return report;
 }
 
 }  // namespace dolium::dataset

@@ -49,6 +49,7 @@ struct PackReport {
   // An earlier run had been cut short, and its shards were of no use: the source cannot
   // be read twice, or has changed.
   bool began_again = false;
+  std::optional<GroupingChoice> grouping = {};  // of the source, if that was left open
 };
 
 // Takes all samples that the source has. The shards appear when all are complete. If it

@@ -6,7 +6,7 @@ shardpack create \
     --record-size-limit 1GB \
     --compression lz4 \
     --metadata creator="MyName" training="true" > summary
-sed -E 's/of [0-9.]+ k?B$/of SIZE/' summary
+sed -E 's/shard of [0-9.]+ k?B/shard of SIZE/' summary
 ls
 shardpack info --json dataset-train-000000.shardpack | python3 -c '
 import json, sys

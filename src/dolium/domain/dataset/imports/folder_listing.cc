@@ -9,6 +9,8 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,6 +27,8 @@ namespace {
 constexpr size_t kReadBytes = size_t{256} << 10;
 constexpr uint64_t kMostNameBytes = uint64_t{1} << 46;
 constexpr uint64_t kMostDirectories = UINT32_MAX;
+constexpr size_t kFilesOfClass = 16;
+constexpr size_t kComparedGroups = 64;
 
 unsigned char TypeOfMode(mode_t mode) {
   if (S_ISREG(mode)) return DT_REG;
@@ -155,6 +159,7 @@ Result<void> FolderListing::ChooseGrouping(std::string_view path) {
                     path));
   }
   if (grouping_ != Grouping::kAuto) return {};
+  is_chosen_ = true;
   if (!root.has_directories) {
     grouping_ = Grouping::kStem;
     return {};
@@ -215,6 +220,24 @@ void FolderListing::Sort() {
                compare_keys(files_[i - 1], files_[i]);
   }
   if (!in_order) std::ranges::stable_sort(files_, compare_keys);
+}
+
+bool FolderListing::LooksLikeClasses() const {
+  if (grouping_ != Grouping::kDirectory || files_.size() == groups_.size()) return false;
+  if (files_.size() >= kFilesOfClass * groups_.size()) return true;
+  std::set<std::string_view> names;
+  for (const Group& group :
+       std::span(groups_).first(std::min(groups_.size(), kComparedGroups))) {
+    for (size_t i = group.first; i < group.first + group.count; ++i) {
+      if (!names.insert(Name(files_[i])).second) return false;
+    }
+  }
+  return groups_.size() > 1;
+}
+
+std::optional<GroupingChoice> FolderListing::choice() const {
+  if (!is_chosen_) return std::nullopt;
+  return GroupingChoice{grouping_, LooksLikeClasses()};
 }
 
 void FolderListing::MakeGroups() {

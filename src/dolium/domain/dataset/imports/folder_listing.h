@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,9 @@ class FolderListing {
   static Result<FolderListing> List(int root, std::string_view path,
                                     const Options& options);
 
+  // What was chosen, if that was left open.
+  std::optional<GroupingChoice> choice() const;
+
   // In the order of the bytes of their keys; a group's files in that of their names.
   const std::vector<Group>& groups() const { return groups_; }
   std::string Key(const Group& group) const;
@@ -77,7 +81,10 @@ class FolderListing {
   }
   std::string StemKey(const File& file) const;
 
+  bool LooksLikeClasses() const;
+
   Grouping grouping_ = Grouping::kAuto;
+  bool is_chosen_ = false;  // by us
   std::vector<Directory> directories_;
   std::string names_;
   std::vector<File> files_;

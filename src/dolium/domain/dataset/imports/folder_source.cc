@@ -62,6 +62,10 @@ class ListedSource final : public SampleSource {
     return {};
   }
 
+  std::optional<GroupingChoice> grouping_choice() const override {
+    return listing_.choice();
+  }
+
   Progress progress() const override {
     return {.entries = done_, .total_entries = listing_.groups().size(), .bytes = bytes_};
   }

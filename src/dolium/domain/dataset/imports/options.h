@@ -17,6 +17,13 @@ enum class Grouping : uint8_t {
   kManifest,   // as a manifest says (manifest.h)
 };
 
+// What kAuto came to. Directories look like classes, each of many samples, if they hold
+// many files each, or several of which none has the name of one in another directory.
+struct GroupingChoice {
+  Grouping grouping = Grouping::kAuto;
+  bool looks_like_classes = false;
+};
+
 // How records of a TFRecord file are understood.
 enum class TfRecords : uint8_t {
   kAuto,     // as the first record looks
