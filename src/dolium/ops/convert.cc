@@ -61,6 +61,7 @@ class ConvertDraft final : public JobDraft {
     DOLIUM_TRY(const Location source, ParseLocation(request_.source));
     DOLIUM_TRY(const Location target, ParseLocation(request_.target));
     DOLIUM_TRY_VOID(CheckApart(source, target));
+    DOLIUM_TRY_VOID(CheckOutside(source, target));
     // Names in records must mean the same to processes that run elsewhere.
     DOLIUM_TRY(request_.source, PortableText(source, request_.source));
     DOLIUM_TRY(request_.target, PortableText(target, request_.target));
@@ -84,6 +85,7 @@ class ConvertDraft final : public JobDraft {
     DOLIUM_TRY(const auto parts, source_->parts());
     for (const SourcePart& part : parts) {
       DOLIUM_TRY_VOID(CheckApart(part.location, target_));
+      DOLIUM_TRY_VOID(CheckOutside(part.location, target_));
     }
     DOLIUM_TRY(copy_, source_->OpenForCopy(request_.target_format));
     if (request_.skip_damaged && copy_.is_unchecked) {
@@ -97,7 +99,7 @@ class ConvertDraft final : public JobDraft {
   }
 
   Result<void> CheckReplaceable(const Location& folder) const override {
-    return CheckTargetReplaceable(folder, *copy_.format);
+    return CheckTargetReplaceable(formats_, folder, *copy_.format);
   }
 
   Result<std::string> Plan(const PlanFolder& folder) override {

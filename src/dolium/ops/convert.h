@@ -51,8 +51,8 @@ using ConvertReport = JobReport;
 // Scans the source, chooses the target's parameters, writes work lists and marker; or
 // resumes the plan that is there. kExists, unless `force`, if the target is a finished
 // set or an unfinished one that another request began; with `force`, if it holds what is
-// not part of a set and would be lost. kInvalidArgument if the source is the target or
-// lies in it.
+// not part of a set and would be lost. kInvalidArgument if one of source and
+// target lies in the other.
 Result<Plan> PlanConvert(Formats formats, const ConvertRequest& request,
                          const RunOptions& options = {},
                          const FindingVisitor& visitor = {});

@@ -305,7 +305,7 @@ Result<void> CheckConvertReplaceable(Formats formats, const JobRecord& record,
                                      const Location& folder) {
   DOLIUM_TRY(const auto parameters, ParseConvertParameters(record.parameters));
   DOLIUM_TRY(const Format* format, FindTargetFormat(formats, parameters.format));
-  return CheckTargetReplaceable(folder, *format);
+  return CheckTargetReplaceable(formats, folder, *format);
 }
 
 }  // namespace dolium

@@ -182,6 +182,14 @@ TEST_F(ConvertTest, RefusesASourceWithinItsTarget) {
   Must(Run());
 }
 
+TEST_F(ConvertTest, RefusesATargetWithinItsSource) {
+  const auto before = Names(source_);
+  request_.target = source_ + "/within/it";
+  EXPECT_THAT(ErrorOf(Run(), ErrorCode::kInvalidArgument),
+              HasSubstr("the target lies in the source"));
+  EXPECT_EQ(Names(source_), before);
+}
+
 TEST_F(ConvertTest, UsesAnEmptyFolderAndLeavesNothingBehindAfterAnError) {
   fs::create_directory(target_);
   WriteText(source_ + "/0.toy", "1 1\nword 1\n\nxx");

@@ -10,6 +10,7 @@
 #include "dolium/container/json.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/formats/neuroglancer/sharded_writer.h"
+#include "dolium/ops/source/kinds.h"
 
 namespace dolium {
 namespace {
@@ -103,7 +104,7 @@ Result<std::unique_ptr<SetWriter>> SetWriter::Begin(Formats formats,
     return Exists(location.Describe() + ": is there already").WithHint(Hint::kReplace);
   }
   if (replaces && request.force) {
-    DOLIUM_TRY_VOID(CheckReplaceable(location, *format));
+    DOLIUM_TRY_VOID(CheckTargetReplaceable(formats, location, *format));
     DOLIUM_TRY(set->swap_, SwapFolders::Of(location));
     DOLIUM_TRY(location, ParseLocation(set->swap_->fresh));
   }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -34,6 +35,16 @@ bool LiesIn(std::string_view path, std::string_view folder) {
   if (!path.starts_with(folder)) return false;
   return path.size() == folder.size() || folder.ends_with('/') ||
          path[folder.size()] == '/';
+}
+
+// Of both, if they can be compared.
+Result<std::optional<std::pair<std::string, std::string>>> PathsInOneStore(
+    const Location& one, const Location& other) {
+  DOLIUM_TRY(const auto first, CanonicalPath(one));
+  DOLIUM_TRY(const auto second, CanonicalPath(other));
+  if (first && second) return std::pair(*first, *second);
+  if (first || second || one.store != other.store) return std::nullopt;
+  return std::pair(NormalizePath(one.path), NormalizePath(other.path));
 }
 
 using FileVisitor = std::function<Result<void>(const std::string& path)>;
@@ -69,19 +80,22 @@ Result<std::string> PortableText(const Location& location, std::string_view text
 }
 
 Result<void> CheckApart(const Location& source, const Location& target) {
-  DOLIUM_TRY(auto from, CanonicalPath(source));
-  DOLIUM_TRY(auto to, CanonicalPath(target));
-  if (from.has_value() != to.has_value()) return {};
-  if (!from) {
-    if (source.store != target.store) return {};
-    from = NormalizePath(source.path);
-    to = NormalizePath(target.path);
-  }
-  if (!LiesIn(*from, *to)) return {};
-  return InvalidArgument(fmt::format(
-      "{}: the source {}; write to another folder", target.Describe(),
-      *from == *to ? "and the target are the same"
-                   : fmt::format("{} lies in the target", source.Describe())));
+  DOLIUM_TRY(const auto paths, PathsInOneStore(source, target));
+  if (!paths || !LiesIn(paths->first, paths->second)) return {};
+  return InvalidArgument(
+      fmt::format("{}: the source {}; write to another folder", target.Describe(),
+                  paths->first == paths->second
+                      ? "and the target are the same"
+                      : fmt::format("{} lies in the target", source.Describe())));
+}
+
+Result<void> CheckOutside(const Location& source, const Location& target) {
+  DOLIUM_TRY(const auto paths, PathsInOneStore(source, target));
+  if (!paths || !LiesIn(paths->second, paths->first)) return {};
+  return InvalidArgument(
+      fmt::format("{}: the target lies in the source {}, which it would change; write to "
+                  "another folder",
+                  target.Describe(), source.Describe()));
 }
 
 Result<Occupancy> LookInto(const Location& folder) {

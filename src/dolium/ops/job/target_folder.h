@@ -24,6 +24,8 @@ Result<std::string> PortableText(const Location& location, std::string_view text
 
 // kInvalidArgument if the source is the target or lies in it.
 Result<void> CheckApart(const Location& source, const Location& target);
+// kInvalidArgument if the target is the source or lies in it.
+Result<void> CheckOutside(const Location& source, const Location& target);
 
 enum class Occupancy : uint8_t { kAbsent, kEmpty, kOccupied };
 

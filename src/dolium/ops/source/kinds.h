@@ -53,8 +53,10 @@ std::span<const SourceKind> SourceKinds();
 
 // The format that copies of that name are written in: a kind's, or one of `formats`.
 Result<const Format*> FindTargetFormat(Formats formats, std::string_view name);
-// Whether a set of that format may replace what is in a folder: kExists if not.
-Result<void> CheckTargetReplaceable(const Location& folder, const Format& format);
+// Whether a set of that format may replace what is in a folder: kExists if not. A cas
+// store, a volume or a DVID export is no folder of files that another set may replace.
+Result<void> CheckTargetReplaceable(Formats formats, const Location& folder,
+                                    const Format& format);
 
 // What a conversion that would lose something says.
 Error WouldBeLeftOut(const Source& source, std::string_view name);

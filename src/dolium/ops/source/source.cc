@@ -102,10 +102,24 @@ Result<const Format*> FindTargetFormat(Formats formats, std::string_view name) {
   return FindFormat(formats, name);
 }
 
-Result<void> CheckTargetReplaceable(const Location& folder, const Format& format) {
+Result<void> CheckTargetReplaceable(Formats formats, const Location& folder,
+                                    const Format& format) {
   for (const SourceKind& row : SourceKinds()) {
     if (row.copy_format == &format && row.check_replaceable != nullptr) {
       return row.check_replaceable(folder);
+    }
+  }
+  for (const SourceKind& row : SourceKinds()) {
+    auto* probe = row.probe;
+    if (probe == nullptr && row.volume != nullptr && row.format != format.name) {
+      const auto found = FindFormat(formats, row.format);
+      if (found) probe = (*found)->probe;
+    }
+    if (probe == nullptr) continue;
+    DOLIUM_TRY(const int score, probe(folder));
+    if (score > 0) {
+      return Exists(fmt::format("{}: holds a {}, which is no {} set; move it away",
+                                folder.Describe(), row.kind, format.name));
     }
   }
   return CheckReplaceable(folder, format);

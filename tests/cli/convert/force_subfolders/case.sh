@@ -13,3 +13,12 @@ dolium convert --no-summary em copy
 echo mine > copy/4_4_8/notes
 status dolium convert --force em copy
 cat copy/4_4_8/notes
+# What is more than a folder of files is not replaced by one.
+status dolium convert --force --to files set copy
+dolium cas init store
+status dolium convert --force --to files set store
+make_export export
+status dolium convert --force --to files set export
+# Neither is a source written to.
+status dolium convert em em/within
+status dolium convert --to neuroglancer set set/below/within
