@@ -48,7 +48,7 @@ class Collection {
     DOLIUM_TRY(pins_, ReadPins(layout_, !options_.dry_run));
     DOLIUM_TRY_VOID(marking_.MarkVersions());
     DOLIUM_TRY_VOID(marking_.MarkPins(pins_));
-    DOLIUM_TRY_VOID(marking_.ForgetReplacedShards());
+    DOLIUM_TRY_VOID(marking_.ForgetWhatIsGone());
     DOLIUM_TRY_VOID(marking_.MarkXorbs());
     DOLIUM_TRY_VOID(marking_.CheckFiles());
     DOLIUM_TRY_VOID(ChooseReplaced());

@@ -72,6 +72,39 @@ TEST_F(CollectTest, RemovesWhatNoVersionNeeds) {
   EXPECT_EQ(PutText("gone", RandomText(2'000'000, 2)).totals.new_bytes, 2'000'000u);
 }
 
+// A check that moves a damaged xorb away after gc saw it: what else is in it, and what
+// shards say of it, is needed.
+TEST_F(CollectTest, KeepsWhatIsQuarantinedMeanwhile) {
+  const std::string kept = RandomText(100'000, 1);
+  const Version version = PutText("kept", kept);
+  const std::string xorb = FilesBelow(path("store/xorbs")).begin()->first;
+  const std::string quarantined = path("store/quarantine/" + std::string(BaseName(xorb)));
+  WriteText(path("first/x"), RandomText(100, 2));
+  WriteText(path("meanwhile/x"), RandomText(100, 3));
+  PutOptions options;
+  options.name = "first";
+  ASSERT_TRUE(Put(*store_, {path("first")}, options));
+  CollectOptions collect{.grace = seconds(0)};
+  int calls = 0;
+  collect.progress = [&](const Progress&) {
+    if (++calls == 1) {
+      // A folder that is marked only when all else was.
+      options.name = "meanwhile";
+      ASSERT_TRUE(Put(*Reopen(), {path("meanwhile")}, options));
+    } else if (calls == 2) {
+      std::filesystem::create_directory(path("store/quarantine"));
+      std::filesystem::rename(path("store/xorbs/" + xorb), quarantined);
+    }
+  };
+  const auto refused = CollectGarbage(*Reopen(), collect);
+  ASSERT_EQ(calls, 2);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("nothing is removed"));
+  EXPECT_TRUE(std::filesystem::exists(quarantined));
+  store_ = Reopen();
+  EXPECT_EQ(GetText(version), kept);
+}
+
 TEST_F(CollectTest, RewritesShardsThatAreHalfNeeded) {
   const std::string base = RandomText(3'000'000, 3);
   PutText("a", base);

@@ -1,5 +1,8 @@
 #include "dolium/domain/cas/marking.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "dolium/domain/cas/manifest.h"
@@ -155,17 +158,21 @@ Result<void> Marking::MarkXorbsOf(const MappedShard& shard) {
   return shard.view.Scan(visitor);
 }
 
-// Another gc may have run since the shards were read.
-Result<void> Marking::ForgetReplacedShards() {
-  there_.clear();
+// Another gc may have run since, or a check that moved away what is damaged.
+Result<void> Marking::ForgetWhatIsGone() {
   DOLIUM_TRY(const auto names, store_.catalog()->ShardNames());
-  const HashSet there(names.begin(), names.end());
-  for (const auto& [name, marked] : scanned_) {
-    if (there.contains(name)) continue;
-    scanned_.clear();
-    complete_.clear();
-    return {};
+  const HashSet shards(names.begin(), names.end());
+  bool is_all_there = std::ranges::all_of(
+      scanned_, [&](const auto& scanned) { return shards.contains(scanned.first); });
+  const auto before = std::exchange(there_, {});
+  for (const auto& [xorb, was_there] : before) {
+    if (!was_there) continue;
+    DOLIUM_TRY(const bool is_there, IsThere(xorb));
+    is_all_there = is_all_there && is_there;
   }
+  if (is_all_there) return {};
+  scanned_.clear();
+  complete_.clear();
   return {};
 }
 

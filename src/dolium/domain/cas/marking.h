@@ -36,8 +36,8 @@ class Marking {
   // Marks the xorbs of files that are marked. A shard is read again only if more files
   // are needed than when it was read last.
   Result<void> MarkXorbs();
-  // Another gc may have run since the shards were read; precondition: it cannot now.
-  Result<void> ForgetReplacedShards();
+  // Shards and xorbs may be gone since they were seen; precondition: they stay now.
+  Result<void> ForgetWhatIsGone();
   // That all files of versions can be read.
   Result<void> CheckFiles();
   // One that cannot, as far as is known.
