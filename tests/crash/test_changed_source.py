@@ -1,6 +1,7 @@
 """Jobs whose source changes, between two runs or while they run: the result is all of one state, or
 there is an error; never a mixture that is called good."""
 
+import json
 import os
 import shutil
 import signal
@@ -162,3 +163,14 @@ def test_while_it_runs(kind, tmp_path):
     else:
         assert process.returncode == 3
         job.expect_refusal_then_new()
+
+
+def test_that_is_described_otherwise(tmp_path):
+    """The same shards, of which an edited info says something else."""
+    job = Job("convert-shards", tmp_path)
+    tasks = program.run(*job.arguments(job.target), "--plan").splitlines()
+    program.run("task", tasks[0].decode())
+    info = json.loads((job.read / "info").read_text())
+    info["scales"][0]["sharding"]["data_encoding"] = "raw"
+    (job.read / "info").write_text(json.dumps(info))
+    program.run(*job.arguments(job.target), status=3)

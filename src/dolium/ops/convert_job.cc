@@ -1,6 +1,7 @@
 #include "dolium/ops/convert_job.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -248,6 +249,12 @@ Result<std::string> FindConvertState(Formats formats, const Location& location,
   DOLIUM_TRY(const auto opened, OpenSource(formats, location, source));
   DOLIUM_TRY(const CopySource copy, opened->OpenForCopy(format));
   SourceState state(options);
+  // How entries are found and decoded, too.
+  for (const auto& [name, value] : copy.entries->properties()) {
+    state.AddText(fmt::format("{}: {}", name, value));
+  }
+  const Location info = copy.entries->folder().Child("info");
+  DOLIUM_TRY_VOID(state.AddObjects(*info.store, std::array{info.path}));
   DOLIUM_TRY_VOID(state.AddEntries(*copy.entries));
   return state.text();
 }

@@ -81,7 +81,12 @@ Result<bool> Marking::HasLostVersions() const {
 Result<void> Marking::MarkPins(const LivePins& pins) {
   // What is not whole cannot be kept whole: whoever reads it sees that himself.
   for (const xet::Hash& hash : Noted(pins, Pin::kTree)) {
-    [[maybe_unused]] const auto marked = MarkTree(hash, pinned_trees_, pinned_files_);
+    const auto marked = MarkTree(hash, pinned_trees_, pinned_files_);
+    if (!marked && marked.error().code != ErrorCode::kCorrupt &&
+        marked.error().code != ErrorCode::kUnsupported &&
+        marked.error().code != ErrorCode::kNotFound) {
+      return marked.error();
+    }
   }
   const auto& files = Noted(pins, Pin::kFile);
   pinned_files_.insert(files.begin(), files.end());

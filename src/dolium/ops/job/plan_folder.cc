@@ -91,9 +91,12 @@ Result<std::shared_ptr<void>> PlanFolder::FindLock() const {
 }
 
 Result<std::shared_ptr<void>> PlanFolder::MakeLock() const {
-  // Another process may finish its plan, and remove its lock, between the two steps.
+  // Another process may finish its plan, and remove its lock or the whole folder, between
+  // any two steps.
   for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
     const auto put = PutText(folder_.Child(kLockName), "", Precondition::Absent());
+    const bool is_last = attempt + 1 == kLockAttempts;
+    if (!put && put.error().code == ErrorCode::kNotFound && !is_last) continue;
     if (!put && put.error().code != ErrorCode::kExists) return put.error();
     DOLIUM_TRY(auto lock, FindLock());
     if (lock) return lock;

@@ -133,7 +133,8 @@ Result<std::optional<std::string>> FindForeign(
     const Location child = folder.Child(name);
     DOLIUM_TRY(const auto path, child.store->LocalPath(child.path));
     DOLIUM_TRY(const bool is_folder, path ? FolderExists(*path) : Result<bool>(true));
-    if (!is_folder || !is_ours(name + "/")) return name;  // A link is not followed.
+    // A link is not followed, and what is hidden is somebody's own.
+    if (!is_folder || name.starts_with('.') || !is_ours(name + "/")) return name;
     DOLIUM_TRY(const auto foreign, FindForeign(child, is_ours));
     if (foreign) return JoinPath(name, *foreign);
   }

@@ -34,7 +34,8 @@ Result<Occupancy> LookInto(const Location& folder);
 
 // The first name in `folder`, or in folders within it, that `is_ours` says no to (the
 // name of a folder ends in a slash), and that is no bookkeeping; nullopt if there is
-// none. What can be no object, as a pipe, and a link to a folder are nobody's.
+// none. What can be no object, as a pipe, a link to a folder, and a hidden folder are
+// nobody's.
 Result<std::optional<std::string>> FindForeign(
     const Location& folder, const std::function<bool(std::string_view)>& is_ours);
 

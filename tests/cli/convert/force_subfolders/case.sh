@@ -7,6 +7,9 @@ dolium convert --no-summary --force set out
 diff -r set out && echo same
 mkfifo out/below/pipe
 status dolium convert --force set out
+rm out/below/pipe
+mkdir out/below/.history
+status dolium convert --force set out
 make_array em.npy 20 16 8 uint8 'x + y + z'
 dolium volume ingest --no-summary --resolution 4,4,8 --chunk-size 16,16,8 em.npy em
 dolium convert --no-summary em copy
