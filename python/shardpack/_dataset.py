@@ -276,9 +276,10 @@ def open(
 
 def _cache_of(cache: AnyCache | None, limit: int | None) -> Cache | None:
     """The cache that these arguments mean."""
-    if cache is None:
+    parsed = _core.parse_cache(cache)
+    if parsed is None:
         return None
-    kept = Cache(*_core.parse_cache(cache))
+    kept = Cache(*parsed)
     return kept if limit is None else kept._replace(limit=min(max(limit, 1 << 20), (1 << 63) - 1))
 
 

@@ -2,11 +2,15 @@
 
 import os
 import random
+import signal
 
 import pytest
 
 import dolium
 from volume_makers import SHAPE, make, random_array
+
+# Run in the background, a shell's children ignore it, and so would those that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SPEC = dolium.ShardingSpec(preshift_bits=1, minishard_bits=3, shard_bits=2)
 
