@@ -20,8 +20,10 @@ namespace {
 
 // From here on threads are worth their while.
 constexpr uint64_t kLarge = uint64_t{4} << 20;
-// What of a large file is in memory at once.
-constexpr size_t kWindow = size_t{32} << 20;
+// What of a large file is in memory at once, little enough to stay in a cache until it is
+// hashed; and what a thread reads of it at a time.
+constexpr size_t kWindow = size_t{8} << 20;
+constexpr size_t kWindowRead = size_t{512} << 10;
 // What a stream is read by: it stays in the cache until it is hashed.
 constexpr size_t kReadBytes = size_t{256} << 10;
 // Small files that one thread takes at a time.
@@ -70,11 +72,11 @@ Result<HashedFile> HashWindows(const OpenFile& file, const HashFileOptions& opti
         static_cast<size_t>(std::min<uint64_t>(kWindow, file.size - offset));
     const MutableBytes into = buffer.view().subspan(carried, fresh);
     DOLIUM_TRY_VOID(ParallelFor(
-        (fresh + kLarge - 1) / kLarge, options.jobs,
+        (fresh + kWindowRead - 1) / kWindowRead, options.jobs,
         [&](size_t i) {
-          const size_t at = i * kLarge;
+          const size_t at = i * kWindowRead;
           return ReadFully(file.fd.get(), offset + at,
-                           into.subspan(at, std::min<size_t>(kLarge, fresh - at)));
+                           into.subspan(at, std::min(kWindowRead, fresh - at)));
         },
         options.stop));
     offset += fresh;
