@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 import program
+from small_disk import mounted
 
 MEBI = 1 << 20
 
@@ -57,16 +58,8 @@ def test_memory_of_a_put_is_bounded_when_the_disk_is_slow(tmp_path):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of 16 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(folder)], capture_output=True
-    )
-    if mounted.returncode != 0:
-        pytest.skip("no file system can be mounted here")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    with mounted(tmp_path / "disk", "16m") as folder:
+        yield folder
 
 
 def fill(folder):

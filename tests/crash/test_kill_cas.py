@@ -18,6 +18,7 @@ import pytest
 import killing
 import program
 from killing import Worker
+from small_disk import mounted
 
 KILLS = 300 if os.environ.get("DOLIUM_LONG") else 20
 
@@ -286,16 +287,8 @@ def test_two_writers_and_a_gc_at_once(tmp_path):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of 40 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(folder)], capture_output=True
-    )
-    if mounted.returncode != 0:
-        pytest.skip("no file system can be mounted here")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    with mounted(tmp_path / "disk", "40m") as folder:
+        yield folder
 
 
 def test_full_disk(tmp_path, small_disk):
