@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "dolium/domain/cas/manifest.h"
+#include "dolium/domain/cas/stored_file.h"
 
 namespace dolium::cas {
 namespace {
@@ -82,11 +83,7 @@ Result<void> Marking::MarkPins(const LivePins& pins) {
   // What is not whole cannot be kept whole: whoever reads it sees that himself.
   for (const xet::Hash& hash : Noted(pins, Pin::kTree)) {
     const auto marked = MarkTree(hash, pinned_trees_, pinned_files_);
-    if (!marked && marked.error().code != ErrorCode::kCorrupt &&
-        marked.error().code != ErrorCode::kUnsupported &&
-        marked.error().code != ErrorCode::kNotFound) {
-      return marked.error();
-    }
+    if (!marked && !IsDamage(marked.error())) return marked.error();
   }
   const auto& files = Noted(pins, Pin::kFile);
   pinned_files_.insert(files.begin(), files.end());
@@ -109,11 +106,7 @@ Result<bool> Marking::IsReadable(const xet::Hash& xorb) {
   if (!is_there) return false;
   if (readable_.contains(xorb)) return true;
   const auto opened = OpenXorb(objects_, layout_.xorb(xorb), xorb);
-  if (!opened && opened.error().code != ErrorCode::kCorrupt &&
-      opened.error().code != ErrorCode::kUnsupported &&
-      opened.error().code != ErrorCode::kNotFound) {
-    return opened.error();
-  }
+  if (!opened && !IsDamage(opened.error())) return opened.error();
   if (opened) readable_.insert(xorb);
   return opened.has_value();
 }
