@@ -52,6 +52,11 @@ std::string MakeTemporaryName(std::string_view name) {
                      number);
 }
 
+bool IsTemporaryNameOf(std::string_view name, std::string_view temporary) {
+  return temporary.starts_with(
+      fmt::format(".{}{}", name.substr(0, kTemporaryStem), kTemporaryMark));
+}
+
 Result<UniqueFd> OpenFolder(int root, std::string_view path) {
   UniqueFd folder = TryOpenFolder(root, path);
   if (!folder) return SystemError(errno, "cannot open the folder");

@@ -17,6 +17,8 @@ bool IsInternalName(std::string_view name);
 bool IsTemporaryName(std::string_view name);
 // A fresh name for a temporary of the object with base name `name`.
 std::string MakeTemporaryName(std::string_view name);
+// Whether MakeTemporaryName(name) may have given `temporary`.
+bool IsTemporaryNameOf(std::string_view name, std::string_view temporary);
 
 // Opens folder `path`, relative to `root`, for *at calls, locking and fsync.
 Result<UniqueFd> OpenFolder(int root, std::string_view path);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -85,6 +86,29 @@ Result<void> RemoveFolder(const std::string& path) {
   if (error) return SystemError(error.value(), "cannot remove").Within(path);
   if (removed == 0) return {};
   return SyncParent(path);
+}
+
+Result<std::string> HideFolder(const std::string& path) {
+  std::string hidden = JoinPath(ParentPath(path), MakeTemporaryName(BaseName(path)));
+  DOLIUM_TRY_VOID(RenameFolder(path, hidden));
+  return hidden;
+}
+
+Result<void> RemoveHidden(const std::string& path) {
+  const std::string parent = ParentPath(path);
+  std::error_code error;
+  std::vector<std::string> hidden;
+  for (std::filesystem::directory_iterator i(parent.empty() ? "." : parent, error), end;
+       !error && i != end; i.increment(error)) {
+    if (IsTemporaryNameOf(BaseName(path), i->path().filename().native()) &&
+        i->symlink_status(error).type() == std::filesystem::file_type::directory) {
+      hidden.push_back(i->path().native());
+    }
+  }
+  if (error == std::errc::no_such_file_or_directory) return {};
+  if (error) return SystemError(error.value(), "cannot list").Within(parent);
+  for (const std::string& folder : hidden) DOLIUM_TRY_VOID(RemoveFolder(folder));
+  return {};
 }
 
 }  // namespace dolium

@@ -35,4 +35,10 @@ Result<void> SyncParents(const std::string& a, const std::string& b);
 // that is not there is fine. Killed half way, it leaves a part of the contents.
 Result<void> RemoveFolder(const std::string& path);
 
+// Gives a folder that is to be removed a temporary name beside it, which is returned, so
+// that its own name goes at once with all that is in it.
+Result<std::string> HideFolder(const std::string& path);
+// Removes what is left of folders that were hidden under `path` and not removed.
+Result<void> RemoveHidden(const std::string& path);
+
 }  // namespace dolium

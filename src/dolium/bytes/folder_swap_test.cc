@@ -55,6 +55,19 @@ TEST_F(FolderSwapTest, ExchangesNothingIfOneIsMissing) {
   EXPECT_TRUE(fs::exists(Path("a/a")));
 }
 
+TEST_F(FolderSwapTest, HidesAFolderThatIsToBeRemovedAndFindsItAgain) {
+  const auto hidden = HideFolder(Make("a"));
+  ASSERT_TRUE(hidden) << hidden.error().message;
+  EXPECT_FALSE(fs::exists(Path("a")));
+  EXPECT_TRUE(fs::exists(*hidden + "/a"));
+  const auto other = HideFolder(Make("ab"));
+  ASSERT_TRUE(other) << other.error().message;
+  ASSERT_TRUE(RemoveHidden(Path("a")));
+  EXPECT_FALSE(fs::exists(*hidden));
+  EXPECT_TRUE(fs::exists(*other)) << "of another folder";
+  EXPECT_TRUE(RemoveHidden(Path("none/a"))) << "nothing is there";
+}
+
 TEST_F(FolderSwapTest, RenamesAFolderButNotOverAnother) {
   const std::string a = Make("a");
   const auto over = RenameFolder(a, Make("b"));

@@ -49,6 +49,7 @@ enum class JobStep : uint8_t {
                    // job that makes files: the first of them is in its place
   kSwapped,        // the new set is in its place; the old one is still there
   kOldRemoved,     // the bookkeeping is all that is left
+  kRecordGone,     // of a job that makes files: a temporary is all that is left
 };
 
 struct RunOptions {

@@ -97,6 +97,7 @@ class Beginner {
       return Unsupported(target_.Describe() +
                          ": cannot be written; only local files can be");
     }
+    DOLIUM_TRY_VOID(RemoveHidden(*path));
     DOLIUM_TRY(auto state, folder.Load());
     DOLIUM_TRY(const bool can_resume, CanResume(state));
     if (can_resume && draft_.can_resume()) {

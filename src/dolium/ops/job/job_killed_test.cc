@@ -471,6 +471,19 @@ TEST_P(KilledFilesTest, ThatReplaceOthersAreCompletedByTheSameRequest) {
   }
 }
 
+TEST_P(KilledFilesTest, AreCompleteOnceTheRecordIsGone) {
+  ASSERT_NO_FATAL_FAILURE(RunAndKill({JobStep::kRecordGone}));
+  EXPECT_THAT(Names(work_.target),
+              testing::Each(testing::Not(testing::EndsWith("-new"))));
+  // As after a run that came to its end.
+  const auto refused = GetParam().run(work_, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExists) << refused.error().message;
+  EXPECT_EQ(Files(work_.target), Files(folder_.path() + "/expected"));
+  work_.force = true;
+  ASSERT_NO_FATAL_FAILURE(ExpectCompleted({JobStep::kRecordGone}));
+}
+
 class KilledSetTest : public KilledFilesTest {};
 
 TEST_P(KilledSetTest, IsRefusedToAnotherRequestUnlessForced) {

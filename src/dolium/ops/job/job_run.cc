@@ -277,8 +277,10 @@ Result<std::string> PutFilesInPlace(const PlanFolder& folder, const RunOptions& 
   }
   Reach(options, JobStep::kSwapped);
   Reach(options, JobStep::kOldRemoved);
-  DOLIUM_TRY_VOID(folder.Remove());
-  DOLIUM_TRY_VOID(RemoveFolder(*home));
+  // The record goes with the folder, at once: until then the same request completes this.
+  DOLIUM_TRY(const std::string hidden, HideFolder(*home));
+  Reach(options, JobStep::kRecordGone);
+  DOLIUM_TRY_VOID(RemoveFolder(hidden));
   return PortableText(parent, parent.Describe());
 }
 
