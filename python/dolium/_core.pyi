@@ -829,7 +829,7 @@ def pack_open(
     check: str = "full",
     map: bool = True,
     raw_limit: int = 4 << 30,
-    tail_bytes: int = 1 << 20,
+    tail_bytes: int = 64 << 10,
     cache: _Cache | None = None,
 ) -> PackSet: ...
 def pack_join(
@@ -840,6 +840,7 @@ def pack_stream(source: _Path | int, check: str = "full") -> PackStream: ...
 def pack_verify(
     location: _Path, contents: bool = True, jobs: int = 0
 ) -> VerifyReport: ...
+def keep_map_guard() -> None: ...
 def pack_repair(
     source: _Path, target: _Path, force: bool = False
 ) -> tuple[int, int, int, list[Finding]]: ...

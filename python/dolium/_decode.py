@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -131,10 +131,26 @@ def metadata(format: int, data: bytes) -> Any:
         return data
 
 
+_FORMATS = {"json": JSON, "msgpack": MSGPACK, "opaque": OPAQUE, "cbor": CBOR}
+
+
+class Metadata(NamedTuple):
+    """Metadata that are encoded already, for a writer, and what they are: "json", "msgpack", "cbor" or
+    "opaque" (bytes that readers get as they are)."""
+
+    data: bytes
+    format: Literal["json", "msgpack", "cbor", "opaque"]
+
+
 def metadata_bytes(value: Any) -> tuple[int, bytes] | None:
-    """The way back: bytes stay as they are, everything else becomes JSON."""
+    """The way back: bytes stay as they are, Metadata say what they are, everything else becomes
+    JSON."""
     if value is None:
         return None
+    if isinstance(value, Metadata):
+        if value.format not in _FORMATS:
+            raise ValueError(f'metadata of format "{value.format}", not one of {", ".join(_FORMATS)}')
+        return _FORMATS[value.format], bytes(value.data)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return OPAQUE, bytes(value)
     return JSON, json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()

@@ -40,7 +40,7 @@ from dolium._core import (
 )
 from dolium._core import PackEntry as Entry
 from dolium._core import PackRecord as Record
-from dolium._decode import register_decoder
+from dolium._decode import Metadata, register_decoder
 
 from ._dataset import Dataset, Offset, cache, join, open, overlay, stream
 from ._loader import Loader
@@ -58,6 +58,7 @@ __all__ = [
     "IndexCorruptError",
     "LimitExceededError",
     "Loader",
+    "Metadata",
     "Mixture",
     "NotShardPackError",
     "Offset",

@@ -49,8 +49,13 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _repair(arguments: argparse.Namespace) -> int:
     report = shardpack.repair(arguments.shard, arguments.output, force=arguments.force)
-    print(f"{arguments.output}: {report.records} records saved, {report.records_lost} lost")
-    return GOOD
+    for finding in report.findings:
+        print(f"{arguments.shard}: {finding.kind}: {finding.message}", file=sys.stderr)
+    print(
+        f"{arguments.output}: {report.records} records saved, {report.records_lost} lost, "
+        f"{report.bytes_skipped} bytes of no use"
+    )
+    return BAD if report.records_lost or report.bytes_skipped else GOOD
 
 
 def _import(arguments: argparse.Namespace) -> int:

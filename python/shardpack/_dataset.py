@@ -252,7 +252,7 @@ def open(
     check: Check = "full",
     map: bool = True,
     raw_limit: int = 4 << 30,
-    tail_bytes: int = 1 << 20,
+    tail_bytes: int = 64 << 10,
     cache: AnyCache | None = None,
     cache_limit: int | None = None,
     cache_verify: bool = False,

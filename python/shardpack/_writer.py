@@ -113,7 +113,8 @@ class Writer:
         file_metadata: Mapping[str, Any] | None = None,
     ) -> None:
         """Adds one sample. Content types follow from the values, else from the names, unless they
-        are given. Without a key (None), it gets a random UUID."""
+        are given. Without a key (None), it gets a random UUID. Metadata are anything that JSON has,
+        bytes, or a `shardpack.Metadata` of bytes that are MsgPack or CBOR already."""
         key = str(uuid.uuid4()) if key is None else key
         types = content_types or {}
         codecs = compression or {}

@@ -15,12 +15,15 @@ torch puts there.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch.distributed  # type: ignore[import-not-found,import-untyped]
 import torch.utils.data  # type: ignore[import-not-found,import-untyped]
+
+from dolium import _core
 
 from ._loader import Loader, Progress, Shuffle
 
@@ -31,6 +34,25 @@ if TYPE_CHECKING:
     from ._mixture import Mixture
 
 __all__ = ["DataLoader", "IterableDataset", "MapDataset", "sample_dict"]
+
+# Workers of a DataLoader install handlers of signals that end them, over the one that turns a shard
+# that is cut short into an error. In each process it is put back once.
+_guard_is_kept = False
+
+
+def _keep_guard() -> None:
+    global _guard_is_kept
+    if not _guard_is_kept:
+        _core.keep_map_guard()
+        _guard_is_kept = True
+
+
+def _forget_guard() -> None:
+    global _guard_is_kept
+    _guard_is_kept = False
+
+
+os.register_at_fork(after_in_child=_forget_guard)
 
 
 def sample_dict(record: Record) -> dict[str, Any]:
@@ -50,10 +72,12 @@ class MapDataset(torch.utils.data.Dataset):
         return len(self._dataset)
 
     def __getitem__(self, index: int) -> Any:
+        _keep_guard()
         return self._transform(self._dataset[index])
 
     def __getitems__(self, indices: list[int]) -> list[Any]:
         """A batch at once: newer versions of torch ask for it."""
+        _keep_guard()
         return [self._transform(record) for record in self._dataset[indices]]
 
 
@@ -155,6 +179,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
         if info is None:
             self._words()[0] = 0
             return iter(self._loader())
+        _keep_guard()
         loader, words = self._worker_loader(info), self._words()
         if words[1] != self._seen:
             self._seen, loader._seed, epoch, position = words[1:].tolist()

@@ -92,6 +92,12 @@ void CheckDamage(const LoadedSample& sample) {
   if (const auto damage = DamageOf(sample)) Raise(*damage);
 }
 
+// `value` is made of what a shard's map shows: an error if that may be zeros by now.
+nb::object Checked(nb::object value, const LoadedSample& sample) {
+  Must(sample.CheckMaps());
+  return value;
+}
+
 std::optional<size_t> IndexOf(const LoadedSample& sample, std::string_view name) {
   for (size_t i = 0; i < sample.files().size(); ++i) {
     if (sample.header(sample.files()[i]).name == name) return i;
@@ -119,22 +125,26 @@ nb::object Part(const PyEntry& entry, uint64_t offset, uint64_t length) {
     return shardpack::DecodeContentRange(
         entry.header(), part.record.Stored(entry.header()), {offset, length}, options);
   });
+  Must(part.shard->CheckMap());
   if (!bytes) Raise(InEntry(std::move(bytes).error(), part, entry.header()));
-  return CopyToPython(*bytes);
+  return Checked(CopyToPython(*bytes), entry.record->sample);
 }
 
 // --- metadata
 
-nb::object MetadataObject(const shardpack::Metadata& metadata) {
+nb::object MetadataObject(const shardpack::Metadata& metadata,
+                          const LoadedSample& sample) {
   if (metadata.format == shardpack::MetadataFormat::kNone) return nb::none();
   return nb::module_::import_("dolium._decode")
-      .attr("metadata")(static_cast<int>(metadata.format), CopyToPython(metadata.bytes));
+      .attr("metadata")(static_cast<int>(metadata.format),
+                        Checked(CopyToPython(metadata.bytes), sample));
 }
 
 auto ExtrasOf(const PyEntry& entry) {
   auto extras = shardpack::ParseExtras(entry.header());
-  if (extras) return *std::move(extras);
   const dataset::SamplePart& part = entry.record->sample.parts()[entry.file().part];
+  Must(part.shard->CheckMap());
+  if (extras) return *std::move(extras);
   Raise(InEntry(std::move(extras).error(), part, entry.header()));
 }
 
@@ -167,6 +177,7 @@ nb::object GetEntry(nb::handle self, std::string_view name, bool must) {
   const PyRecord& record = Instance<PyRecord>(self);
   const auto index = IndexOf(record.sample, name);
   if (index) return EntryObject(self, record, *index);
+  Must(record.sample.CheckMaps());
   CheckDamage(record.sample);
   if (must) {
     Raise(NotFound(fmt::format("{}: record {}: \"{}\": no entry \"{}\"",
@@ -184,16 +195,22 @@ nb::dict AsDict(const PyRecord& record) {
   for (size_t i = 0; i < record.sample.files().size(); ++i) {
     all[Text(record.sample.header(record.sample.files()[i]).name)] = Data(record, i);
   }
+  Must(record.sample.CheckMaps());
   return all;
 }
 
 void BindEntry(nb::module_& module) {
   nb::class_<PyEntry>(module, "PackEntry", "One file of a sample.")
-      .def_prop_ro("name", [](const PyEntry& e) { return Text(e.header().name); })
+      .def_prop_ro("name",
+                   [](const PyEntry& e) {
+                     return Checked(Text(e.header().name), e.record->sample);
+                   })
       .def_prop_ro("content_type",
                    [](const PyEntry& e) {
                      const auto type = e.header().content_type;
-                     return Text(type.empty() ? "application/octet-stream" : type);
+                     return Checked(
+                         Text(type.empty() ? "application/octet-stream" : type),
+                         e.record->sample);
                    })
       .def_prop_ro("data", [](const PyEntry& e) { return Data(*e.record, e.index); })
       .def("view", &View, nb::arg("check") = false)
@@ -205,7 +222,9 @@ void BindEntry(nb::module_& module) {
       .def_prop_ro("is_chunked", [](const PyEntry& e) { return e.header().is_chunked(); })
       .def_prop_ro("array", &ShapeObject)
       .def_prop_ro("metadata",
-                   [](const PyEntry& e) { return MetadataObject(ExtrasOf(e).metadata); })
+                   [](const PyEntry& e) {
+                     return MetadataObject(ExtrasOf(e).metadata, e.record->sample);
+                   })
       .def_prop_ro("mtime", [](const PyEntry& e) { return ExtrasOf(e).modified; })
       .def_prop_ro("mode", [](const PyEntry& e) { return ExtrasOf(e).mode; })
       .def_prop_ro("record", [](const PyEntry& e) { return e.owner; })
@@ -287,9 +306,12 @@ nb::list LoadedRecords(std::vector<Result<LoadedSample>> samples, bool keep_erro
 
 void BindPackRecord(nb::module_& module) {
   nb::class_<PyRecord>(module, "PackRecord", "One sample: a key and files.")
-      .def_prop_ro("key", [](const PyRecord& r) { return Text(r.sample.key()); })
-      .def_prop_ro("metadata",
-                   [](const PyRecord& r) { return MetadataObject(r.sample.metadata()); })
+      .def_prop_ro(
+          "key",
+          [](const PyRecord& r) { return Checked(Text(r.sample.key()), r.sample); })
+      .def_prop_ro(
+          "metadata",
+          [](const PyRecord& r) { return MetadataObject(r.sample.metadata(), r.sample); })
       .def_prop_ro("shard",
                    [](const PyRecord& r) {
                      return NameText(r.sample.parts().front().shard->Describe());
@@ -320,7 +342,7 @@ void BindPackRecord(nb::module_& module) {
              for (const auto file : r.sample.files()) {
                names.append(Text(r.sample.header(file).name));
              }
-             return names;
+             return Checked(std::move(names), r.sample);
            })
       .def("as_dict", &AsDict)
       .def(

@@ -35,8 +35,14 @@ def test_verify_and_repair(tmp_path, capsys):
     assert main(["ls", str(cut)]) == 1
     assert "shardpack: ls: " in capsys.readouterr().err
     assert main(["repair", str(cut), "-o", str(tmp_path / "good.shardpack")]) == 0
-    assert "2 records saved, 0 lost" in capsys.readouterr().out
+    assert "2 records saved, 0 lost, 0 bytes of no use" in capsys.readouterr().out
     assert len(shardpack.open(tmp_path / "good.shardpack")) == 2
+
+    # Joined, and with bytes missing in a record of the second.
+    good = pathlib.Path(EXAMPLE).read_bytes()
+    cut.write_bytes(good + good[:0x78] + good[0x80:])
+    assert main(["repair", str(cut), "-o", str(tmp_path / "both.shardpack")]) == 1
+    assert "3 records saved, 1 lost" in capsys.readouterr().out
 
 
 def test_parquet_in_and_out(tmp_path, capsys):

@@ -176,3 +176,37 @@ def test_joined_and_overlaid_sets_are_read_many_at_once(served, tmp_path):
     found = [number_of(record) for record in fixed.read_many(range(len(fixed)))]
     assert found == [*range(5), 55, 6, *range(8, 400)]
     assert len(served.take_log()) <= 4 + 2  # and the sample that is changed
+
+
+def body_bytes(server):
+    """What the server sent to the requests since the last call."""
+    sent = 0
+    for request in server.take_log():
+        size = (server.folder / request.path.lstrip("/")).stat().st_size
+        if request.method == "GET" and request.range is None:
+            sent += size
+        elif request.method == "GET":
+            first, last = request.range
+            sent += min(-first, size) if first < 0 else last - first + 1
+    return sent
+
+
+def test_opening_fetches_what_it_needs(tmp_path):
+    with shardpack.Writer(tmp_path / "a.shardpack") as writer:
+        for number in range(20_000):
+            writer.write(f"k{number:05}", {"n": bytes(200)})
+    shard = shardpack.open(tmp_path / "a.shardpack").shards[0]
+    index = 8 * (20_000 + 1)
+    assert shard["size"] > 4_000_000
+    with RangeServer(tmp_path) as server:
+        server.folder = tmp_path
+        dataset = shardpack.open(server.url + "/a.shardpack")
+        assert len(dataset) == 20_000
+        assert body_bytes(server) <= (64 << 10) + index
+
+        folder = tmp_path / "cache"
+        assert len(shardpack.open(server.url + "/a.shardpack", cache=folder)) == 20_000
+        assert body_bytes(server) <= (64 << 10) + index + 3 * (64 << 10)  # whole blocks
+        for _ in range(3):
+            assert len(shardpack.open(server.url + "/a.shardpack", cache=folder)) == 20_000
+        assert body_bytes(server) == 0

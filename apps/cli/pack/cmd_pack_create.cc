@@ -7,6 +7,7 @@
 
 #include "cli/context.h"
 #include "cli/pack/pack_arguments.h"
+#include "cli/pack/pack_input.h"
 #include "cli/verbs.h"
 #include "dolium/domain/dataset/imports/kinds.h"
 #include "dolium/ops/pack/pack_create.h"
@@ -51,7 +52,8 @@ Result<Request> CreateOptions(const Context& context) {
 }
 
 Result<Request> ImportOptionsOf(const Context& context) {
-  Request request{.kind = {}, .input = context.arguments[0], .options = {}, .create = {}};
+  Request request{.kind = {}, .input = {}, .options = {}, .create = {}};
+  DOLIUM_TRY(request.input, PackInput(context.arguments[0]));
   DOLIUM_TRY(request.kind, KindOption(context, "from"));
   request.create.output = context.arguments[1];
   DOLIUM_TRY(request.create.pack, PackOptionsOf(context));

@@ -21,11 +21,15 @@ void ShowSummary(const Context& context, const std::string& target,
                  const ExportSummary& summary) {
   if (context.arguments.Has("no-summary")) return;
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "summary"},
-                               {"target", target},
-                               {"samples", summary.samples},
-                               {"files", summary.files},
-                               {"bytes", summary.bytes}});
+    context.terminal.JsonLine(
+        {{"type", "summary"},
+         {"target", target},
+         {"samples", summary.samples},
+         {"files", summary.files},
+         {"bytes", summary.bytes},
+         {"metadata_left_out", summary.metadata_left_out},
+         {"file_metadata_left_out", summary.file_metadata_left_out},
+         {"content_types_left_out", summary.content_types_left_out}});
     return;
   }
   const auto count = [](uint64_t number, std::string_view word) {
@@ -34,6 +38,21 @@ void ShowSummary(const Context& context, const std::string& target,
   context.terminal.Line(
       fmt::format("{}: {}, {}, {}", target, count(summary.samples, "sample"),
                   count(summary.files, "file"), FormatSize(summary.bytes)));
+}
+
+// What the target has no place for is said, whether or not a summary is wanted. JSON has
+// it in the summary.
+void WarnOfLeftOut(const Context& context, const std::string& target,
+                   const ExportSummary& summary) {
+  const auto warn = [&](uint64_t number, std::string_view what, std::string_view of) {
+    if (number == 0 || context.terminal.json()) return;
+    context.terminal.Report(InvalidArgument(
+        fmt::format("{}: warning: no place there for the {} of {} {}{}: left out", target,
+                    what, FormatCount(number), of, number == 1 ? "" : "s")));
+  };
+  warn(summary.metadata_left_out, "metadata", "sample");
+  warn(summary.file_metadata_left_out, "metadata", "file");
+  warn(summary.content_types_left_out, "content type", "file");
 }
 
 // Does the work of one verb.
@@ -67,6 +86,7 @@ ExitStatus RunExport(Context& context, std::string_view label,
   const Result<ExportSummary> summary = ExportSamples(**set, *numbers, request);
   context.terminal.EndProgress();
   if (!summary) return FailPackJob(context, summary.error());
+  WarnOfLeftOut(context, request.target, *summary);
   ShowSummary(context, request.target, *summary);
   return ExitStatus::kGood;
 }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/pack/pack_input.h"
 #include "cli/terminal/size.h"
 #include "dolium/domain/dataset/content_types.h"
 #include "dolium/domain/dataset/imports/kinds.h"
@@ -225,7 +226,20 @@ Result<std::string> KindOption(const Context& context, std::string_view name) {
 
 Result<std::shared_ptr<const dataset::SampleSet>> OpenSet(
     const std::vector<std::string>& references) {
-  return dataset::OpenSampleSet(references);
+  std::vector<std::string> paths;
+  for (const std::string& reference : references) {
+    DOLIUM_TRY(paths.emplace_back(), PackInput(reference));
+  }
+  auto set = dataset::OpenSampleSet(paths);
+  if (set) return set;
+  // A pipe goes by the name that the user gave it.
+  Error error = std::move(set).error();
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (references[i] == "-" && error.message.starts_with(paths[i])) {
+      error.message.replace(0, paths[i].size(), "-");
+    }
+  }
+  return error;
 }
 
 ExitStatus FailPackJob(Context& context, const Error& error) {

@@ -239,8 +239,11 @@ Verb Export() {
       .description = "Write samples of a set in another format.",
       .details =
           std::string("Kinds are those of `dolium pack import`. Most have no place "
-                      "for metadata and content types, which are then left out. What "
-                      "an import would not find again under its key and name is "
+                      "for metadata and content types, which are then left out and "
+                      "counted in a warning. webdataset keeps the metadata of samples in "
+                      "files `<key>.__metadata__.json` (or .msgpack, .cbor, .bin), of "
+                      "which an import makes metadata again. What an import would not "
+                      "find again under its key and name is "
                       "refused. An lmdb is imported again with --group-by dir, unless "
                       "all samples have one file, data.\n"
                       "Files appear when all are complete. Cut short, the same command "

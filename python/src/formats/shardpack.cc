@@ -15,6 +15,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include "dolium/bytes/guarded_map.h"
 #include "dolium/bytes/location.h"
 #include "dolium/container/json.h"
 #include "dolium/domain/dataset/content_types.h"
@@ -385,6 +386,7 @@ void BindPackWriter(nb::module_& module) {
                               report.bytes_skipped, ToPython(findings));
       },
       nb::arg("source"), nb::arg("target"), nb::arg("force") = false);
+  module.def("keep_map_guard", &KeepMapGuard);
   nb::class_<PackStream>(module, "PackStream", "Records front to back, without seeking.")
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__next__", &PackStream::Next);

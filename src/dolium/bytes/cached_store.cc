@@ -221,6 +221,10 @@ Result<ObjectInfo> CachedStore::ReadInto(std::string_view object,
     }
     auto filled = Fill(object, *info, slices);
     if (filled) return *info;
+    if (filled.error().code == ErrorCode::kUnsupported && attempt == 0) {
+      DOLIUM_TRY_VOID(FetchWhole(object, filled.error()));
+      continue;
+    }
     if (filled.error().code != ErrorCode::kConflict) return std::move(filled).error();
     Forget(object);
     if (options.if_generation) return std::move(filled).error();
@@ -324,6 +328,39 @@ Result<void> CachedStore::Fetch(std::string_view object, const ObjectInfo& info,
   return {};
 }
 
+Result<void> CachedStore::FetchWhole(std::string_view object, const Error& why) const {
+  const uint64_t changes = changes_;
+  ObjectInfo begun;
+  ByteVector block;
+  const auto read = store_->ReadThrough(
+      object, {.begin = [&](const ObjectInfo& info) -> Result<void> {
+                 // Nothing can be kept of what has no generation, nor more than the cache
+                 // holds.
+                 if (info.generation.token.empty() || info.size > options_.limit)
+                   return why;
+                 begun = info;
+                 block.clear();
+                 return {};
+               },
+               .take = [&](uint64_t offset, BytesView bytes) -> Result<void> {
+                 while (!bytes.empty()) {
+                   const size_t size =
+                       std::min<size_t>(bytes.size(), kBlock - block.size());
+                   Append(block, bytes.first(size));
+                   bytes = bytes.subspan(size);
+                   offset += size;
+                   if (block.size() < kBlock) continue;
+                   KeepBlock(object, begun.generation, offset / kBlock - 1, block);
+                   block.clear();
+                 }
+                 return {};
+               }});
+  if (!read) return read.error();
+  if (!block.empty()) KeepBlock(object, read->generation, read->size / kBlock, block);
+  Note(object, *read, changes);
+  return {};
+}
+
 void CachedStore::KeepBlock(std::string_view object, const Generation& generation,
                             uint64_t block, BytesView bytes) const {
   folder_->Put(BlockKey(object, generation, block), bytes);
@@ -376,7 +413,13 @@ Result<Suffix> CachedStore::ReadSuffix(std::string_view object, uint64_t length)
   }
   // So much more that the blocks it lies in are whole.
   const uint64_t changes = changes_;
-  DOLIUM_TRY(Suffix suffix, store_->ReadSuffix(object, length + kBlock));
+  auto read = store_->ReadSuffix(object, length + kBlock);
+  if (!read && read.error().code == ErrorCode::kUnsupported) {
+    DOLIUM_TRY_VOID(FetchWhole(object, read.error()));
+    return Store::ReadSuffix(object, length);
+  }
+  if (!read) return std::move(read).error();
+  Suffix suffix = *std::move(read);
   const uint64_t size = suffix.info.size;
   if (!suffix.info.generation.token.empty()) {
     Note(object, suffix.info, changes);

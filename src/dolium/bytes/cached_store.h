@@ -14,6 +14,9 @@
 // Offline, the store is never asked: objects are what they were when they were last asked
 // for, absent ones too, and reading what is not kept is kUnavailable.
 //
+// A server that does not answer ranges is asked for the whole object once, by a plain
+// GET, and its blocks are kept.
+//
 // Writes, removals, locks and listings go to the store. All methods may be called from
 // many threads; processes may share a folder (see cache_folder.h).
 #pragma once
@@ -118,6 +121,9 @@ class CachedStore final : public Store {
                     std::span<const ReadSlice> slices) const;
   Result<void> Fetch(std::string_view object, const ObjectInfo& info,
                      std::span<Segment> missing) const;
+  // For servers that answer no ranges: reads the whole object once and keeps its blocks.
+  // `why` is the error of the ranged read, which stands if that does not help.
+  Result<void> FetchWhole(std::string_view object, const Error& why) const;
   void KeepBlock(std::string_view object, const Generation& generation, uint64_t block,
                  BytesView bytes) const;
 

@@ -17,6 +17,7 @@
 #include "dolium/bytes/file_root.h"
 #include "dolium/bytes/file_writer.h"
 #include "dolium/bytes/folder.h"
+#include "dolium/bytes/guarded_map.h"
 #include "dolium/bytes/path_name.h"
 #include "dolium/bytes/slice_check.h"
 
@@ -234,11 +235,17 @@ Result<std::optional<std::string>> FileStore::LocalPath(std::string_view object)
   return JoinPath(std::string_view(root, static_cast<size_t>(length)), object);
 }
 
-Result<std::optional<Bytes>> FileStore::Map(std::string_view object) const {
+Result<std::optional<Bytes>> FileStore::Map(std::string_view object,
+                                            MapGuard guard) const {
   DOLIUM_TRY(const auto file, root_->OpenForReading(object));
   if (!file) return NoSuchObjectError(Describe(object));
   const size_t size = static_cast<size_t>(file->identity.size());
   if (size == 0) return Bytes();
+  if (guard == MapGuard::kZeros) {
+    Bytes map = MapFile(file->fd.get(), size);
+    if (map.empty()) return SystemError(errno, "cannot map").Within(Describe(object));
+    return map;
+  }
   void* const address = mmap(nullptr, size, PROT_READ, MAP_SHARED, file->fd.get(), 0);
   if (address == MAP_FAILED)
     return SystemError(errno, "cannot map").Within(Describe(object));

@@ -52,7 +52,8 @@ class FileStore final : public Store {
                                                bool wait = true) override;
   Result<std::optional<LocalFile>> OpenLocal(std::string_view object) const override;
   Result<std::optional<std::string>> LocalPath(std::string_view object) const override;
-  Result<std::optional<Bytes>> Map(std::string_view object) const override;
+  Result<std::optional<Bytes>> Map(std::string_view object,
+                                   MapGuard guard = MapGuard::kNone) const override;
   Result<size_t> RemoveStaleTemporaries(std::string_view folder) override;
 
  private:

@@ -295,4 +295,48 @@ std::optional<Failure> WholeExchange::CheckEnd() {
                  !announced_};
 }
 
+void ThroughExchange::Restart() {
+  received_ = 0;
+  announced_.reset();
+  info_ = {};
+}
+
+std::optional<Failure> ThroughExchange::CheckHead(const ResponseHead& head) {
+  if (head.status() != 200) {
+    return StatusFailure(name(), head.status(), forbidden_is_missing_);
+  }
+  if (head.is_encoded()) {
+    return Failure{Unsupported(
+        fmt::format("{}: Content-Encoding is {}, which was not asked for; store or serve "
+                    "the object without it",
+                    name(), head.content_encoding()))};
+  }
+  announced_ = head.content_length();
+  info_ = {announced_.value_or(0), head.MakeGeneration(announced_)};
+  auto begun = download_.begin(info_);
+  if (!begun) return Failure{std::move(begun).error()};
+  return std::nullopt;
+}
+
+std::optional<Failure> ThroughExchange::TakeBody(BytesView segment) {
+  if (announced_ && segment.size() > *announced_ - received_) {
+    return Failure{IoError(
+        fmt::format("{}: the body is longer than its {} bytes", name(), *announced_))};
+  }
+  auto taken = download_.take(received_, segment);
+  if (!taken) return Failure{std::move(taken).error()};
+  received_ += segment.size();
+  return std::nullopt;
+}
+
+std::optional<Failure> ThroughExchange::CheckEnd() {
+  if (announced_ && received_ != *announced_) {
+    return Failure{IoError(fmt::format("{}: the body ends after {} of {} bytes", name(),
+                                       received_, *announced_)),
+                   true};
+  }
+  info_.size = received_;
+  return std::nullopt;
+}
+
 }  // namespace dolium

@@ -143,4 +143,29 @@ class WholeExchange final : public Exchange {
   Generation generation_;
 };
 
+// GET of the whole object as it is, handed on segment by segment.
+class ThroughExchange final : public Exchange {
+ public:
+  // `download` must outlive it.
+  ThroughExchange(std::string name, HttpRequest request, bool forbidden_is_missing,
+                  const Store::Download& download)
+      : Exchange(std::move(name), std::move(request)),
+        forbidden_is_missing_(forbidden_is_missing),
+        download_(download) {}
+
+  const ObjectInfo& info() const { return info_; }
+
+ private:
+  void Restart() override;
+  std::optional<Failure> CheckHead(const ResponseHead& head) override;
+  std::optional<Failure> TakeBody(BytesView segment) override;
+  std::optional<Failure> CheckEnd() override;
+
+  const bool forbidden_is_missing_;
+  const Store::Download& download_;
+  uint64_t received_ = 0;
+  std::optional<uint64_t> announced_;
+  ObjectInfo info_;
+};
+
 }  // namespace dolium

@@ -261,6 +261,14 @@ Result<WholeObject> HttpStore::ReadWhole(std::string_view object, uint64_t limit
   return std::move(read).Take();
 }
 
+Result<ObjectInfo> HttpStore::ReadThrough(std::string_view object,
+                                          const Download& download) const {
+  ThroughExchange read(Describe(object), Get(object), forbidden_is_missing_, download);
+  Exchange* exchange = &read;
+  DOLIUM_TRY_VOID(Run({&exchange, 1}));
+  return read.info();
+}
+
 Result<void> HttpStore::List(std::string_view folder, const ListVisitor&) const {
   return Unsupported(
       fmt::format("{}: plain HTTP cannot list objects; name each one", Describe(folder)));

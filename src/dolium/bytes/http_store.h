@@ -54,6 +54,8 @@ class HttpStore final : public Store {
   Result<std::optional<ObjectInfo>> Stat(std::string_view object) const override;
   Result<ObjectInfo> ReadInto(std::string_view object, std::span<const ReadSlice> slices,
                               const ReadOptions& options) const override;
+  Result<ObjectInfo> ReadThrough(std::string_view object,
+                                 const Download& download) const override;
   Result<Suffix> ReadSuffix(std::string_view object, uint64_t length) const override;
   Result<WholeObject> ReadWhole(std::string_view object, uint64_t limit) const override;
 

@@ -58,7 +58,25 @@ Result<std::optional<std::string>> Store::LocalPath(std::string_view) const {
   return std::nullopt;
 }
 
-Result<std::optional<Bytes>> Store::Map(std::string_view) const { return std::nullopt; }
+Result<ObjectInfo> Store::ReadThrough(std::string_view object,
+                                      const Download& download) const {
+  constexpr uint64_t kAtOnce = uint64_t{4} << 20;
+  DOLIUM_TRY(const auto info, Stat(object));
+  if (!info) return NoSuchObjectError(Describe(object));
+  DOLIUM_TRY_VOID(download.begin(*info));
+  for (uint64_t at = 0; at < info->size;) {
+    const uint64_t size = std::min(kAtOnce, info->size - at);
+    DOLIUM_TRY(const Bytes bytes,
+               ReadRange(object, {at, size}, {.if_generation = info->generation}));
+    DOLIUM_TRY_VOID(download.take(at, bytes));
+    at += size;
+  }
+  return *info;
+}
+
+Result<std::optional<Bytes>> Store::Map(std::string_view, MapGuard) const {
+  return std::nullopt;
+}
 
 Result<size_t> Store::RemoveStaleTemporaries(std::string_view) { return size_t{0}; }
 

@@ -137,6 +137,18 @@ class Store {
   // The last `length` bytes, or all there are: one request where the store can do that.
   virtual Result<Suffix> ReadSuffix(std::string_view object, uint64_t length) const;
 
+  // The whole object front to back, bounded in memory: take(offset, bytes) is called with
+  // one segment after another, all of one generation. Where an attempt has failed, it
+  // begins again, at offset 0 and perhaps with another generation; `begin` is called
+  // before the first segment of each attempt, with a size of 0 where that is not known.
+  // Over HTTP it is one plain GET, which every server answers. Returns what was read.
+  struct Download {
+    std::function<Result<void>(const ObjectInfo& info)> begin;
+    std::function<Result<void>(uint64_t offset, BytesView bytes)> take;
+  };
+  virtual Result<ObjectInfo> ReadThrough(std::string_view object,
+                                         const Download& download) const;
+
   // kUnsupported for read-only stores.
   virtual Result<std::unique_ptr<ObjectWriter>> Begin(std::string_view object) = 0;
 
@@ -165,8 +177,11 @@ class Store {
 
   // The object as read-only memory that the system fills as it is touched; nullopt if the
   // store does not keep its objects as local files. Touching it after somebody cut the
-  // file short in place ends the process with SIGBUS: only for files that we own.
-  virtual Result<std::optional<Bytes>> Map(std::string_view object) const;
+  // file short in place ends the process with SIGBUS (only for files that we own), or
+  // gives zeros, which HasLostBytes() of guarded_map.h then says.
+  enum class MapGuard : uint8_t { kNone, kZeros };
+  virtual Result<std::optional<Bytes>> Map(std::string_view object,
+                                           MapGuard guard = MapGuard::kNone) const;
 
   // Deletes the temporaries in `folder` whose writers died; those of live writers stay.
   // Returns how many it deleted. A folder that does not exist has none.

@@ -57,6 +57,7 @@ Result<void> PickedFile::CheckLimits() const {
 Result<void> PickedFile::ContentInto(MutableBytes into) const {
   DOLIUM_TRY(const auto options, shard->content_options());
   auto done = shardpack::DecodeContentInto(header, stored, into, options);
+  DOLIUM_TRY_VOID(shard->CheckMap());
   if (!done) return InFile(std::move(done).error(), *this);
   return done;
 }

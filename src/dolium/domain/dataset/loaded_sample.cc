@@ -71,12 +71,18 @@ Result<void> LoadedSample::ContentInto(FileRef file, MutableBytes into) const {
   return part.shard->ContentInto(part.number, part.record, header(file), into);
 }
 
+Result<void> LoadedSample::CheckMaps() const {
+  for (const SamplePart& part : parts_) DOLIUM_TRY_VOID(part.shard->CheckMap());
+  return {};
+}
+
 Result<shardpack::Sample> LoadedSample::Decode() const {
   shardpack::Sample sample{.key = std::string(key()), .metadata = metadata()};
   for (const SamplePart& part : parts_) {
     sample.tombstone = parts_.size() == 1 && part.record.is_tombstone();
     DOLIUM_TRY(const auto options, part.shard->content_options());
     auto decoded = part.record.Decode(options);
+    DOLIUM_TRY_VOID(part.shard->CheckMap());
     if (!decoded) {
       return std::move(decoded).error().Within(
           fmt::format("{}: record {}", part.shard->Describe(), part.number));

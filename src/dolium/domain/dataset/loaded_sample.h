@@ -57,7 +57,11 @@ class LoadedSample {
   // The same, into memory of header(file).raw_size bytes.
   Result<void> ContentInto(FileRef file, MutableBytes into) const;
 
-  // All of it as it was given.
+  // kConflict if one of its shards has become shorter since: see Shard::CheckMap.
+  Result<void> CheckMaps() const;
+
+  // All of it as it was given. Contents that are stored as they are are views into the
+  // shard: CheckMaps() says, once they were used, whether that was them.
   Result<shardpack::Sample> Decode() const;
 
  private:

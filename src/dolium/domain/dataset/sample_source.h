@@ -51,6 +51,15 @@ class SampleSink {
   virtual Result<void> Put(const shardpack::Sample& sample) = 0;
   virtual Result<void> Finish() = 0;
 
+  // What comes back of a sample besides its key and its files' names and bytes, when what
+  // it writes is imported. The rest is for whoever puts samples to report.
+  struct Keeps {
+    bool metadata = false;       // of samples
+    bool file_metadata = false;  // of files
+    bool content_types = true;   // or what it has in their place; else as names say
+  };
+  virtual Keeps keeps() const { return {}; }
+
   // Whether the type and shape of such an array come back from what it writes. Files with
   // others are to be put as .npy (AsNpy).
   virtual bool KeepsArray(const shardpack::ArrayShape& /*array*/) const { return false; }

@@ -84,12 +84,22 @@ Result<void> DecodeStored(uint8_t codec, BytesView stored, MutableBytes into,
   return std::move(done).error().WithKind(kind::kEntry);
 }
 
+// The bytes of a chunk. They lay within when the table was checked; a file that changes
+// in place must not lead out of it all the same.
+Result<BytesView> ChunkBytes(BytesView stored, const ContentChunk& chunk) {
+  if (chunk.stored.offset > stored.size() ||
+      chunk.stored.length > stored.size() - chunk.stored.offset) {
+    return Bad("the chunk table has changed while it was read");
+  }
+  return stored.subspan(static_cast<size_t>(chunk.stored.offset),
+                        static_cast<size_t>(chunk.stored.length));
+}
+
 Result<void> DecodeChunk(const EntryHeader& header, BytesView stored,
                          const ChunkTable& table, size_t index, MutableBytes into,
                          const ContentOptions& options) {
   const ContentChunk chunk = table[index];
-  const BytesView bytes = stored.subspan(static_cast<size_t>(chunk.stored.offset),
-                                         static_cast<size_t>(chunk.stored.length));
+  DOLIUM_TRY(const BytesView bytes, ChunkBytes(stored, chunk));
   if (options.check == Check::kFull) {
     DOLIUM_TRY_VOID(CheckCrc(bytes, chunk.crc32c, fmt::format("chunk {}", index)));
   }
@@ -198,9 +208,8 @@ Result<void> CheckStored(const EntryHeader& header, BytesView stored) {
   DOLIUM_TRY(const ChunkTable table, ChunkTable::Parse(header, stored, Check::kFull));
   for (size_t i = 0; i < table.size(); ++i) {
     const ContentChunk chunk = table[i];
-    DOLIUM_TRY_VOID(CheckCrc(stored.subspan(static_cast<size_t>(chunk.stored.offset),
-                                            static_cast<size_t>(chunk.stored.length)),
-                             chunk.crc32c, fmt::format("chunk {}", i)));
+    DOLIUM_TRY(const BytesView bytes, ChunkBytes(stored, chunk));
+    DOLIUM_TRY_VOID(CheckCrc(bytes, chunk.crc32c, fmt::format("chunk {}", i)));
   }
   return {};
 }
@@ -216,9 +225,8 @@ Result<std::set<uint32_t>> DictionariesNeeded(const EntryHeader& header,
     for (size_t i = 0; i < table.size(); ++i) {
       const ContentChunk chunk = table[i];
       if (!chunk.is_compressed) continue;
-      ids.insert(
-          ZstdDictionaryId(stored.subspan(static_cast<size_t>(chunk.stored.offset),
-                                          static_cast<size_t>(chunk.stored.length))));
+      DOLIUM_TRY(const BytesView bytes, ChunkBytes(stored, chunk));
+      ids.insert(ZstdDictionaryId(bytes));
     }
   }
   ids.erase(0);

@@ -26,6 +26,28 @@ uint64_t HashKey(std::string_view key);
 // The body of the section. `keys` in order of hash, then of record.
 ByteVector WriteKeyIndex(std::span<const KeyHash> keys);
 
+// A body that is there as a whole, compared with the records one by one: Agrees() with
+// all of them, and is_sorted(), only if it is what WriteKeyIndex makes of their keys.
+class KeyIndexCheck {
+ public:
+  // kCorrupt of kind kSection if it is not the index of `count` records.
+  static Result<KeyIndexCheck> Make(Bytes body, uint64_t count);
+
+  // Whether it has this record under this hash. From many threads.
+  bool Agrees(KeyHash key) const;
+  // Ascending by hash, then by record; and its reserved bytes are zero.
+  bool is_sorted() const { return is_sorted_; }
+  bool are_hashes_unique() const { return are_hashes_unique_; }
+
+ private:
+  KeyHash At(uint64_t i) const;
+
+  Bytes body_;
+  uint64_t count_ = 0;
+  bool is_sorted_ = true;
+  bool are_hashes_unique_ = true;
+};
+
 // Looks into a body, wherever it is. Hashes are spread evenly, so that a small window
 // around the place where one should be nearly always holds it: a body that is remote
 // costs one request, and one more if it is there.

@@ -8,10 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "dolium/base/endian.h"
+#include "dolium/bytes/guarded_map.h"
 #include "dolium/formats/shardpack/kinds.h"
 #include "dolium/formats/shardpack/layout.h"
 #include "dolium/formats/shardpack/record.h"
+#include "dolium/formats/shardpack/record_finder.h"
 #include "dolium/formats/shardpack/shard.h"
 
 namespace dolium::shardpack {
@@ -20,151 +21,14 @@ namespace {
 
 // What is not a local file is read into memory; larger ones have to be copied first.
 constexpr uint64_t kRemoteLimit = uint64_t{16} << 30;
-// How many times the bytes there are, headers of records may be looked at in searches.
-constexpr uint64_t kSearchCost = 64;
 
 Result<Bytes> WholeObject(const Location& location) {
-  DOLIUM_TRY(std::optional<Bytes> map, location.store->Map(location.path));
+  DOLIUM_TRY(std::optional<Bytes> map,
+             location.store->Map(location.path, Store::MapGuard::kZeros));
   if (map) return *std::move(map);
   DOLIUM_TRY(auto whole, location.store->ReadWhole(location.path, kRemoteLimit));
   return std::move(whole.bytes);
 }
-
-// The size of a record's header with all that belongs to it, by its first 32 bytes.
-uint64_t HeaderSizeClaim(BytesView header) {
-  return uint64_t{kRecordHeaderBytes} + LoadLE<uint32_t>(header.data() + 16) +
-         LoadLE<uint16_t>(header.data() + 20) + LoadLE<uint16_t>(header.data() + 22);
-}
-
-// The record that `bytes` begin with, if they do with one whose header is sound. It may
-// end past them.
-std::optional<RecordHeader> SoundHeader(BytesView bytes) {
-  if (bytes.size() < kRecordHeaderBytes) return std::nullopt;
-  const auto header = ParseRecordHeader(bytes, Check::kHeaders);
-  if (!header) return std::nullopt;
-  return *header;
-}
-
-// Finds records without an index.
-class Walker {
- public:
-  explicit Walker(BytesView bytes)
-      : bytes_(bytes), budget_(kSearchCost * (bytes.size() + kFooterBytes)) {
-    // A footer that is sound says where the records end, whatever became of the index.
-    if (bytes.size() < kFooterBytes) return;
-    const auto footer = ParseFooter(bytes.last(kFooterBytes), bytes.size());
-    if (!footer) return;
-    has_footer_ = true;
-    bytes_ = bytes.first(static_cast<size_t>(footer->index_offset));
-  }
-
-  // The next record at or behind `at`; nullopt if there is none.
-  std::optional<ByteRange> Next(uint64_t at) {
-    is_at_end_ = IsEnd(at, last_);
-    if (is_at_end_) return std::nullopt;
-    const auto header = SoundHeader(From(at));
-    if (header && header->record_size <= bytes_.size() - at &&
-        header->align_log2 == align_log2_.value_or(header->align_log2)) {
-      return Take(at, *header);
-    }
-    return Search(at);
-  }
-
-  // Whether the last search ended where records should, and not in damage.
-  bool is_at_end() const { return is_at_end_; }
-
-  // Whether a record begins at `at` whose end is missing.
-  bool IsCutOff(uint64_t at) const {
-    const BytesView rest = From(at);
-    if (has_footer_ || rest.size() < 16) return false;
-    const auto size = ClaimedRecordSize(rest.first(16));
-    return size && *size && **size > rest.size();
-  }
-
- private:
-  BytesView From(uint64_t at) const { return bytes_.subspan(static_cast<size_t>(at)); }
-
-  ByteRange Take(uint64_t at, const RecordHeader& header) {
-    align_log2_ = header.align_log2;
-    last_ = at;
-    return {at, header.record_size};
-  }
-
-  // Bytes made to look like headers everywhere must not make it slow: when more were
-  // looked at than make sense, nothing is a header any more.
-  std::optional<RecordHeader> AffordableHeader(uint64_t at) {
-    const BytesView rest = From(at);
-    if (rest.size() < kRecordHeaderBytes) return std::nullopt;
-    const uint64_t cost = std::min<uint64_t>(HeaderSizeClaim(rest), rest.size());
-    if (cost > budget_) return std::nullopt;
-    budget_ -= cost;
-    return SoundHeader(rest);
-  }
-
-  // Whether the chain of records that begins at `at` leads to the end. Chains share their
-  // ends, so that what was followed once is not followed again.
-  bool LeadsToTheEnd(uint64_t at) {
-    std::vector<uint64_t> chain;
-    bool leads = false;
-    while (!dead_ends_.contains(at)) {
-      leads = IsEnd(at, chain.empty() ? std::nullopt : std::optional(chain.back()));
-      if (leads) break;
-      const auto header = AffordableHeader(at);
-      if (!header || header->record_size > bytes_.size() - at) break;
-      chain.push_back(at);
-      at += header->record_size;
-    }
-    if (!leads) dead_ends_.insert(chain.begin(), chain.end());
-    return leads;
-  }
-
-  // Whether records end here, the last of which began at `last`: at the end of the bytes,
-  // at the index, or at a record that was cut off. The index of a ShardPack inside a
-  // record names places that are not those in this file.
-  bool IsEnd(uint64_t at, std::optional<uint64_t> last) {
-    if (at == bytes_.size()) return true;
-    if (has_footer_) return false;
-    const BytesView rest = From(at);
-    if (rest.size() < kRecordHeaderBytes) return true;
-    const auto size = ClaimedRecordSize(rest.first(16));
-    if (!size) return false;
-    if (*size) {
-      return **size > rest.size() &&
-             (HeaderSizeClaim(rest) > rest.size() || AffordableHeader(at));
-    }
-    const auto count = LoadLE<uint64_t>(rest.data());
-    if (!last || count == 0 || count > at / kMinRecordBytes ||
-        LoadLE<uint64_t>(rest.data() + 8) != 0) {
-      return false;
-    }
-    if (count > rest.size() / 8 - 1) return true;  // It is cut off as well.
-    return LoadLE<uint64_t>(rest.data() + 8 * count) == *last;
-  }
-
-  std::optional<ByteRange> Search(uint64_t at) {
-    for (at = RoundUp(at + 1, kEntryAlignment); at + kRecordHeaderBytes <= bytes_.size();
-         at += kEntryAlignment) {
-      if (AsText(From(at).subspan(kRecordMagicAt, kRecordMagic.size())) != kRecordMagic) {
-        continue;
-      }
-      const auto header = AffordableHeader(at);
-      if (header && header->record_size <= bytes_.size() - at &&
-          header->align_log2 == align_log2_.value_or(header->align_log2) &&
-          LeadsToTheEnd(at)) {
-        return Take(at, *header);
-      }
-    }
-    return std::nullopt;
-  }
-
-  BytesView bytes_;  // those that may be records
-  bool has_footer_ = false;
-  bool is_at_end_ = false;
-  std::optional<uint64_t> last_;
-  std::optional<unsigned> align_log2_;
-  std::set<uint64_t> dead_ends_;
-  uint64_t budget_;  // bytes of headers that may still be looked at in searches
-};
 
 class Repair {
  public:
@@ -192,6 +56,10 @@ class Repair {
     } else {
       Report({}, std::nullopt, shard.error());
       DOLIUM_TRY_VOID(CopyByWalking());
+    }
+    if (HasLostBytes(bytes_)) {
+      return Conflict(
+          fmt::format("{}: has become shorter while it was read", source_.Describe()));
     }
     if (!writer_) {
       return Corrupt(fmt::format("{}: no record can be read", source_.Describe()))
@@ -233,8 +101,8 @@ class Repair {
   bool IsIndexTrue(const Shard& shard) const {
     for (uint64_t number = 0; number < shard.size(); ++number) {
       const ByteRange range = shard.range(number);
-      const auto header =
-          SoundHeader(bytes_.view().subspan(static_cast<size_t>(range.offset)));
+      const auto header = ParseRecordHeader(
+          bytes_.view().subspan(static_cast<size_t>(range.offset)), Check::kHeaders);
       if (header && header->record_size != range.length) return false;
     }
     return true;
@@ -248,11 +116,12 @@ class Repair {
     return {};
   }
 
-  // Takes the record over if it is good.
-  Result<void> Copy(ByteRange range) {
+  // Takes the record over if it is good. With a finder, which found it: the search goes
+  // on within one that is not.
+  Result<void> Copy(ByteRange range, Check check, RecordFinder* finder = nullptr) {
     const Bytes block = bytes_.Slice(static_cast<size_t>(range.offset),
                                      static_cast<size_t>(range.length));
-    auto summary = SummarizeBlock(block, options_.check);
+    auto summary = SummarizeBlock(block, check);
     const auto record = Record::Parse(block, Check::kNone);
     if (summary && writer_ &&
         record->header().align_log2 != writer_options_.encode.align_log2) {
@@ -260,7 +129,8 @@ class Repair {
     }
     if (!summary) {
       ++report_.records_lost;
-      ReportLost(record ? std::string(record->key()) : "", range, summary.error());
+      ReportLost(record ? std::string(record->key()) : "",
+                 finder != nullptr ? finder->Distrust() : range, summary.error());
       return {};
     }
     DOLIUM_TRY_VOID(Begin(record->header().align_log2));
@@ -295,36 +165,49 @@ class Repair {
     DOLIUM_TRY_VOID(Begin(shard.footer().align_log2));
     for (uint64_t number = 0; number < shard.size(); ++number) {
       if (options_.stop.stop_requested()) return Cancelled();
-      DOLIUM_TRY_VOID(Copy(shard.range(number)));
+      DOLIUM_TRY_VOID(Copy(shard.range(number), options_.check));
     }
     return {};
   }
 
   Result<void> CopyByWalking() {
-    Walker walker(bytes_);
-    uint64_t at = 0;
-    while (at < bytes_.size()) {
+    RecordFinder finder(bytes_);
+    while (true) {
       if (options_.stop.stop_requested()) return Cancelled();
-      const auto range = walker.Next(at);
-      const uint64_t next = range ? range->offset : bytes_.size();
-      if (next > at && !walker.is_at_end()) {
-        const ByteRange gap{at, next - at};
-        ReportLost({}, gap,
-                   Corrupt(fmt::format("no record in bytes {}", ToString(gap)))
-                       .WithKind(kind::kRecord));
+      const RecordFinder::Found found = finder.Next();
+      const ByteRange range = found.range;
+      switch (found.kind) {
+        case RecordFinder::Kind::kRecord:
+          // One that bytes are missing of seems whole by its headers.
+          DOLIUM_TRY_VOID(
+              Copy(range, finder.IsFollowed() ? options_.check : Check::kFull, &finder));
+          break;
+        case RecordFinder::Kind::kTail:
+          break;
+        case RecordFinder::Kind::kLost:
+          ReportLost({}, range,
+                     Corrupt(fmt::format("no record in bytes {}", ToString(range)))
+                         .WithKind(kind::kRecord));
+          break;
+        case RecordFinder::Kind::kCutOff:
+          ReportLost(
+              {}, range,
+              Corrupt(fmt::format("the record in bytes {} is cut off", ToString(range)))
+                  .WithKind(kind::kIncomplete));
+          break;
+        case RecordFinder::Kind::kEnd:
+          CountLost(finder.indexed_records());
+          return {};
       }
-      if (!range && walker.is_at_end() && walker.IsCutOff(at)) {
-        const ByteRange rest{at, next - at};
-        ReportLost(
-            {}, rest,
-            Corrupt(fmt::format("the record in bytes {} is cut off", ToString(rest)))
-                .WithKind(kind::kIncomplete));
-      }
-      if (!range) break;
-      DOLIUM_TRY_VOID(Copy(*range));
-      at = range->end();
     }
-    return {};
+  }
+
+  // Records of which nothing was found are lost as well.
+  void CountLost(uint64_t indexed_records) {
+    const uint64_t kept = writer_ ? writer_->records() : 0;
+    if (indexed_records > kept) {
+      report_.records_lost = std::max(report_.records_lost, indexed_records - kept);
+    }
   }
 
   const Location& source_;

@@ -22,15 +22,17 @@ struct RepairOptions {
 struct RepairReport {
   ShardSummary written;
   bool index_was_good = false;
-  uint64_t records_lost = 0;  // found, and not good
+  // Found, and not good; and those that a tail counts and that were not found.
+  uint64_t records_lost = 0;
+  // In which there was no record that could be taken over. Tails do not count.
   uint64_t bytes_skipped = 0;
 };
 
 // Blocks are copied as they are. With a good index, only bad records are left out.
-// Without, records are walked from the front; behind damage the next one is looked for,
-// and taken only if its chain of records leads to the end: a ShardPack inside another one
-// is not mistaken for its records. What is lost is reported to `visitor`. kCorrupt (kind
-// kNotShardPack) if there is nothing to be had.
+// Without, or with one that is of something else (shards that were joined, bytes missing
+// before it), records are looked for in all of the bytes (record_finder.h): a ShardPack
+// inside another one is not mistaken for its records. What is lost is reported to
+// `visitor`. kCorrupt (kind kNotShardPack) if there is nothing to be had.
 Result<RepairReport> RepairShard(const Location& source, const Location& target,
                                  const RepairOptions& options,
                                  const FindingVisitor& visitor);

@@ -192,6 +192,128 @@ TEST(RepairShard, DoesNotTakeAShardInsideForItsOwnRecords) {
   EXPECT_EQ(Repair(bytes).keys, Keys("bc"));
 }
 
+std::string Numbered(std::string_view prefix, size_t count, size_t bytes = 3000) {
+  std::vector<Sample> samples;
+  for (size_t i = 0; i < count; ++i) {
+    samples.push_back(
+        {.key = fmt::format("{}{:02}", prefix, i),
+         .files = {{.name = "a",
+                    .data = Text(std::string(bytes, static_cast<char>('a' + i % 26)))}}});
+  }
+  return MakeShard(samples);
+}
+
+TEST(RepairShard, KeepsTheRecordsOfAllShardsThatWereJoined) {
+  const std::string first = Numbered("a", 40);
+  const std::string second = Numbered("b", 40);
+  const std::string third = Numbered("c", 7);
+  const Repaired two = Repair(first + second);
+  EXPECT_EQ(two.keys.size(), 80U);
+  EXPECT_EQ(two.report.records_lost, 0U);
+  EXPECT_EQ(two.report.bytes_skipped, 0U);
+  ASSERT_EQ(two.findings.size(), 1U);
+  EXPECT_EQ(two.findings[0].kind, kind::kTrailingData);
+
+  const Repaired three = Repair(first + second + third);
+  EXPECT_EQ(three.keys.size(), 87U);
+  EXPECT_EQ(three.report.bytes_skipped, 0U);
+  EXPECT_EQ(Repair(MakeShard({}) + first + MakeShard({}) + third).keys.size(), 47U);
+  EXPECT_EQ(Repair(MakeShard({}) + first).report.bytes_skipped, 0U);
+
+  // The last one is cut off, anywhere.
+  const auto shard = Must(Shard::Open(InMemory(third)));
+  for (size_t size = 16; size < third.size(); size += 97) {
+    SCOPED_TRACE(size);
+    uint64_t whole = 0;
+    while (whole < 7 && shard->range(whole).end() <= size) ++whole;
+    const Repaired cut = Repair(first + second + third.substr(0, size));
+    EXPECT_EQ(cut.keys.size(), 80 + whole);
+    const uint64_t rest = size - (whole == 0 ? 0 : shard->range(whole - 1).end());
+    EXPECT_EQ(cut.report.bytes_skipped, whole < 7 && rest >= 16 ? rest : 0);
+  }
+}
+
+TEST(RepairShard, KeepsThemWhereOneOfThoseThatWereJoinedIsDamaged) {
+  const std::string first = Numbered("a", 40);
+  const std::string second = Numbered("b", 40);
+  const auto shard = Must(Shard::Open(InMemory(first)));
+  std::string bytes = first + second;
+  bytes[shard->offset(7) + 9] ^= 1;                  // a header of the first
+  bytes[first.size() + shard->offset(30) + 9] ^= 1;  // and of the second
+  const Repaired both = Repair(bytes);
+  EXPECT_EQ(both.keys.size(), 78U);
+  EXPECT_EQ(both.report.records_lost, 2U);
+  EXPECT_EQ(both.report.bytes_skipped, shard->range(7).length + shard->range(30).length);
+
+  // The tail between them is damaged: what is no record counts as lost.
+  bytes = first + second;
+  bytes[shard->footer().index_offset + 17] ^= 1;
+  const Repaired tail = Repair(bytes);
+  EXPECT_EQ(tail.keys.size(), 80U);
+  EXPECT_EQ(tail.report.records_lost, 0U);
+  EXPECT_EQ(tail.report.bytes_skipped, first.size() - shard->footer().index_offset);
+}
+
+TEST(RepairShard, LosesOnlyTheRecordThatBytesAreMissingOf) {
+  const std::string good = Numbered("a", 40);
+  const auto shard = Must(Shard::Open(InMemory(good)));
+  const auto at = static_cast<size_t>(shard->offset(7) + 1000);
+  const auto no_tail = static_cast<size_t>(shard->footer().index_offset);
+  for (const size_t missing : {1, 8, 999, 1000}) {
+    for (const bool has_tail : {true, false}) {
+      SCOPED_TRACE(fmt::format("{} {}", missing, has_tail));
+      std::string bytes = has_tail ? good : good.substr(0, no_tail);
+      bytes.erase(at, missing);
+      const Repaired repaired = Repair(bytes);
+      EXPECT_EQ(repaired.keys.size(), 39U);
+      EXPECT_EQ(repaired.report.records_lost, 1U);
+      EXPECT_EQ(repaired.report.bytes_skipped, shard->range(7).length - missing);
+    }
+  }
+  // More than one record.
+  std::string bytes = good;
+  bytes.erase(at, 3 * static_cast<size_t>(shard->range(7).length));
+  const Repaired repaired = Repair(bytes);
+  EXPECT_EQ(repaired.keys.size(), 36U);
+  EXPECT_EQ(repaired.report.records_lost, 4U);
+  // Bytes that were added.
+  bytes = good;
+  bytes.insert(at, 1001, 'x');
+  EXPECT_EQ(Repair(bytes).keys.size(), 39U);
+  bytes = std::string(100, 'x') + good;
+  EXPECT_EQ(Repair(bytes).keys.size(), 40U);
+  EXPECT_EQ(Repair(bytes).report.bytes_skipped, 100U);
+  EXPECT_EQ(Repair(good + std::string(100, 'x')).report.bytes_skipped, 100U);
+}
+
+TEST(RepairShard, FollowsAnIndexOfWhichBytesAreMissingBeforePastOtherDamage) {
+  const std::string good = Numbered("a", 40);
+  const auto shard = Must(Shard::Open(InMemory(good)));
+  std::string bytes = good;
+  for (const uint64_t number : {3, 20, 30}) bytes[shard->offset(number) + 9] ^= 1;
+  bytes.erase(static_cast<size_t>(shard->offset(10)) + 1000, 500);
+  const Repaired repaired = Repair(bytes);
+  EXPECT_EQ(repaired.keys.size(), 36U);
+  EXPECT_EQ(repaired.report.records_lost, 4U);
+}
+
+TEST(RepairShard, TakesNoShardInsideWhereBytesAreMissing) {
+  // Its last entry is a ShardPack, which the next record follows at once.
+  std::vector<Sample> samples = Letters("abc");
+  std::swap(samples[1].files[0].name, samples[1].files[1].name);
+  samples[1].files.pop_back();
+  samples[1].files[0].data = Text(MakeShard(Letters("xyz")));
+  const std::string good = MakeShard(samples);
+  const auto shard = Must(Shard::Open(InMemory(good)));
+  for (const size_t missing : {8, 40, 100}) {
+    SCOPED_TRACE(missing);
+    std::string bytes = good;
+    bytes.erase(static_cast<size_t>(shard->offset(1)) + 20, missing);
+    EXPECT_EQ(Repair(bytes).keys, Keys("ac"));
+    EXPECT_EQ(Repair(bytes + good).keys, Keys("acabc"));
+  }
+}
+
 TEST(RepairShard, KeepsWhatTheTailSaid) {
   ShardWriterOptions options;
   options.user = {{"creator", "MyName"}};

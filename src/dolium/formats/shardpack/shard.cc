@@ -66,11 +66,14 @@ Result<void> Shard::OpenMapped() {
   // Should it be replaced now, later reads of this generation are refused.
   DOLIUM_TRY(const auto info, location_.store->Stat(location_.path));
   if (info) generation_ = info->generation;
-  DOLIUM_TRY(std::optional<Bytes> map, location_.store->Map(location_.path));
+  DOLIUM_TRY(std::optional<Bytes> map,
+             location_.store->Map(location_.path, Store::MapGuard::kZeros));
   if (!map) return OpenByRanges();
   map_ = *std::move(map);
   footer_.file_size = map_.size();
-  return ParseTail(map_);
+  auto parsed = ParseTail(map_);
+  DOLIUM_TRY_VOID(CheckMap());
+  return parsed;
 }
 
 Result<void> Shard::OpenByRanges() {
@@ -154,14 +157,17 @@ Result<Bytes> Shard::ReadBytes(ByteRange range) const {
                                     {.if_generation = generation_});
 }
 
+// The index was checked when it was opened. A file that changes in place must not lead
+// out of it all the same.
 uint64_t Shard::offset(uint64_t number) const {
-  return LoadLE<uint64_t>(index_.data() + 8 * (number + 1));
+  return std::min(LoadLE<uint64_t>(index_.data() + 8 * (number + 1)),
+                  footer_.index_offset);
 }
 
 ByteRange Shard::range(uint64_t number) const {
   const uint64_t begin = offset(number);
   const uint64_t end = number + 1 < size() ? offset(number + 1) : footer_.index_offset;
-  return {begin, end - begin};
+  return {begin, std::max(begin, end) - begin};
 }
 
 std::optional<uint64_t> Shard::NumberAt(uint64_t at) const {
@@ -179,7 +185,13 @@ std::optional<uint64_t> Shard::NumberAt(uint64_t at) const {
   return begin;
 }
 
+Error Shard::LostError() const {
+  return Conflict(fmt::format(
+      "{}: has become shorter, or cannot be read, since it was opened", Describe()));
+}
+
 Error Shard::InRecord(Error error, uint64_t number) const {
+  if (HasLostBytes(map_)) return LostError();
   const std::string name = Describe();
   if (error.message.starts_with(name + ": ")) {
     error.message.erase(0, name.size() + 2);
@@ -199,6 +211,7 @@ Result<Record> Shard::Parse(uint64_t number, Bytes block) const {
   if (!record) return InRecord(std::move(record).error(), number);
   auto checked = CheckAlignment(record->header());
   if (!checked) return InRecord(std::move(checked).error(), number);
+  DOLIUM_TRY_VOID(CheckMap());
   return record;
 }
 
@@ -219,7 +232,7 @@ Result<Bytes> Shard::ReadBlocks(uint64_t first, uint64_t count) const {
   }
   const uint64_t begin = offset(first);
   const uint64_t end = count == 0 ? begin : range(first + count - 1).end();
-  auto blocks = ReadBytes({begin, end - begin});
+  auto blocks = ReadBytes({begin, std::max(begin, end) - begin});
   if (!blocks) return InRecord(std::move(blocks).error(), first);
   return blocks;
 }
@@ -234,9 +247,12 @@ Result<void> Shard::VisitBlocks(
     }
     DOLIUM_TRY(const Bytes blocks, ReadBlocks(first, last + 1 - first));
     for (uint64_t number = first; number <= last; ++number) {
-      const auto at = static_cast<size_t>(offset(number) - offset(first));
-      DOLIUM_TRY_VOID(
-          visit(number, blocks.Slice(at, static_cast<size_t>(range(number).length))));
+      const ByteRange at{offset(number) - offset(first), range(number).length};
+      if (at.offset > blocks.size() || at.length > blocks.size() - at.offset) {
+        return InRecord(Conflict("changed while it was read"), number);
+      }
+      DOLIUM_TRY_VOID(visit(number, blocks.Slice(static_cast<size_t>(at.offset),
+                                                 static_cast<size_t>(at.length))));
     }
     first = last + 1;
   }
@@ -332,6 +348,8 @@ Result<std::vector<uint64_t>> Shard::FindAll(std::string_view key) const {
     if (found.empty()) KeepFound(number, record.block());
     found.push_back(number);
   }
+  // That it is not there, an index that is gone cannot say.
+  if (found.empty()) DOLIUM_TRY_VOID(CheckMap());
   return found;
 }
 
@@ -392,9 +410,10 @@ Result<std::optional<Bytes>> Shard::ReadSection(std::string_view tag) const {
   const Section* section = FindSection(*sections_, tag);
   if (section == nullptr) return std::nullopt;
   DOLIUM_TRY(const Bytes stored, ReadBytes(section->range));
-  DOLIUM_TRY(Bytes body,
-             shardpack::ReadSection(*section, stored, kSectionLimit).Within(Describe()));
-  return std::optional<Bytes>(std::move(body));
+  auto body = shardpack::ReadSection(*section, stored, kSectionLimit).Within(Describe());
+  DOLIUM_TRY_VOID(CheckMap());
+  if (!body) return std::move(body).error();
+  return std::optional<Bytes>(*std::move(body));
 }
 
 Result<nlohmann::ordered_json> Shard::metadata() const {
@@ -463,6 +482,7 @@ Result<Bytes> Shard::Content(uint64_t number, const Record& record,
   DOLIUM_TRY(const ContentOptions options, content_options());
   auto content = record.Content(entry, options);
   if (!content) return InRecord(std::move(content).error(), number);
+  DOLIUM_TRY_VOID(CheckMap());
   return content;
 }
 
@@ -471,7 +491,7 @@ Result<void> Shard::ContentInto(uint64_t number, const Record& record,
   DOLIUM_TRY(const ContentOptions options, content_options());
   auto done = record.ContentInto(entry, into, options);
   if (!done) return InRecord(std::move(done).error(), number);
-  return done;
+  return CheckMap();
 }
 
 Result<bool> LooksLikeShard(const Location& location) {

@@ -21,6 +21,7 @@
 #include "dolium/base/bytes.h"
 #include "dolium/base/once.h"
 #include "dolium/base/result.h"
+#include "dolium/bytes/guarded_map.h"
 #include "dolium/bytes/location.h"
 #include "dolium/formats/shardpack/content.h"
 #include "dolium/formats/shardpack/key_index.h"
@@ -32,11 +33,12 @@ namespace dolium::shardpack {
 
 struct ShardOptions {
   Check check = Check::kFull;
-  // Local files are mapped. A file that somebody cuts short meanwhile ends the process
-  // with SIGBUS: shards are never changed in place. False: read as others are.
+  // Local files are mapped. Of a file that somebody cuts short meanwhile, reads are
+  // kConflict; views into it that were handed out before show zeros (see CheckMap).
+  // False: read as others are.
   bool map = true;
   // How much of the end of a remote object is read at first.
-  uint64_t tail_bytes = uint64_t{1} << 20;
+  uint64_t tail_bytes = uint64_t{64} << 10;
   // Up to this size the key index of a remote object is read whole; of a larger one,
   // windows.
   uint64_t key_index_bytes = uint64_t{8} << 20;
@@ -86,6 +88,14 @@ class Shard {
       const;
   // Whether reads cost no more than the memory they touch.
   bool is_mapped() const { return !map_.empty(); }
+  // kConflict if the file has become shorter, or could not be read, since it was mapped:
+  // what views into it showed since may be zeros. Whoever looked at blocks, keys or
+  // stored contents asks before anything is made of it; what is copied out by a method of
+  // this class is checked already.
+  Result<void> CheckMap() const {
+    if (HasLostBytes(map_)) return LostError();
+    return {};
+  }
   // Bytes of the file. Precondition: they lie within.
   Result<Bytes> ReadBytes(ByteRange range) const;
 
@@ -144,6 +154,7 @@ class Shard {
   Result<Record> Parse(uint64_t number, Bytes block) const;
   Result<void> CheckAlignment(const RecordHeader& header) const;
   Error InRecord(Error error, uint64_t number) const;
+  Error LostError() const;
   // Whether it is in the end of the object that was read first.
   bool IsKept(ByteRange range) const {
     return map_.empty() && range.offset >= footer_.file_size - kept_tail_.size();

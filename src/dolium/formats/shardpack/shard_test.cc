@@ -232,7 +232,7 @@ class RemoteShardTest : public testing::Test {
 
 TEST_F(RemoteShardTest, OpensWithOneRequestAndReadsARecordWithOne) {
   const auto shard = Open(MakeShard(SmallSamples(100)));
-  EXPECT_THAT(Asked(), ElementsAre("GET bytes=-1048576"));
+  EXPECT_THAT(Asked(), ElementsAre("GET bytes=-65536"));
   const Record record = Must(shard->Read(42));
   EXPECT_EQ(record.key(), "key42");
   // All of a small shard came with its end.

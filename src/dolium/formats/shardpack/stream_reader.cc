@@ -12,6 +12,7 @@
 
 #include "dolium/base/crc32c.h"
 #include "dolium/base/endian.h"
+#include "dolium/bytes/spool.h"
 #include "dolium/formats/shardpack/kinds.h"
 #include "dolium/formats/shardpack/layout.h"
 #include "dolium/formats/shardpack/tail.h"
@@ -95,10 +96,8 @@ class StoreInput final : public ByteInput {
     if (at_ == segment_.size()) {
       const uint64_t size = std::min<uint64_t>(kSegment, info_.size - position_);
       if (size == 0) return size_t{0};
-      DOLIUM_TRY(segment_,
-                 location_.store->ReadRange(location_.path, {position_, size},
-                                            {.if_generation = info_.generation}));
-      position_ += size;
+      DOLIUM_TRY(segment_, ReadSegment(size));
+      position_ += segment_.size();
       at_ = 0;
     }
     const size_t size = std::min(into.size(), segment_.size() - at_);
@@ -108,8 +107,23 @@ class StoreInput final : public ByteInput {
   }
 
  private:
+  Result<Bytes> ReadSegment(uint64_t size) {
+    if (!spool_) {
+      auto read = location_.store->ReadRange(location_.path, {position_, size},
+                                             {.if_generation = info_.generation});
+      if (read || read.error().code != ErrorCode::kUnsupported) return read;
+      // No ranges are to be had there: all of it at once, then.
+      DOLIUM_TRY(spool_, Spool::Of(*location_.store, location_.path, info_.generation));
+      if (spool_->size() != info_.size) return std::move(read).error();
+    }
+    Buffer buffer(static_cast<size_t>(size));
+    DOLIUM_TRY_VOID(spool_->Read(position_, buffer.view()));
+    return std::move(buffer).Share();
+  }
+
   Location location_;
   ObjectInfo info_;
+  std::optional<Spool> spool_;
   uint64_t position_ = 0;
   Bytes segment_;
   size_t at_ = 0;

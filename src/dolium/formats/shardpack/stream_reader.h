@@ -27,7 +27,8 @@ class ByteInput {
 
 // An open file, which stays the caller's. Reads ahead.
 std::unique_ptr<ByteInput> FileInput(int fd);
-// An object of a store, by ranges of some MiB.
+// An object of a store, by ranges of some MiB; from a server that answers none, by way of
+// a temporary file.
 Result<std::unique_ptr<ByteInput>> ObjectInput(const Location& location);
 
 struct StreamOptions {

@@ -36,54 +36,36 @@ void TailBuilder::Add(const EncodedRecord& record) {
   if (options_.key_index && number < UINT32_MAX) {
     hashes_.push_back({HashKey(record.key), static_cast<uint32_t>(number)});
   }
-  ByteVector length;
-  AppendNumber(length, static_cast<uint16_t>(record.key.size()));
-  keys_digest_.Add(length);
-  keys_digest_.Add(AsBytes(record.key));
   if (options_.keys) {
-    Append(keys_, length);
+    AppendNumber(keys_, static_cast<uint16_t>(record.key.size()));
     Append(keys_, AsBytes(record.key));
   }
-  if (number > 0 && record.key <= last_key_) stat_.keys_ascending = false;
-  last_key_ = record.key;
-  stat_.min_record = number == 0 ? record.size : std::min(stat_.min_record, record.size);
-  stat_.max_record = std::max(stat_.max_record, record.size);
-  stat_.has_parts |= record.is_part;
+  stat_.Add(record);
   AddEntries(record, offset);
+}
+
+Stat TailBuilder::stat() const {
+  Stat stat = stat_.stat();
+  stat.keys_unique |= are_hashes_unique_;
+  return stat;
 }
 
 void TailBuilder::AddEntries(const EncodedRecord& record, uint64_t offset) {
   const bool is_first = offsets_.size() == 1;
-  size_t position = 0;
   for (const EntrySummary& entry : record.entries) {
-    stat_.entries += 1;
-    stat_.raw_bytes += entry.raw_size;
-    stat_.stored_bytes += entry.stored_size;
-    stat_.largest_raw = std::max(stat_.largest_raw, entry.raw_size);
-    stat_.all_plain &= entry.is_plain;
     if (entry.is_aux && entry.dictionary_id != 0) {
       dictionaries_.push_back(
           {entry.dictionary_id, {offset + entry.header_at, entry.end - entry.header_at}});
     }
     if (entry.is_aux) continue;
-    EntryColumn column{entry.name, entry.content_type};
-    if (!is_first && (position >= columns_.size() || columns_[position] != column)) {
-      stat_.is_regular = false;
-    }
-    ++position;
     if (!keeps_places_ && !is_first) continue;
     const auto [found, is_new] = column_numbers_.try_emplace(
         {entry.name, entry.content_type}, static_cast<uint32_t>(columns_.size()));
-    if (is_new) {
-      columns_.push_back(std::move(column));
-    } else if (is_first) {
-      stat_.is_regular = false;  // A name that is there twice: a block from elsewhere.
-    }
+    if (is_new) columns_.push_back({entry.name, entry.content_type});
     if (columns_.size() > kMaxTailColumns) keeps_places_ = false;
     places_.push_back(
         {offset + entry.header_at, entry.end - entry.header_at, found->second});
   }
-  if (!is_first && position != columns_.size()) stat_.is_regular = false;
   first_entries_.push_back(places_.size());
   const uint64_t count = offsets_.size();
   if (options_.entry_index == Wanted::kNo ||
@@ -110,21 +92,17 @@ ByteVector TailBuilder::Build(unsigned align_log2, const std::string& metadata) 
   }
   std::ranges::sort(hashes_);
   // Equal hashes need not be equal keys; then unique keys are not known to be.
-  const bool are_unique =
-      std::ranges::adjacent_find(hashes_, {}, &KeyHash::hash) == hashes_.end();
   const bool knows_hashes = hashes_.size() == offsets_.size();
-  if (offsets_.empty()) {
-    stat_.keys_ascending = stat_.all_plain = stat_.is_regular = true;
-  }
-  stat_.keys_unique = stat_.keys_ascending || (knows_hashes && are_unique);
-  stat_.keys_digest = keys_digest_.value();
+  are_hashes_unique_ = knows_hashes && std::ranges::adjacent_find(
+                                           hashes_, {}, &KeyHash::hash) == hashes_.end();
+  const Stat stat = this->stat();
 
   // Large ones first: a small read of the end has the others.
   std::vector<NewSection> sections;
   if (WantsEntryIndex()) {
     sections.push_back(
         {.tag = "ENTX",
-         .body = WriteEntryIndex(columns_, stat_.is_regular, first_entries_, places_)});
+         .body = WriteEntryIndex(columns_, stat.is_regular, first_entries_, places_)});
   }
   if (options_.keys) {
     sections.push_back({.tag = "KEYS", .body = std::move(keys_), .compress = true});
@@ -135,7 +113,7 @@ ByteVector TailBuilder::Build(unsigned align_log2, const std::string& metadata) 
   if (!dictionaries_.empty()) {
     sections.push_back({.tag = "ZDIC", .body = WriteDictionaryLocations(dictionaries_)});
   }
-  if (options_.stat) sections.push_back({.tag = "STAT", .body = WriteStat(stat_)});
+  if (options_.stat) sections.push_back({.tag = "STAT", .body = WriteStat(stat)});
   if (options_.metadata) {
     const BytesView text = AsBytes(metadata);
     sections.push_back({.tag = "META",

@@ -10,10 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/base/bytes.h"
-#include "dolium/base/xxh64.h"
 #include "dolium/formats/shardpack/encode.h"
 #include "dolium/formats/shardpack/key_index.h"
 #include "dolium/formats/shardpack/sections.h"
+#include "dolium/formats/shardpack/stat_builder.h"
 
 namespace dolium::shardpack {
 
@@ -38,7 +38,8 @@ class TailBuilder {
 
   uint64_t record_count() const { return offsets_.size(); }
   uint64_t index_offset() const { return end_; }
-  const Stat& stat() const { return stat_; }
+  // Whether keys are unique is known once the tail was built.
+  Stat stat() const;
   // The names and types of the first record, if all have the same.
   const std::vector<EntryColumn>& columns() const { return columns_; }
 
@@ -53,10 +54,9 @@ class TailBuilder {
   std::vector<uint64_t> offsets_;
   std::vector<KeyHash> hashes_;
   ByteVector keys_;
-  Xxh64Stream keys_digest_;
-  std::string last_key_;
   uint64_t end_ = 0;
-  Stat stat_{.keys_ascending = true, .all_plain = true, .is_regular = true};
+  StatBuilder stat_;
+  bool are_hashes_unique_ = false;
 
   // For the entry index.
   std::vector<EntryColumn> columns_;

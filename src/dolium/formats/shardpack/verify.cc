@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -10,13 +14,12 @@
 
 #include <fmt/format.h>
 
-#include "dolium/base/endian.h"
 #include "dolium/base/parallel.h"
 #include "dolium/formats/shardpack/kinds.h"
 #include "dolium/formats/shardpack/names.h"
 #include "dolium/formats/shardpack/shard.h"
 #include "dolium/formats/shardpack/stream_reader.h"
-#include "dolium/formats/shardpack/tail_builder.h"
+#include "dolium/formats/shardpack/tail_check.h"
 
 namespace dolium::shardpack {
 
@@ -24,6 +27,8 @@ namespace {
 
 // Records that one thread takes at a time.
 constexpr uint64_t kRecordsAtOnce = 256;
+// So many groups of them for each thread may wait for one before them.
+constexpr size_t kGroupsAhead = 4;
 
 bool IsZero(BytesView bytes) {
   return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
@@ -136,186 +141,90 @@ class Verifier {
   uint64_t done_bytes_ = 0;
 };
 
-// What the tail says against what the records are. `records` have no segments.
-class TailCheck {
- public:
-  TailCheck(const Shard& shard, Verifier& verifier)
-      : shard_(shard), verifier_(verifier) {}
-
-  // Each section by itself; against the records, if all of those were good.
-  void CheckSections(const std::vector<EncodedRecord>* records) {
-    if (!shard_.sections()) {
-      verifier_.Report(shard_.sections().error(), kind::kSection);
-      return;
-    }
-    for (const Section& section : *shard_.sections()) {
-      const auto body = shard_.ReadSection(section.name());
-      Result<void> checked;
-      if (!body) {
-        checked = body.error();
-      } else if (&section != FindSection(*shard_.sections(), section.name())) {
-        checked = Corrupt("is there twice");
-      } else {
-        checked = CheckSection(section, **body, records);
-      }
-      if (checked) continue;
-      const Error& error = checked.error();
-      verifier_.Report(error.message.find(section.name()) == std::string::npos
-                           ? error.Within(fmt::format("section {}", section.name()))
-                           : error,
-                       kind::kSection, {}, section.range);
+// What means nothing in the tail and should be zero.
+Result<void> CheckPaddings(const Shard& shard, Verifier& verifier) {
+  const auto warn = [&](std::string message) {
+    verifier.Report(Severity::kWarning, kind::kPadding, {}, std::nullopt,
+                    std::move(message));
+  };
+  const Footer& footer = shard.footer();
+  DOLIUM_TRY(const Bytes last,
+             shard.ReadBytes({footer.file_size - kFooterBytes, kFooterBytes}));
+  if (!IsZero(last.view().subspan(39, 1)) || !IsZero(last.view().subspan(48, 4))) {
+    warn("reserved bytes of the footer are not zero");
+  }
+  if (!shard.sections()) return {};
+  DOLIUM_TRY(const Bytes directory, shard.ReadBytes(footer.directory()));
+  for (size_t at = 0; at < directory.size(); at += kDirectoryRowBytes) {
+    if (!IsZero(directory.view().subspan(at + 36, 4))) {
+      warn("reserved bytes of the directory are not zero");
+      break;
     }
   }
+  std::vector<ByteRange> ranges{footer.index(), footer.directory()};
+  for (const Section& section : *shard.sections()) ranges.push_back(section.range);
+  std::ranges::sort(ranges, {}, &ByteRange::offset);
+  uint64_t end = footer.index_offset;
+  for (const ByteRange& range : ranges) {
+    if (range.offset > end) {
+      const ByteRange gap{end, range.offset - end};
+      DOLIUM_TRY(const Bytes bytes, shard.ReadBytes(gap));
+      if (!IsZero(bytes)) {
+        warn(fmt::format("bytes {} between the sections are not zero", ToString(gap)));
+      }
+    }
+    end = std::max(end, range.end());
+  }
+  return {};
+}
 
-  // What means nothing and should be zero.
-  Result<void> CheckPaddings() {
-    const Footer& footer = shard_.footer();
-    DOLIUM_TRY(const Bytes last,
-               shard_.ReadBytes({footer.file_size - kFooterBytes, kFooterBytes}));
-    if (!IsZero(last.view().subspan(39, 1)) || !IsZero(last.view().subspan(48, 4))) {
-      Warn("reserved bytes of the footer are not zero");
+// Takes what threads made of groups of records, in the order of the groups. Those that
+// are ahead wait, so that few are held.
+class GroupsInOrder {
+ public:
+  using Group = std::vector<EncodedRecord>;
+
+  GroupsInOrder(size_t most, std::function<void(const Group&)> take)
+      : most_(most), take_(std::move(take)) {}
+
+  void Put(size_t index, Group group) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_stopped_ || index < next_ + most_; });
+    if (is_stopped_) return;
+    waiting_.emplace(index, std::move(group));
+    while (!waiting_.empty() && waiting_.begin()->first == next_) {
+      take_(waiting_.begin()->second);
+      waiting_.erase(waiting_.begin());
+      ++next_;
     }
-    if (!shard_.sections()) return {};
-    DOLIUM_TRY(const Bytes directory, shard_.ReadBytes(footer.directory()));
-    for (size_t at = 0; at < directory.size(); at += kDirectoryRowBytes) {
-      if (!IsZero(directory.view().subspan(at + 36, 4))) {
-        Warn("reserved bytes of the directory are not zero");
-        break;
-      }
-    }
-    std::vector<ByteRange> ranges{footer.index(), footer.directory()};
-    for (const Section& section : *shard_.sections()) ranges.push_back(section.range);
-    std::ranges::sort(ranges, {}, &ByteRange::offset);
-    uint64_t end = footer.index_offset;
-    for (const ByteRange& range : ranges) {
-      if (range.offset > end) {
-        const ByteRange gap{end, range.offset - end};
-        DOLIUM_TRY(const Bytes bytes, shard_.ReadBytes(gap));
-        if (!IsZero(bytes)) {
-          Warn(fmt::format("bytes {} between the sections are not zero", ToString(gap)));
-        }
-      }
-      end = std::max(end, range.end());
-    }
-    return {};
+    changed_.notify_all();
+  }
+
+  // One will not come: nobody waits for it any more.
+  void Stop() {
+    const std::scoped_lock lock(mutex_);
+    is_stopped_ = true;
+    changed_.notify_all();
   }
 
  private:
-  void Warn(std::string message) {
-    verifier_.Report(Severity::kWarning, kind::kPadding, {}, std::nullopt,
-                     std::move(message));
-  }
-
-  Result<void> CheckSection(const Section& section, const Bytes& body,
-                            const std::vector<EncodedRecord>* records) const {
-    const std::string_view tag = section.name();
-    if (tag == "META") {
-      const auto metadata = shard_.metadata();
-      if (!metadata) return metadata.error();
-    }
-    if (tag == "STAT") return CheckStat(body, records);
-    if (tag == "KEYS") return CheckKeys(body, records);
-    if (tag == "KEYX") return CheckKeyIndex(body, records);
-    if (tag == "ENTX") return CheckEntryIndex(body, records);
-    if (tag == "ZDIC") return CheckDictionaries(body, records);
-    return {};
-  }
-
-  static Result<void> CheckStat(const Bytes& body,
-                                const std::vector<EncodedRecord>* records) {
-    DOLIUM_TRY(const Stat said, ParseStat(body));
-    if (records == nullptr) return {};
-    TailBuilder built({.entry_index = Wanted::kNo});
-    for (const EncodedRecord& record : *records) built.Add(record);
-    [[maybe_unused]] const ByteVector tail = built.Build(kMinAlignLog2, "{}");
-    Stat is = built.stat();
-    // Who does not say that keys are unique may not have known.
-    if (!said.keys_unique) is.keys_unique = false;
-    if (said != is) return Corrupt("STAT does not agree with the records");
-    return {};
-  }
-
-  Result<void> CheckKeys(const Bytes& body,
-                         const std::vector<EncodedRecord>* records) const {
-    uint64_t wrong = 0;
-    DOLIUM_TRY_VOID(VisitKeys(body, shard_.size(), [&](uint64_t i, auto key) {
-      if (records != nullptr) wrong += (*records)[i].key != key ? 1 : 0;
-    }));
-    if (wrong == 0) return {};
-    return Corrupt(fmt::format("KEYS: {} keys are not those of the records", wrong));
-  }
-
-  Result<void> CheckKeyIndex(const Bytes& body,
-                             const std::vector<EncodedRecord>* records) const {
-    const auto index = KeyIndex::FromBody(body, shard_.size());
-    if (!index) return index.error();
-    if (records == nullptr) return {};
-    std::vector<KeyHash> hashes;
-    hashes.reserve(records->size());
-    for (size_t i = 0; i < records->size(); ++i) {
-      hashes.push_back({HashKey((*records)[i].key), static_cast<uint32_t>(i)});
-    }
-    std::ranges::sort(hashes);
-    if (Equal(body, WriteKeyIndex(hashes))) return {};
-    return Corrupt("KEYX does not agree with the keys of the records");
-  }
-
-  Result<void> CheckEntryIndex(const Bytes& body,
-                               const std::vector<EncodedRecord>* records) const {
-    DOLIUM_TRY(const EntryIndex index, EntryIndex::Parse(body, shard_.size()));
-    if (records == nullptr) return {};
-    uint64_t wrong = 0;
-    for (uint64_t i = 0; i < shard_.size(); ++i) {
-      const auto places = index.EntriesOf(i);
-      size_t next = 0;
-      bool is_good = true;
-      for (const EntrySummary& want : (*records)[i].entries) {
-        if (want.is_aux) continue;
-        is_good = is_good && next < places.size() &&
-                  places[next].offset == shard_.offset(i) + want.header_at &&
-                  places[next].length == want.end - want.header_at &&
-                  index.columns()[places[next].column] ==
-                      EntryColumn{want.name, want.content_type};
-        ++next;
-      }
-      wrong += is_good && next == places.size() ? 0 : 1;
-    }
-    if (wrong == 0) return {};
-    return Corrupt(fmt::format("ENTX is wrong about {} records", wrong));
-  }
-
-  Result<void> CheckDictionaries(const Bytes& body,
-                                 const std::vector<EncodedRecord>* records) const {
-    DOLIUM_TRY(const auto places, ParseDictionaryLocations(body));
-    if ((shard_.footer().features_optional & kFeatureDictionaries) == 0) {
-      return Corrupt("ZDIC in a shard that is said to have no dictionaries");
-    }
-    if (records == nullptr || records->empty()) return {};
-    for (const DictionaryLocation& place : places) {
-      const auto is_there = [&](const EntrySummary& entry) {
-        return entry.is_aux && entry.dictionary_id == place.id && place.id != 0 &&
-               place.range == ByteRange{entry.header_at, entry.end - entry.header_at};
-      };
-      if (std::ranges::none_of(records->front().entries, is_there)) {
-        return Corrupt(
-            fmt::format("ZDIC: dictionary {} is not in the first record, {} "
-                        "bytes at {}",
-                        place.id, place.range.length, place.range.offset));
-      }
-    }
-    return {};
-  }
-
-  const Shard& shard_;
-  Verifier& verifier_;
+  const size_t most_;
+  const std::function<void(const Group&)> take_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<size_t, Group> waiting_;
+  size_t next_ = 0;
+  bool is_stopped_ = false;
 };
 
-// Checks records [begin, end), and says in `summaries` what they are. False if one of
-// them is not what it should be.
-Result<bool> CheckRecords(const Shard& shard, uint64_t begin, uint64_t end,
-                          const ContentOptions& contents, Verifier& verifier,
-                          std::vector<EncodedRecord>& summaries) {
-  bool are_good = true;
+// Checks records [begin, end), and says what they are; less of them if one is not what it
+// should be.
+Result<std::vector<EncodedRecord>> CheckRecords(const Shard& shard, uint64_t begin,
+                                                uint64_t end,
+                                                const ContentOptions& contents,
+                                                Verifier& verifier) {
+  std::vector<EncodedRecord> summaries;
+  summaries.reserve(static_cast<size_t>(end - begin));
   uint64_t entries = 0;
   const auto visit = [&](uint64_t number, const Bytes& block) -> Result<void> {
     const ByteRange range = shard.range(number);
@@ -323,8 +232,8 @@ Result<bool> CheckRecords(const Shard& shard, uint64_t begin, uint64_t end,
     if (record && record->header().align_log2 != shard.footer().align_log2) {
       record = Corrupt("alignment differs from the shard's").WithKind(kind::kRecord);
     }
+    DOLIUM_TRY_VOID(shard.CheckMap());
     if (!record) {
-      are_good = false;
       verifier.Report(record.error().Within(fmt::format("record {}", number)),
                       kind::kRecord, {}, range);
       return {};
@@ -334,16 +243,14 @@ Result<bool> CheckRecords(const Shard& shard, uint64_t begin, uint64_t end,
     auto summary = SummarizeBlock(block, Check::kHeaders);
     if (summary) {
       summary->segments.clear();
-      summaries[static_cast<size_t>(number)] = *std::move(summary);
-    } else {
-      are_good = false;
+      summaries.push_back(*std::move(summary));
     }
-    return {};
+    return shard.CheckMap();
   };
   DOLIUM_TRY_VOID(shard.VisitBlocks(begin, end, visit));
   verifier.Count(end - begin, entries, shard.range(end - 1).end() - shard.offset(begin),
                  shard.size(), shard.footer().index_offset);
-  return are_good;
+  return summaries;
 }
 
 Result<void> VerifyOpen(const Shard& shard, const VerifyOptions& options,
@@ -351,23 +258,58 @@ Result<void> VerifyOpen(const Shard& shard, const VerifyOptions& options,
   verifier.SetBytes(shard.footer().file_size);
   DOLIUM_TRY(ContentOptions contents, shard.content_options());
   contents.check = Check::kFull;
-  std::vector<EncodedRecord> summaries(static_cast<size_t>(shard.size()));
+  std::unique_ptr<TailCheck> tail;
+  if (shard.sections()) {
+    DOLIUM_TRY(tail, TailCheck::Make(shard));
+  }
   std::atomic<bool> are_all_good = true;
-  const uint64_t groups = (shard.size() + kRecordsAtOnce - 1) / kRecordsAtOnce;
+  const auto groups =
+      static_cast<size_t>((shard.size() + kRecordsAtOnce - 1) / kRecordsAtOnce);
+  GroupsInOrder in_order(kGroupsAhead * ThreadCount(options.jobs, groups),
+                         [&](const std::vector<EncodedRecord>& records) {
+                           if (!tail || !are_all_good) return;
+                           for (const EncodedRecord& record : records) tail->Add(record);
+                         });
+  const auto check = [&](size_t group) -> Result<void> {
+    const uint64_t begin = group * kRecordsAtOnce;
+    const uint64_t end = std::min(shard.size(), begin + kRecordsAtOnce);
+    DOLIUM_TRY(auto records, CheckRecords(shard, begin, end, contents, verifier));
+    if (records.size() < end - begin) are_all_good = false;
+    if (tail && are_all_good) {
+      for (size_t i = 0; i < records.size(); ++i) tail->Compare(begin + i, records[i]);
+    }
+    in_order.Put(group, std::move(records));
+    return {};
+  };
   DOLIUM_TRY_VOID(ParallelFor(
-      static_cast<size_t>(groups), options.jobs,
-      [&](size_t group) -> Result<void> {
-        const uint64_t begin = group * kRecordsAtOnce;
-        const uint64_t end = std::min(shard.size(), begin + kRecordsAtOnce);
-        DOLIUM_TRY(const bool are_good,
-                   CheckRecords(shard, begin, end, contents, verifier, summaries));
-        if (!are_good) are_all_good = false;
-        return {};
+      groups, options.jobs,
+      [&](size_t group) {
+        // However it ends, nobody may wait for it in vain.
+        struct StopUnlessDone {
+          GroupsInOrder& in_order;
+          bool is_done = false;
+          ~StopUnlessDone() {
+            if (!is_done) in_order.Stop();
+          }
+        } guard{in_order};
+        auto checked = check(group);
+        guard.is_done = checked.has_value();
+        return checked;
       },
       options.stop));
-  TailCheck tail(shard, verifier);
-  tail.CheckSections(are_all_good ? &summaries : nullptr);
-  return tail.CheckPaddings();
+  if (tail) {
+    DOLIUM_TRY_VOID(
+        tail->Report(are_all_good, [&](const Section& section, const Error& error) {
+          verifier.Report(error.message.find(section.name()) == std::string::npos
+                              ? error.Within(fmt::format("section {}", section.name()))
+                              : error,
+                          kind::kSection, {}, section.range);
+        }));
+  } else {
+    verifier.Report(shard.sections().error(), kind::kSection);
+  }
+  DOLIUM_TRY_VOID(CheckPaddings(shard, verifier));
+  return shard.CheckMap();
 }
 
 // Front to back, as far as records go.

@@ -10,6 +10,7 @@
 
 #include "dolium/base/parallel.h"
 #include "dolium/base/xxh64.h"
+#include "dolium/domain/dataset/content_types.h"
 #include "dolium/domain/dataset/imports/npy_file.h"
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/pack/export_job.h"
@@ -40,6 +41,22 @@ Result<void> PutSamples(const SampleSet& set, std::span<const uint64_t> numbers,
                         SampleSink& sink, const PutOptions& options,
                         ExportSummary& summary) {
   uint64_t next = summary.taken;
+  const SampleSink::Keeps keeps = sink.keeps();
+  const auto count_left_out = [&](const shardpack::Sample& sample) {
+    const auto has_any = [](const shardpack::Metadata& metadata) {
+      return metadata.format != shardpack::MetadataFormat::kNone;
+    };
+    summary.metadata_left_out += !keeps.metadata && has_any(sample.metadata) ? 1 : 0;
+    for (const shardpack::File& file : sample.files) {
+      summary.file_metadata_left_out +=
+          !keeps.file_metadata && has_any(file.metadata) ? 1 : 0;
+      summary.content_types_left_out +=
+          !keeps.content_types && !file.content_type.empty() &&
+                  file.content_type != GuessContentType(file.name, file.data)
+              ? 1
+              : 0;
+    }
+  };
   const auto put = [&](shardpack::Sample& sample) -> Result<void> {
     summary.taken = next++;
     if (sample.tombstone) return {};
@@ -52,6 +69,7 @@ Result<void> PutSamples(const SampleSet& set, std::span<const uint64_t> numbers,
       file = *std::move(npy);
     }
     DOLIUM_TRY_VOID(sink.Put(sample));
+    count_left_out(sample);
     ++summary.samples;
     summary.files += sample.files.size();
     for (const shardpack::File& file : sample.files) summary.bytes += file.data.size();
@@ -79,6 +97,7 @@ Result<void> PutSamples(const SampleSet& set, std::span<const uint64_t> numbers,
           },
           options.stop));
       for (auto& sample : decoded) DOLIUM_TRY_VOID(put(*sample));
+      for (size_t i = begin; i < end; ++i) DOLIUM_TRY_VOID(loaded[i]->CheckMaps());
       begin = end;
     }
   }
@@ -90,12 +109,18 @@ TaskReport ReportOfExport(const ExportSummary& after, const ExportSummary& befor
   TaskReport report;
   const uint64_t bytes = after.bytes - before.bytes;
   report.written = {after.samples - before.samples, bytes, bytes, 1};
-  report.detail = nlohmann::json{
-      {"taken", after.taken - before.taken},
-      {"samples", after.samples - before.samples},
-      {"files", after.files - before.files},
-      {"bytes",
-       bytes}}.dump();
+  report.detail =
+      nlohmann::json{
+          {"taken", after.taken - before.taken},
+          {"samples", after.samples - before.samples},
+          {"files", after.files - before.files},
+          {"bytes", bytes},
+          {"metadata_left_out", after.metadata_left_out - before.metadata_left_out},
+          {"file_metadata_left_out",
+           after.file_metadata_left_out - before.file_metadata_left_out},
+          {"content_types_left_out",
+           after.content_types_left_out - before.content_types_left_out}}
+          .dump();
   return report;
 }
 
@@ -108,6 +133,13 @@ Result<ExportSummary> SumOfExports(std::span<const std::string> details) {
                                sum.samples += value.at("samples").get<uint64_t>();
                                sum.files += value.at("files").get<uint64_t>();
                                sum.bytes += value.at("bytes").get<uint64_t>();
+                               // Not in the reports of earlier versions.
+                               sum.metadata_left_out +=
+                                   value.value("metadata_left_out", uint64_t{0});
+                               sum.file_metadata_left_out +=
+                                   value.value("file_metadata_left_out", uint64_t{0});
+                               sum.content_types_left_out +=
+                                   value.value("content_types_left_out", uint64_t{0});
                                return {};
                              }));
   }

@@ -26,6 +26,11 @@ struct ExportSummary {
   uint64_t samples = 0;
   uint64_t files = 0;
   uint64_t bytes = 0;  // decoded
+  // What the kind of target has no place for: samples and files whose metadata, and files
+  // whose content types, are not in it.
+  uint64_t metadata_left_out = 0;
+  uint64_t file_metadata_left_out = 0;
+  uint64_t content_types_left_out = 0;
 };
 
 struct PutOptions {

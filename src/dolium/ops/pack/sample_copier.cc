@@ -143,6 +143,7 @@ Result<void> SampleCopier::CopySome(std::span<const uint64_t> numbers,
         copied += record.size;
       }
     }
+    for (size_t i = begin; i < end; ++i) DOLIUM_TRY_VOID(loaded[i]->CheckMaps());
     begin = end;
   }
   context.progress(numbers.size(), copied);
@@ -181,6 +182,7 @@ Result<std::vector<EncodedRecord>> SampleCopier::Prepare(
   }
   for (const SamplePart& piece : sample.parts()) {
     auto record = SummarizeBlock(piece.record.block(), Check::kFull);
+    DOLIUM_TRY_VOID(piece.shard->CheckMap());
     if (!record) {
       return std::move(record).error().Within(
           fmt::format("{}: record {}", piece.shard->Describe(), piece.number));

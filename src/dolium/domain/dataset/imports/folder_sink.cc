@@ -56,6 +56,11 @@ class FolderSink final : public SampleSink {
         manifest_(std::move(manifest)),
         options_(options) {}
 
+  Keeps keeps() const override {
+    const bool has_manifest = manifest_ != nullptr;
+    return {has_manifest, has_manifest, has_manifest};
+  }
+
   Result<void> Put(const Sample& sample) override {
     DOLIUM_TRY_VOID(CheckHasFiles(sample));
     const char joint = options_.layout == FolderLayout::kStem ? '.' : '/';

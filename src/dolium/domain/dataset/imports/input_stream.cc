@@ -74,15 +74,25 @@ Result<size_t> InputStream::ReadStored(MutableBytes into) {
       static_cast<size_t>(std::min<uint64_t>(into.size(), size_ - consumed_));
   if (length == 0) return size_t{0};
   if (location_) {
-    const ReadSlice slice{consumed_, into.first(length)};
-    DOLIUM_TRY(const ObjectInfo info,
-               location_->store->ReadInto(location_->path, {&slice, 1}, {generation_}));
-    static_cast<void>(info);
+    DOLIUM_TRY_VOID(ReadObject(into.first(length)));
   } else {
     std::memcpy(into.data(), memory_.data() + consumed_, length);
   }
   consumed_ += length;
   return length;
+}
+
+Result<void> InputStream::ReadObject(MutableBytes into) {
+  if (!spool_) {
+    const ReadSlice slice{consumed_, into};
+    auto read = location_->store->ReadInto(location_->path, {&slice, 1}, {generation_});
+    if (read) return {};
+    if (read.error().code != ErrorCode::kUnsupported) return std::move(read).error();
+    // No ranges are to be had there: all of it at once, then.
+    DOLIUM_TRY(spool_, Spool::Of(*location_->store, location_->path, generation_));
+    if (spool_->size() != size_) return std::move(read).error();
+  }
+  return spool_->Read(consumed_, into);
 }
 
 Result<size_t> InputStream::ReadPlain(MutableBytes into) {

@@ -15,6 +15,7 @@
 #include "dolium/base/result.h"
 #include "dolium/bytes/gunzip_stream.h"
 #include "dolium/bytes/location.h"
+#include "dolium/bytes/spool.h"
 
 namespace dolium::dataset {
 
@@ -59,6 +60,8 @@ class InputStream {
   Result<void> DetectCompression();
   // Reads stored bytes; 0 at the end.
   Result<size_t> ReadStored(MutableBytes into);
+  // All of `into`, from the location.
+  Result<void> ReadObject(MutableBytes into);
   // Reads uncompressed bytes, some at least; 0 at the end.
   Result<size_t> ReadPlain(MutableBytes into);
   // Makes the window hold `length` bytes if the stream has them.
@@ -71,7 +74,8 @@ class InputStream {
   const uint64_t size_;
   std::optional<Location> location_;
   Generation generation_;
-  Bytes memory_;  // if there is no location
+  std::optional<Spool> spool_;  // in place of a location that answers no ranges
+  Bytes memory_;                // if there is no location
 
   std::shared_ptr<std::byte[]> window_;
   size_t begin_ = 0;  // what is left of the window

@@ -111,6 +111,7 @@ class JsonLinesSink final : public SampleSink {
   explicit JsonLinesSink(std::unique_ptr<OutputShards> shards)
       : shards_(std::move(shards)) {}
 
+  Keeps keeps() const override { return {.metadata = true, .file_metadata = true}; }
   bool KeepsArray(const shardpack::ArrayShape& /*array*/) const override { return true; }
 
   Result<void> Put(const Sample& sample) override {

@@ -30,8 +30,10 @@ std::unique_ptr<SampleSource> ReadWebDataset(std::unique_ptr<InputStream> stream
                                              const ImportOptions& options);
 
 // Files are written in the order of the sample, with time 0 and permissions 0444 unless
-// they have their own. Metadata have no place in this format and are left out. Keys that
-// a reader would cut are kInvalidArgument (see SampleExportOptions::dot_replacement).
+// they have their own; metadata of the sample as a last file `__metadata__.json` (or
+// `.msgpack`, `.cbor`, `.bin`), of which an import makes metadata again. Those of files
+// have no place in this format. Keys that a reader would cut are kInvalidArgument (see
+// SampleExportOptions::dot_replacement).
 Result<std::unique_ptr<SampleSink>> CreateWebDataset(const std::string& path,
                                                      const SampleExportOptions& options);
 

@@ -4,6 +4,32 @@
 
 namespace dolium::dataset {
 
+using shardpack::MetadataFormat;
+
+std::string_view MetadataFileName(MetadataFormat format) {
+  switch (format) {
+    case MetadataFormat::kNone:
+      return "";
+    case MetadataFormat::kJson:
+      return "__metadata__.json";
+    case MetadataFormat::kMsgPack:
+      return "__metadata__.msgpack";
+    case MetadataFormat::kCbor:
+      return "__metadata__.cbor";
+    case MetadataFormat::kOpaque:
+      break;
+  }
+  return "__metadata__.bin";  // a format that is not known is opaque
+}
+
+std::optional<MetadataFormat> MetadataOfFileName(std::string_view name) {
+  for (const auto format : {MetadataFormat::kJson, MetadataFormat::kMsgPack,
+                            MetadataFormat::kCbor, MetadataFormat::kOpaque}) {
+    if (name == MetadataFileName(format)) return format;
+  }
+  return std::nullopt;
+}
+
 std::optional<StemAndRest> SplitAtFirstDot(std::string_view path) {
   const size_t base = path.rfind('/') + 1;  // 0 without a slash
   const size_t dot = path.find('.', base);

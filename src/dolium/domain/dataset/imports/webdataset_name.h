@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "dolium/base/result.h"
+#include "dolium/formats/shardpack/sample.h"
 
 namespace dolium::dataset {
 
@@ -28,5 +29,12 @@ bool IsWebDatasetMeta(std::string_view path);
 // `dot_replacement`, unless that is empty.
 Result<std::string> WebDatasetPath(std::string_view key, std::string_view name,
                                    std::string_view dot_replacement);
+
+// The file that holds the metadata of a sample: `__metadata__.json`, `.msgpack`, `.cbor`
+// or
+// `.bin`. Empty for kNone.
+std::string_view MetadataFileName(shardpack::MetadataFormat format);
+// The format of metadata in a file of this name; nullopt if it is another file.
+std::optional<shardpack::MetadataFormat> MetadataOfFileName(std::string_view name);
 
 }  // namespace dolium::dataset

@@ -1,5 +1,9 @@
 #include <array>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "dolium/domain/dataset/imports/output_shards.h"
 #include "dolium/domain/dataset/imports/put_checks.h"
@@ -22,12 +26,27 @@ class WebDatasetSink final : public SampleSink {
   WebDatasetSink(std::unique_ptr<OutputShards> shards, const SampleExportOptions& options)
       : shards_(std::move(shards)), options_(options) {}
 
+  Keeps keeps() const override { return {.metadata = true, .content_types = false}; }
+
   Result<void> Put(const Sample& sample) override {
     DOLIUM_TRY_VOID(CheckHasFiles(sample));
-    std::vector<ByteVector> headers(sample.files.size());
+    std::vector<const File*> files;
+    for (const File& file : sample.files) {
+      if (MetadataOfFileName(file.name)) {
+        return InvalidArgument(fmt::format(
+            "sample \"{}\", file \"{}\": would become the metadata of the sample when "
+            "it is imported from WebDataset",
+            sample.key, file.name));
+      }
+      files.push_back(&file);
+    }
+    const File metadata{.name = std::string(MetadataFileName(sample.metadata.format)),
+                        .data = sample.metadata.bytes};
+    if (!metadata.name.empty()) files.push_back(&metadata);
+    std::vector<ByteVector> headers(files.size());
     uint64_t bytes = 0;
     for (size_t i = 0; i < headers.size(); ++i) {
-      const File& file = sample.files[i];
+      const File& file = *files[i];
       DOLIUM_TRY(std::string path,
                  WebDatasetPath(sample.key, file.name, options_.dot_replacement));
       AppendTarHeader({.name = std::move(path),
@@ -39,7 +58,7 @@ class WebDatasetSink final : public SampleSink {
     }
     DOLIUM_TRY_VOID(shards_->BeginSample(bytes, kZeros));
     for (size_t i = 0; i < headers.size(); ++i) {
-      const BytesView data = sample.files[i].data;
+      const BytesView data = files[i]->data;
       DOLIUM_TRY_VOID(shards_->Append(headers[i]));
       DOLIUM_TRY_VOID(shards_->Append(data));
       const auto padding = static_cast<size_t>(TarPadding(data.size()));

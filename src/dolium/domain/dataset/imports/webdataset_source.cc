@@ -84,6 +84,14 @@ class WebDatasetSource final : public SampleSource {
                                        : "nothing after the dot to name the file by"));
     }
     DOLIUM_TRY(file.data, archive_->ReadContent());
+    if (const auto format = MetadataOfFileName(file.name)) {
+      if (sample.metadata.format != shardpack::MetadataFormat::kNone) {
+        return Corrupt(fmt::format("{}: {}: the sample has metadata already",
+                                   archive_->stream().name(), header_->name));
+      }
+      sample.metadata = {*format, std::move(file.data)};
+      return {};
+    }
     file.content_type = ContentTypeOfName(file.name);
     if (file.content_type.empty()) file.content_type = ContentTypeOfBytes(file.data);
     if (options_.keep_attributes) {

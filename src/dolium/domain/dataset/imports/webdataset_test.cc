@@ -261,6 +261,38 @@ TEST(WebDataset, WritesWhatItReads) {
   EXPECT_THAT(ErrorOf(CreateWebDataset(path, {})), HasSubstr("is there already"));
 }
 
+TEST(WebDataset, KeepsTheMetadataOfSamples) {
+  using shardpack::MetadataFormat;
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/t.tar";
+  std::vector<shardpack::Sample> samples;
+  for (const auto format :
+       {MetadataFormat::kNone, MetadataFormat::kJson, MetadataFormat::kMsgPack,
+        MetadataFormat::kOpaque, MetadataFormat::kCbor}) {
+    samples.push_back(MakeSample("s" + std::to_string(samples.size()), {{"x", "1"}}));
+    if (format == MetadataFormat::kNone) continue;
+    samples.back().metadata = {format, Bytes::Copy(AsBytes("{\"a\": 1}"))};
+  }
+  const auto sink = Must(CreateWebDataset(path, {}));
+  EXPECT_TRUE(sink->keeps().metadata);
+  EXPECT_FALSE(sink->keeps().file_metadata);
+  WriteAll(*sink, samples);
+  const auto again = ReadAll(*Must(OpenWebDataset({Must(ParseLocation(path))}, {})));
+  ASSERT_EQ(again.size(), samples.size());
+  for (size_t i = 0; i < samples.size(); ++i) {
+    EXPECT_EQ(again[i].files.size(), 1U);
+    EXPECT_EQ(again[i].metadata.format, samples[i].metadata.format);
+    EXPECT_TRUE(Equal(again[i].metadata.bytes, samples[i].metadata.bytes));
+  }
+  // A file that would become metadata, and metadata that come twice.
+  EXPECT_THAT(ErrorOf(Must(CreateWebDataset(folder.path() + "/u.tar", {}))
+                          ->Put(MakeSample("a", {{"__metadata__.json", "{}"}}))),
+              HasSubstr("would become the metadata"));
+  Tar tar;
+  tar.Add("a.__metadata__.json", "{}").Add("a.__metadata__.cbor", "1").End();
+  EXPECT_THAT(tar.Error(), HasSubstr("the sample has metadata already"));
+}
+
 TEST(WebDataset, RefusesKeysThatReadersWouldCut) {
   const TemporaryFolder folder;
   const auto sink = Must(CreateWebDataset(folder.path() + "/t.tar", {}));
