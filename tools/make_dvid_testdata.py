@@ -93,6 +93,52 @@ def table(codec, scale=1, columns=7, codec_word=None):
     return pa.table(data[:columns], pa.schema(fields[:columns]))
 
 
+def large(rows):
+    """The same in the types that writers other than DVID choose."""
+    types = {
+        "chunk_x": pa.int64(),
+        "chunk_y": pa.uint32(),
+        "chunk_z": pa.int16(),
+        "labels": pa.large_list(pa.uint64()),
+        "supervoxels": pa.large_list(pa.uint64()),
+        "dvid_compressed_block": pa.large_binary(),
+        "uncompressed_size": pa.int64(),
+    }
+    return rows.cast(pa.schema([pa.field(name, type) for name, type in types.items()]))
+
+
+def among_others(rows):
+    """With columns of every other type before, between and behind."""
+    words = ["one", None, "a word of more than twelve bytes"]
+    kinds = pa.array([0, 1, 0], pa.int8())
+    parts = [pa.array([1, 2, 3]), pa.array(words)]
+    offsets = pa.array([0, 0, 1], pa.int32())
+    items = pa.array([1, 2, 3, 4], pa.int32())
+    others = [
+        pa.array(words).dictionary_encode(),
+        pa.array(words, pa.string_view()),
+        pa.UnionArray.from_sparse(kinds, parts),
+        pa.UnionArray.from_dense(kinds, offsets, parts),
+        pa.array([b"x" * 100, b"", None], pa.binary_view()),
+        pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array([7.5, None])),
+        pa.ListViewArray.from_arrays([1, 0, 2], [1, 2, 0], items),
+        pa.LargeListViewArray.from_arrays([0, 0, 3], [4, 0, 1], items),
+        pa.array([[("k", 1)], None, []], pa.map_(pa.string(), pa.int32())),
+        pa.array([[1, 2], None, [3, 4]], pa.list_(pa.int8(), 2)),
+        pa.array([{"a": [words[0]]}, None, {"a": None}]),
+        pa.nulls(len(KEYS)),
+        pa.array([True, None, False]),
+        pa.array([1, None, 3], pa.decimal128(9, 2)),
+        pa.array([1, 2, None], pa.duration("ns")),
+        pa.array([(1, 2, 3), None, (4, 5, 6)], pa.month_day_nano_interval()),
+        pa.array([b"abcd", None, b"efgh"], pa.binary(4)),
+        pa.array(words, pa.large_string()),
+    ]
+    for number, column in enumerate(others):
+        rows = rows.add_column(2 * number % (rows.num_columns + 1), f"other-{number}", column)
+    return rows
+
+
 def write(path, rows, is_file, compression=None, version=None, legacy=False, batch=2):
     options = pa.ipc.IpcWriteOptions(
         compression=compression,
@@ -131,6 +177,12 @@ def main(folder):
     extra = pa.array([{"a": 1, "b": ["x"]}] * len(KEYS))
     rows = rows.add_column(0, "note", pa.array(["a", "b", None])).add_column(4, "more", extra)
     write(str(good / "stream-more-columns.arrow"), rows, False)
+    for is_file in (False, True):
+        flavour = "file" if is_file else "stream"
+        write(str(good / f"{flavour}-large.arrow"), large(table("zstd")), is_file)
+        rows = among_others(large(table("zstd")))
+        write(str(good / f"{flavour}-any-columns.arrow"), rows, is_file)
+    write(str(good / "stream-any-columns-zstd.arrow"), rows, False, "zstd")
 
     fuzz = folder / "fuzz"
     # Small ones are tried more often.
@@ -151,6 +203,8 @@ def main(folder):
             "csv": b"c# schema_size=688\nx,y,z,offset,size,batch_idx\n2,0,0,688,656,0\n",
             "csv-rec": b"cx,y,z,rec\n2,0,0,0\n2,1,0,1\n",
             "csv-morton": b"cx,y,z,rec,morton\n2,0,0,0\n",
+            "csv-quoted": b'c\xef\xbb\xbf"# schema_size=0"\r\n"x", "y" ,z,offset,size,batch_idx\r\n'
+            b'"2",0,"-1", 0,10264,0 \r\n\r\n \n',
             "csv-offsets": b"cx,y,z,rec,offset,size,batch_idx\n2,0,0,0,0,81568,0\n",
             "json": b'j{"2_0_0":0,"2_1_0":1}',
             "footer": b"f" + json + struct.pack("<Q", len(json)) + b"CHUNKIDX",

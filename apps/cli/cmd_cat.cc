@@ -15,8 +15,14 @@ namespace {
 
 Result<void> RefuseMeaningless(const Arguments& arguments) {
   const bool voxels = arguments.Has("voxels");
-  for (const std::string_view option : {"npy", "raw", "preceding"}) {
-    if (!arguments.Has(option) || (option == "npy") == voxels) continue;
+  for (const std::string_view option : {"voxels", "npy", "raw", "preceding"}) {
+    if (arguments.Has("lists") && arguments.Has(option)) {
+      return InvalidArgument(
+          fmt::format("cat: --{} means nothing with --lists", option));
+    }
+    if (option == "voxels" || !arguments.Has(option) || (option == "npy") == voxels) {
+      continue;
+    }
     return InvalidArgument(fmt::format("cat: --{} means nothing {} --voxels", option,
                                        voxels ? "with" : "without"));
   }
@@ -44,6 +50,20 @@ Result<Bytes> Voxels(const Source& source, const Container& entries,
     StoreLE<uint64_t>(out.data() + at + i * sizeof(uint64_t), voxels->values[i]);
   }
   return Bytes::FromVector(std::move(out));
+}
+
+// The label lists of an entry, a line of JSON.
+Result<Bytes> Lists(const Source& source, const Container& entries,
+                    const std::string& key) {
+  DOLIUM_TRY(const auto lists, source.LabelsOf(key));
+  if (!lists) {
+    return InvalidArgument(
+        fmt::format("{}: --lists is for DVID exports, this is format {}",
+                    source.location().Describe(), entries.format_name()));
+  }
+  const Json line = {
+      {"key", key}, {"labels", lists->labels}, {"supervoxels", lists->supervoxels}};
+  return Bytes::Copy(AsBytes(line.dump() + "\n"));
 }
 
 }  // namespace
@@ -74,6 +94,10 @@ ExitStatus RunCat(Context& context) {
           return taken;
         };
         const auto read = [&]() -> Result<void> {
+          if (arguments.Has("lists")) {
+            DOLIUM_TRY(const Bytes lists, Lists(**source, **entries, key));
+            return hand_on(lists);
+          }
           if (kind) {
             const bool npy = arguments.Has("npy") || file.ends_with(".npy");
             DOLIUM_TRY(const Bytes voxels, Voxels(**source, **entries, key, *kind, npy));

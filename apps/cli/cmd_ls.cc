@@ -116,7 +116,14 @@ ExitStatus RunLs(Context& context) {
   ScanVisitor visitor;
   visitor.entry = [&](const Entry& entry) {
     if (terminal.json()) {
-      terminal.JsonLine(EntryJson(entry, names.Of(entry)));
+      Json line = EntryJson(entry, names.Of(entry));
+      // Those whose lists cannot be read are damage of the scan.
+      const auto labels = (*source)->LabelsOf(entry.key);
+      if (labels && *labels) {
+        line["labels"] = (*labels)->labels;
+        line["supervoxels"] = (*labels)->supervoxels;
+      }
+      terminal.JsonLine(line);
     } else if (table) {
       table->Add(EntryRow(entry, names.Of(entry)));
     } else {

@@ -11,6 +11,7 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/job/job_engine.h"
@@ -40,7 +41,8 @@ void DefineConversion(nb::module_& module, const char* name, const char* doc) {
          Number preshift_bits, Number minishard_bits, Number shard_bits, bool supervoxels,
          nb::handle spec, const std::optional<std::array<double, 3>>& resolution,
          const OptionalText& coordinates, bool salvage, Number downsample,
-         const OptionalText& layout, const OptionalText& csv, Number shard_side,
+         const std::optional<std::vector<size_t>>& scales, const OptionalText& layout,
+         const OptionalText& csv, Number shard_side,
          bool force, bool skip_damaged, bool unfinished, uint64_t memory, size_t jobs,
          nb::object progress) {
         ConvertRequest request;
@@ -73,6 +75,9 @@ void DefineConversion(nb::module_& module, const char* name, const char* doc) {
         }
         set_text("coordinates", coordinates);
         set_number("downsample", downsample);
+        if (scales && !scales->empty()) {
+          request.parameters["scale"] = fmt::format("{}", fmt::join(*scales, ","));
+        }
         set_text("layout", layout);
         set_text("csv", csv);
         set_number("shard-side", shard_side);
@@ -93,7 +98,7 @@ void DefineConversion(nb::module_& module, const char* name, const char* doc) {
       nb::arg("supervoxels") = false, nb::arg("spec") = nb::none(),
       nb::arg("resolution") = nb::none(), nb::arg("coordinates") = nb::none(),
       nb::arg("salvage") = false, nb::arg("downsample") = nb::none(),
-      nb::arg("layout") = nb::none(), nb::arg("csv") = nb::none(),
+      nb::arg("scales") = nb::none(), nb::arg("layout") = nb::none(), nb::arg("csv") = nb::none(),
       nb::arg("shard_side") = nb::none(), nb::arg("force") = false,
       nb::arg("skip_damaged") = false, nb::arg("unfinished") = false,
       nb::arg("memory") = kDefaultMemory, nb::arg("jobs") = 0,

@@ -298,3 +298,45 @@ def test_a_converted_export_has_its_voxels_and_tensorstore_reads_it(tmp_path, su
         info = json.loads((tmp_path / "out" / "info").read_text())["scales"][scale]
         assert info["sharding"] == spec
     assert run("verify", tmp_path / "out").returncode == 0
+
+
+# --- other writers ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+@pytest.mark.parametrize("kind", ["large", "among others"])
+def test_wide_and_further_columns(tmp_path, kind, is_file):
+    import make_dvid_testdata as maker
+
+    rows = maker.large(maker.table("zstd"))
+    if kind == "among others":
+        rows = maker.among_others(rows)
+    path = tmp_path / "0_0_0.arrow"
+    maker.write(str(path), rows, is_file)
+    reader = dvid.ArrowShardReader(path)
+    for number, key in enumerate(maker.KEYS):
+        voxels = maker.voxels(number)
+        assert np.array_equal(reader.voxels(*key, labels=False), voxels)
+        assert np.array_equal(reader.voxels(*key), voxels * np.uint64(10))
+
+
+def test_a_coordinate_beyond_32_bits_is_refused(tmp_path):
+    import make_dvid_testdata as maker
+
+    rows = maker.large(maker.table("zstd"))
+    rows = rows.set_column(0, "chunk_x", pa.array([0, 2**31, 1]))
+    path = tmp_path / "0_0_0.arrow"
+    maker.write(str(path), rows, False)
+    with pytest.raises(dolium.CorruptError, match="which 32 bits do not hold"):
+        dvid.ArrowShardReader(path)
+
+
+def test_no_file_satisfies_the_reader_of_the_seed(export):
+    """It wants Arrow's magic where it reads the upper bytes of a length."""
+    folder, _ = export
+    path = folder / "seed" / "s0" / "0_0_0.arrow"
+    with pytest.raises(pa.ArrowInvalid):
+        pa.ipc.open_file(str(path))
+    assert int.from_bytes(b"\0\0ARROW1", "little") > 3 * 10**18
+    table, index = dvid.read_shard_with_index(path)
+    assert index["64_0_64"] is not None and table.num_rows == len(index)

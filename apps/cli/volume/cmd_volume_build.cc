@@ -182,7 +182,7 @@ ExitStatus RunVolumeTranscode(Context& context) {
   if (!checked->damage.empty()) return ExitStatus::kBad;
   const ExitStatus status = RunVolumePlan(
       context, {.verb = "transcode", .volume = request->target}, PlanTranscode(*request));
-  const bool is_whole = checked->damaged == 0 || context.arguments.Has("plan");
+  const bool is_whole = checked->LeftOut().empty() || context.arguments.Has("plan");
   return is_whole ? status : Worse(status, ExitStatus::kBad);
 }
 

@@ -131,6 +131,7 @@ class ConvertDraft final : public JobDraft {
     options.format = request_.source_format;
     options.open.spec = request_.source_spec;
     options.open.allow_unfinished = request_.allow_unfinished;
+    if (request_.skip_damaged) options.open.parameters["salvage"] = "yes";
     return options;
   }
 

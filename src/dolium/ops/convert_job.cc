@@ -299,6 +299,7 @@ Result<std::unique_ptr<Job>> OpenConvertJob(Formats formats, const Location& fol
         if (const json& spec = request.at("source_spec"); spec.is_string()) {
           source.options.open.spec = spec.get<std::string>();
         }
+        if (source.skip_damaged) source.options.open.parameters["salvage"] = "yes";
         return {};
       }));
   DOLIUM_TRY(source.location, ParseLocation(location));

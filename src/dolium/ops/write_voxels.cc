@@ -24,6 +24,9 @@ constexpr std::string_view kToVolume = "precomputed";
 constexpr std::string_view kToBoth = "precomputed dvid";
 
 constexpr VoxelParameter kVoxelParameters[] = {
+    {{"scale", Parameter::Kind::kChoice, "<n,...>",
+      "just these scales of the source, by number [all]"},
+     kToBoth},
     {{"shard-size", Parameter::Kind::kSize, "<size>",
       "most voxels in a shard, before they are encoded [1GiB]"},
      kToVolume},
@@ -94,6 +97,27 @@ Result<bool> IsSecondWord(const ConvertRequest& request, const std::string& name
       fmt::format("{} is \"{}\", expected {} or {}", name, found->second, first, second));
 }
 
+// Numbers of scales, separated by commas; none: all.
+Result<std::vector<size_t>> ScalesOf(const ConvertRequest& request) {
+  std::vector<size_t> scales;
+  const auto found = request.parameters.find("scale");
+  if (found == request.parameters.end()) return scales;
+  const std::string& text = found->second;
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  while (true) {
+    size_t scale = 0;
+    const auto [next, error] = std::from_chars(at, end, scale);
+    if (error != std::errc() || (next != end && *next != ',')) {
+      return InvalidArgument(
+          fmt::format("scale is \"{}\", expected numbers separated by commas", text));
+    }
+    scales.push_back(scale);
+    if (next == end) return scales;
+    at = next + 1;
+  }
+}
+
 Result<volume::Resolution> ParseResolution(std::string_view text) {
   volume::Resolution resolution{};
   const char* at = text.data();
@@ -143,7 +167,7 @@ Result<std::vector<Finding>> CheckVoxelSource(const ConvertRequest& request,
   DOLIUM_TRY(const auto opened,
              volume::Volume::Open(location, /*allow_unfinished=*/false, exported));
   if (opened.dvid_export() == nullptr) return std::vector<Finding>();
-  DOLIUM_TRY(auto report, CheckExport(*opened.dvid_export(), options.writer.jobs,
+  DOLIUM_TRY(const auto report, CheckExport(*opened.dvid_export(), options.writer.jobs,
                                       options.writer.stop));
   if (visitor) {
     for (const auto* const findings :
@@ -159,10 +183,7 @@ Result<std::vector<Finding>> CheckVoxelSource(const ConvertRequest& request,
     }
     return Corrupt(std::move(message)).WithHint(Hint::kSalvage);
   }
-  std::erase_if(report.warnings, [](const Finding& finding) {
-    return finding.kind != volume::kLeftOutKind;
-  });
-  return std::move(report.warnings);
+  return report.LeftOut();
 }
 
 Result<volume::TranscodeRequest> VolumeRequest(const ConvertRequest& request) {
@@ -172,6 +193,7 @@ Result<volume::TranscodeRequest> VolumeRequest(const ConvertRequest& request) {
   transcode.target = request.target;
   DOLIUM_TRY(transcode.exported, ReadOptionsOf(request));
   transcode.force = request.force;
+  DOLIUM_TRY(transcode.scales, ScalesOf(request));
   DOLIUM_TRY(transcode.storage.shard_bytes,
              NumberParameter(request, "shard-size", volume::kDefaultShardBytes));
   DOLIUM_TRY(const uint64_t scales, NumberParameter(request, "downsample", 0, 0));
@@ -225,6 +247,7 @@ Result<volume::DvidWriteRequest> DvidRequest(const ConvertRequest& request) {
   write.target = request.target;
   DOLIUM_TRY(write.exported, ReadOptionsOf(request));
   write.force = request.force;
+  DOLIUM_TRY(write.scales, ScalesOf(request));
   DOLIUM_TRY(const bool is_seed, IsSecondWord(request, "layout", "stream", "seed"));
   if (is_seed) write.layout = dvid::ShardLayout::kSeed;
   DOLIUM_TRY(const bool is_dvid, IsSecondWord(request, "csv", "documented", "dvid"));

@@ -22,6 +22,15 @@ constexpr size_t kMaxRun = 32;
 
 }  // namespace
 
+Result<bool> ChunkStorage::VisitOccupied(const BoxVisitor& /*visit*/) const {
+  return false;
+}
+
+Result<std::optional<std::vector<Vec3>>> ChunkStorage::FindOccupied(
+    const Box& /*within*/) const {
+  return std::nullopt;
+}
+
 Result<void> GetInRuns(const ChunkStorage& storage, std::span<const Vec3> cells,
                        const WorkOptions& options, const ChunkStorage::Visitor& visit) {
   const size_t threads = ThreadCount(options.jobs, cells.size());

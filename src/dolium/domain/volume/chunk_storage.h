@@ -75,6 +75,15 @@ class ChunkStorage {
   virtual Result<void> GetEach(std::span<const Vec3> cells, const WorkOptions& options,
                                const Visitor& visit) const = 0;
 
+  // Where chunks are, by names and indexes alone: boxes of cells outside of which there is
+  // none. False, and nothing is visited, if only a look at each cell would tell.
+  using BoxVisitor = std::function<Result<void>(const Box& cells)>;
+  virtual Result<bool> VisitOccupied(const BoxVisitor& visit) const;
+
+  // The cells of a box that have a chunk, each once, by indexes alone. Nullopt if it is
+  // as well to look at each cell.
+  virtual Result<std::optional<std::vector<Vec3>>> FindOccupied(const Box& within) const;
+
   // Replaces or adds chunks: atomically for each shard, or for each chunk if there are no
   // shards. No cell may come twice. kUnsupported for read-only stores.
   virtual Result<void> Update(std::span<const ChunkUpdate> updates,

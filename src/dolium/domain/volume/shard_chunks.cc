@@ -8,7 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "dolium/base/checked_math.h"
 #include "dolium/base/parallel.h"
+#include "dolium/domain/volume/scale.h"
+#include "dolium/domain/volume/volume_sharding.h"
 #include "dolium/formats/neuroglancer/shard_update.h"
 #include "dolium/formats/neuroglancer/sharded_writer.h"
 
@@ -19,6 +22,20 @@ namespace {
 constexpr size_t kRemoteJobs = 16;
 // Chunks that one call asks for, so that near ones share requests.
 constexpr size_t kChunksAtOnce = 16;
+// Shards of so many cells are taken to be full of chunks.
+constexpr uint64_t kMaxFullCells = uint64_t{1} << 18;
+
+uint64_t CellCount(const Box& cells) {
+  if (cells.empty()) return 0;
+  const Vec3 size = cells.size();
+  const auto layer = CheckedMul(static_cast<uint64_t>(size[0]), static_cast<uint64_t>(size[1]));
+  const auto all = layer ? CheckedMul(*layer, static_cast<uint64_t>(size[2])) : std::nullopt;
+  return all.value_or(UINT64_MAX);
+}
+
+Box CellBox(const Vec3& cell) {
+  return {cell, {cell[0] + 1, cell[1] + 1, cell[2] + 1}};
+}
 
 }  // namespace
 
@@ -118,6 +135,95 @@ Result<void> ShardChunks::GetEachByRequests(std::span<const Vec3> cells,
     return {};
   };
   return ParallelFor(batches, threads, get_batch, options.stop);
+}
+
+Result<std::optional<std::set<uint64_t>>> ShardChunks::ListShards() const {
+  std::set<uint64_t> shards;
+  const auto listed = reader_.store().List(
+      reader_.folder().path, [&](std::string_view name, bool is_folder) {
+        for (const std::string_view ending : {".shard", ".index"}) {
+          if (is_folder || !name.ends_with(ending)) continue;
+          name.remove_suffix(ending.size());
+          if (const auto shard = reader_.spec().ParseShardStem(name)) {
+            shards.insert(*shard);
+          }
+          break;
+        }
+        return true;
+      });
+  if (listed || listed.error().code == ErrorCode::kNotFound) return shards;
+  if (listed.error().code == ErrorCode::kUnsupported) return std::nullopt;
+  return listed.error();
+}
+
+Result<void> ShardChunks::VisitShard(
+    uint64_t shard, const std::function<Result<void>(const Vec3&)>& visit) const {
+  DOLIUM_TRY(const auto objects, reader_.FindShard(shard));
+  if (!objects) return {};
+  Result<void> visited;
+  DOLIUM_TRY_VOID(ScanMinishards(
+      reader_, *objects, std::nullopt,
+      [&](const neuroglancer::ShardReader::MinishardRow&,
+          const Result<neuroglancer::Minishard>& minishard) {
+        if (!minishard) visited = minishard.error();
+        for (size_t i = 0; visited && i < minishard->chunks.size(); ++i) {
+          // Keys of no cell are for verify to report.
+          const auto cell = morton_.Decode(minishard->chunks[i].id);
+          if (cell) visited = visit(*cell);
+        }
+        return visited.has_value();
+      }));
+  return visited;
+}
+
+Result<bool> ShardChunks::VisitOccupied(const BoxVisitor& visit) const {
+  if (!ShardCells(reader_.spec(), morton_, 0)) return false;
+  DOLIUM_TRY(const auto shards, ListShards());
+  if (!shards) return false;
+  for (const uint64_t shard : *shards) {
+    const Box cells = *ShardCells(reader_.spec(), morton_, shard);
+    if (cells.empty()) continue;
+    if (CellCount(cells) <= kMaxFullCells) {
+      DOLIUM_TRY_VOID(visit(cells));
+      continue;
+    }
+    DOLIUM_TRY_VOID(
+        VisitShard(shard, [&](const Vec3& cell) { return visit(CellBox(cell)); }));
+  }
+  return true;
+}
+
+Result<std::optional<std::vector<Vec3>>> ShardChunks::FindOccupied(
+    const Box& within) const {
+  const auto first = ShardCells(reader_.spec(), morton_, 0);
+  // Of a server, a shard's whole index takes longer than the chunks that are wanted.
+  const bool is_small = !reader_.is_local() && CellCount(within) <= kMaxFullCells;
+  if (!first || first->empty() || within.empty() || is_small) return std::nullopt;
+  std::set<uint64_t> shards;
+  const Vec3 size = first->size();
+  Box steps;
+  for (size_t d = 0; d < 3; ++d) {
+    steps.begin[d] = within.begin[d] / size[d];
+    steps.end[d] = (within.end[d] + size[d] - 1) / size[d];
+  }
+  if (CellCount(steps) <= kMaxFullCells) {
+    for (const Vec3& step : CellsOf(steps)) {
+      const Vec3 cell = {step[0] * size[0], step[1] * size[1], step[2] * size[2]};
+      shards.insert(reader_.spec().LocationOf(morton_.Encode(cell)).shard);
+    }
+  } else {
+    DOLIUM_TRY(auto listed, ListShards());
+    if (!listed) return std::nullopt;
+    shards = *std::move(listed);
+  }
+  std::vector<Vec3> cells;
+  for (const uint64_t shard : shards) {
+    DOLIUM_TRY_VOID(VisitShard(shard, [&](const Vec3& cell) -> Result<void> {
+      if (within.Contains(CellBox(cell))) cells.push_back(cell);
+      return {};
+    }));
+  }
+  return cells;
 }
 
 Result<void> ShardChunks::Update(std::span<const ChunkUpdate> updates,

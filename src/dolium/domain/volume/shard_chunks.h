@@ -2,6 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <vector>
 
 #include "dolium/domain/volume/chunk_storage.h"
 #include "dolium/domain/volume/morton.h"
@@ -22,6 +27,8 @@ class ShardChunks : public ChunkStorage {
   Result<std::optional<StoredChunk>> GetStored(const Vec3& cell) const override;
   Result<void> GetEach(std::span<const Vec3> cells, const WorkOptions& options,
                        const Visitor& visit) const override;
+  Result<bool> VisitOccupied(const BoxVisitor& visit) const override;
+  Result<std::optional<std::vector<Vec3>>> FindOccupied(const Box& within) const override;
   // The first one also removes what writers that died left in the folder.
   Result<void> Update(std::span<const ChunkUpdate> updates,
                       const WorkOptions& options) override;
@@ -29,6 +36,11 @@ class ShardChunks : public ChunkStorage {
  private:
   Result<void> GetEachByRequests(std::span<const Vec3> cells, const WorkOptions& options,
                                  const Visitor& visit) const;
+  // Visits the cells of all chunks of a shard, by its index.
+  Result<void> VisitShard(uint64_t shard,
+                          const std::function<Result<void>(const Vec3&)>& visit) const;
+  // The shards that are in the folder; nullopt if it cannot be listed.
+  Result<std::optional<std::set<uint64_t>>> ListShards() const;
 
   const MortonCode morton_;
   const uint64_t max_bytes_;

@@ -46,7 +46,7 @@ Result<void> Save(const Location& folder, const VolumeInfo& info,
 
 Result<Volume> Volume::Open(const Location& location, bool allow_unfinished,
                             const DvidReadOptions& options) {
-  Location folder = location;
+  Location folder = dvid::ExportFolder(location);  // An export may be named by its spec.
   std::vector<std::string> seen;
   for (;;) {
     // Only local writers of ours leave markers; a server is spared the question.

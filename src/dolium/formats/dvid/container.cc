@@ -95,10 +95,12 @@ Result<std::unique_ptr<DvidContainer>> DvidContainer::Open(const Location& locat
   }
   std::vector<Scale> scales;
   for (const ScaleFolder& folder : folders) {
-    DOLIUM_TRY(auto shards, ExportScale::Open(folder.location, options, index_bytes));
+    DOLIUM_TRY(auto shards, ExportScale::Open(folder.location, options, index_bytes,
+                                              std::nullopt, folder.objects));
     scales.push_back({folder.prefix, std::move(shards)});
   }
-  return std::unique_ptr<DvidContainer>(new DvidContainer(location, std::move(scales)));
+  return std::unique_ptr<DvidContainer>(
+      new DvidContainer(ExportFolder(location), std::move(scales)));
 }
 
 std::string_view DvidContainer::format_name() const { return kFormat.name; }
@@ -143,6 +145,12 @@ Result<Entry> DvidContainer::MakeEntry(const Scale& scale, const Shard& shard,
   extent.codecs = row.codecs();
   // The rows of a batch with compressed buffers were decompressed together.
   extent.predecoded_steps = row.buffer.size();
+  if (!shard.is_mapped() && extent.predecoded_steps == 0) {
+    // It was read to find out where it is: known is all of it.
+    extent.codecs.insert(extent.codecs.begin(),
+                         CodecStep{CodecId::kSlice, row.stored.size()});
+    extent.predecoded_steps = 1;
+  }
   if (extent.predecoded_steps > 0) extent.known = row.stored;
   if (row.wrapper.empty()) {
     entry.size = row.stored.size();
@@ -209,6 +217,11 @@ Result<void> DvidContainer::ScanObject(std::string_view object,
     }
     visitor.damage(ErrorFinding("index", store().Describe(name), {}, {}, shard.error()));
     return {};
+  }
+  for (Finding finding : (*shard)->warnings()) {
+    if (finding.kind != kLostKind || !visitor.damage) continue;
+    finding.severity = Severity::kError;
+    if (!visitor.damage(finding)) return {};
   }
   for (size_t i = 0; i < (*shard)->size(); ++i) {
     const auto entry = MakeEntry(*scale, **shard, i);

@@ -6,10 +6,17 @@
 
 #include <fmt/format.h>
 
+#include "dolium/base/parallel.h"
+#include "dolium/formats/dvid/spec_names.h"
+
 namespace dolium::dvid {
 namespace {
 
 constexpr size_t kMaxScale = 30;  // sizes are to count in 64 bits
+// Shards this long, in voxels, are taken to be full of blocks; DVID's have 2048 or less.
+constexpr int64_t kMaxFullSide = 4096;
+// Requests under way at once, for what cannot be listed.
+constexpr size_t kProbes = 16;
 
 std::optional<Key> CornerOf(std::string_view object) {
   std::string_view name = BaseName(object);
@@ -49,16 +56,60 @@ Result<Listing> ListFolder(const Location& folder) {
   return listing;
 }
 
+// Whether a location is an object. Of a remote one the name says it: a server may answer
+// for folders, and a request saved is a request.
+Result<bool> IsShard(const Location& location) {
+  DOLIUM_TRY(const auto path, location.store->LocalPath(location.path));
+  const auto listed = location.store->List(location.path, [](auto, bool) { return false; });
+  const bool can_list = listed || listed.error().code != ErrorCode::kUnsupported;
+  if (!path && !can_list) return location.path.ends_with(kExtension);
+  DOLIUM_TRY(const auto object, location.store->Stat(location.path));
+  return object.has_value();
+}
+
+// The scales that the spec of an export lists and that have a shard, by asking for each
+// that there can be. `unlisted` says why.
+Result<std::vector<ScaleFolder>> ListBySpec(const Location& location,
+                                            const Error& unlisted) {
+  const Location spec = location.Child(kSpecName);
+  const auto text = spec.store->ReadWhole(spec.path, kMaxSpecBytes);
+  if (!text && text.error().code == ErrorCode::kNotFound) return unlisted;
+  if (!text) return text.error();
+  DOLIUM_TRY(const auto names,
+             ParseSpecNames(AsText(text->bytes)).Within(spec.Describe()));
+  std::vector<ScaleFolder> scales;
+  for (size_t n = 0; n < names.size() && n <= kMaxScale; ++n) {
+    const std::string name = fmt::format("s{}", n);
+    const Location folder = location.Child(name);
+    DOLIUM_TRY(const auto corners, names[n].Corners().Within(folder.Describe()));
+    std::vector<std::string> objects(corners.size());
+    DOLIUM_TRY_VOID(ParallelFor(corners.size(), kProbes, [&](size_t i) -> Result<void> {
+      const Location shard =
+          folder.Child(ToString(corners[i]) + std::string(kExtension));
+      DOLIUM_TRY(const auto there, shard.store->Stat(shard.path));
+      if (there) objects[i] = shard.path;
+      return {};
+    }));
+    std::erase(objects, "");
+    std::ranges::sort(objects);
+    if (!objects.empty()) scales.push_back({n, folder, name + '/', std::move(objects)});
+  }
+  return scales;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const ExportScale>> ExportScale::Open(
     const Location& location, const ShardOptions& options, uint64_t index_bytes,
-    const std::optional<Key>& volume_end) {
+    const std::optional<Key>& volume_end,
+    std::optional<std::vector<std::string>> objects) {
   std::shared_ptr<ExportScale> scale(
       new ExportScale(location, options, index_bytes, volume_end));
-  DOLIUM_TRY(const auto object, location.store->Stat(location.path));
-  if (object) {
+  DOLIUM_TRY(const bool is_shard, IsShard(location));
+  if (is_shard) {
     scale->objects_ = {location.path};
+  } else if (objects) {
+    scale->objects_ = *std::move(objects);
   } else {
     DOLIUM_TRY(Listing listing, ListFolder(location));
     scale->objects_ = std::move(listing.shards);
@@ -205,6 +256,81 @@ Result<std::optional<ExportScale::Found>> ExportScale::FindKey(const Key& key) c
   return look(block);
 }
 
+bool ExportScale::BlockBox::Contains(const Key& block) const {
+  for (size_t d = 0; d < 3; ++d) {
+    if (block[d] < begin[d] || block[d] >= end[d]) return false;
+  }
+  return true;
+}
+
+Result<void> ExportScale::VisitOccupied(
+    const std::function<Result<void>(const BlockBox&)>& visit) const {
+  const bool by_name =
+      side_ && *side_ > 0 && *side_ <= kMaxFullSide && !options_.salvage;
+  if (by_name) {
+    const auto side = static_cast<int32_t>(*side_ / kBlockSide);
+    for (const auto& [corner, object] : corners_) {
+      BlockBox box;
+      for (size_t d = 0; d < 3; ++d) {
+        box.begin[d] = corner[d] / kBlockSide;
+        box.end[d] = box.begin[d] + side;
+      }
+      DOLIUM_TRY_VOID(visit(box));
+    }
+    return {};
+  }
+  for (const std::string& object : objects_) {
+    DOLIUM_TRY(const auto shard, OpenShard(object));
+    for (size_t i = 0; i < shard->size(); ++i) {
+      const Key block = shard->BlockOf(i);
+      if (!IsInVolume(block) || std::ranges::count(block, INT32_MAX) > 0) continue;
+      DOLIUM_TRY_VOID(visit({block, {block[0] + 1, block[1] + 1, block[2] + 1}}));
+    }
+  }
+  return {};
+}
+
+std::vector<size_t> ExportScale::ObjectsTouching(const BlockBox& box) const {
+  std::vector<size_t> found;
+  if (!side_) {
+    found.resize(objects_.size());
+    std::iota(found.begin(), found.end(), size_t{0});
+    return found;
+  }
+  const int64_t side = *side_ == 0 ? INT64_MAX : *side_ / kBlockSide;
+  for (const auto& [corner, object] : corners_) {
+    bool touches = true;
+    for (size_t d = 0; d < 3; ++d) {
+      const int64_t begin = corner[d] / kBlockSide;
+      touches = touches && begin < box.end[d] &&
+                (side == INT64_MAX || begin + side > box.begin[d]);
+    }
+    if (touches) found.push_back(object);
+  }
+  return found;
+}
+
+Result<std::vector<Key>> ExportScale::BlocksWithin(const BlockBox& box) const {
+  std::vector<Key> blocks;
+  for (const size_t object : ObjectsTouching(box)) {
+    DOLIUM_TRY(const auto shard, OpenShard(objects_[object]));
+    for (size_t i = 0; i < shard->size(); ++i) {
+      const Key block = shard->BlockOf(i);
+      if (box.Contains(block)) blocks.push_back(block);
+    }
+  }
+  if (side_ && options_.salvage) {
+    DOLIUM_TRY(const auto* orphans, orphans_.Get([&] { return FindOrphans(); }));
+    for (const auto& [block, object] : *orphans) {
+      if (box.Contains(block)) blocks.push_back(block);
+    }
+  }
+  std::ranges::sort(blocks);
+  const auto repeated = std::ranges::unique(blocks);
+  blocks.erase(repeated.begin(), repeated.end());
+  return blocks;
+}
+
 Result<Key> ExportScale::BlockEnd() const {
   // Shards at the end along an axis.
   std::vector<size_t> outer;
@@ -245,19 +371,28 @@ std::optional<size_t> ParseScaleName(std::string_view name) {
   return scale;
 }
 
-Result<std::vector<ScaleFolder>> ListScales(const Location& location) {
-  DOLIUM_TRY(const auto object, location.store->Stat(location.path));
-  if (object) {
+Location ExportFolder(const Location& location) {
+  return BaseName(location.path) == kSpecName ? location.Parent() : location;
+}
+
+Result<std::vector<ScaleFolder>> ListScales(const Location& named) {
+  const Location location = ExportFolder(named);
+  DOLIUM_TRY(const bool is_shard, IsShard(location));
+  if (is_shard) {
     DOLIUM_TRY(const size_t number, NumberOfFolder(location.Parent()));
     return std::vector<ScaleFolder>{{number, location, ""}};
   }
-  DOLIUM_TRY(const Listing listing, ListFolder(location));
-  if (!listing.shards.empty()) {
+  const auto listing = ListFolder(location);
+  if (!listing && listing.error().code == ErrorCode::kUnsupported) {
+    return ListBySpec(location, listing.error());
+  }
+  if (!listing) return listing.error();
+  if (!listing->shards.empty()) {
     DOLIUM_TRY(const size_t number, NumberOfFolder(location));
     return std::vector<ScaleFolder>{{number, location, ""}};
   }
   std::vector<ScaleFolder> scales;
-  for (const size_t scale : listing.scales) {
+  for (const size_t scale : listing->scales) {
     const std::string name = fmt::format("s{}", scale);
     DOLIUM_TRY(const Listing shards, ListFolder(location.Child(name)));
     if (shards.shards.empty()) continue;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,15 +29,21 @@ namespace dolium::dvid {
 
 inline constexpr uint64_t kDefaultIndexBytes = uint64_t{64} << 20;
 
+// The object of an export that has its spec.
+inline constexpr std::string_view kSpecName = "spec.json";
+inline constexpr uint64_t kMaxSpecBytes = uint64_t{64} << 20;
+
 class ExportScale {
  public:
   // A folder with shards in it, or one shard. kNotFound if there are none; kUnsupported
-  // if the store cannot list, unless it is a shard. With `volume_end`, it is a volume of
-  // the blocks before that; DVID puts others into any shard.
+  // if the store cannot list, unless it is a shard, or `objects` says which there are.
+  // With `volume_end`, it is a volume of the blocks before that; DVID puts others into any
+  // shard.
   static Result<std::shared_ptr<const ExportScale>> Open(
       const Location& location, const ShardOptions& options,
       uint64_t index_bytes = kDefaultIndexBytes,
-      const std::optional<Key>& volume_end = std::nullopt);
+      const std::optional<Key>& volume_end = std::nullopt,
+      std::optional<std::vector<std::string>> objects = std::nullopt);
 
   const Location& location() const { return location_; }
   const ShardOptions& options() const { return options_; }
@@ -66,6 +73,20 @@ class ExportScale {
   Result<std::optional<Found>> FindBlock(const Key& block) const;
   Result<std::optional<Found>> FindKey(const Key& key) const;
 
+  // Half-open.
+  struct BlockBox {
+    Key begin = {0, 0, 0};
+    Key end = {0, 0, 0};
+
+    bool Contains(const Key& block) const;
+  };
+  // Boxes outside of which there is no block: those that names give, as long as that is a
+  // close fit, else each block. Touches no index of the former.
+  Result<void> VisitOccupied(
+      const std::function<Result<void>(const BlockBox&)>& visit) const;
+  // The blocks within a box, each once.
+  Result<std::vector<Key>> BlocksWithin(const BlockBox& box) const;
+
   // One behind the greatest block coordinate along each axis. Looks into those shards
   // that can have it.
   Result<Key> BlockEnd() const;
@@ -85,6 +106,8 @@ class ExportScale {
   std::optional<Key> CornerFor(const Key& block) const;
   // The object that can have a block; nullptr if none can.
   const std::string* ObjectOf(const Key& block) const;
+  // The numbers of all objects that can have a block of the box where it belongs.
+  std::vector<size_t> ObjectsTouching(const BlockBox& box) const;
   // The objects of blocks that are in none where they belong.
   Result<std::map<Key, size_t>> FindOrphans() const;
 
@@ -108,12 +131,16 @@ std::optional<size_t> ParseScaleName(std::string_view name);
 
 // The scales of an export: `s0`, `s1`, ... in a folder, or one of these alone, or a shard
 // of it; any other folder of shards is scale 0. By number; empty if it is no export.
-// Touches only the listings.
+// Touches only the listings. Where the store cannot list, the spec says which shards there
+// can be, and all of them are asked for; kUnsupported without one.
 struct ScaleFolder {
   size_t scale = 0;
   Location location;
   std::string prefix;  // of its keys: "s0/", or "" where there is just the one
+  std::optional<std::vector<std::string>> objects = std::nullopt;  // where not listed
 };
+// The folder of an export that is named by its spec; any other location as it is.
+Location ExportFolder(const Location& location);
 Result<std::vector<ScaleFolder>> ListScales(const Location& location);
 
 }  // namespace dolium::dvid

@@ -6,14 +6,13 @@
 #include "dolium/formats/dvid/container.h"
 #include "dolium/formats/dvid/export.h"
 #include "dolium/formats/dvid/shard.h"
+#include "dolium/formats/dvid/spec_names.h"
 
 namespace dolium::dvid {
 namespace {
 
 constexpr int kHasMagic = 80;
 constexpr int kHasShards = 60;
-// What follows the corner in names of shards and of their indexes; the longest first.
-constexpr std::string_view kSuffixes[] = {kExtension, "-offsets.csv", ".csv", ".json"};
 
 Error CannotWrite(const Location& location) {
   return Unsupported(
@@ -29,6 +28,11 @@ Result<int> Probe(const Location& location) {
   if (location.path.ends_with(kExtension)) {
     DOLIUM_TRY(const bool is_shard, LooksLikeShard(location));
     return is_shard ? kHasMagic : 0;
+  }
+  // A spec names the export that it is in: where nothing can be listed, the one way.
+  if (BaseName(location.path) == kSpecName) {
+    const auto spec = location.store->ReadWhole(location.path, kMaxSpecBytes);
+    return spec && ParseSpecNames(AsText(spec->bytes)) ? kHasShards : 0;
   }
   // Over plain HTTP this is no request.
   if (!location.store->List(location.path, [](auto, bool) { return false; })) return 0;
@@ -58,7 +62,7 @@ Result<std::unique_ptr<Container>> Open(const Location& location,
   }
   shard_options.salvage = options.parameters.contains("salvage");
   if (!options.allow_unfinished && !location.path.ends_with(kExtension)) {
-    DOLIUM_TRY_VOID(CheckFinished(location));
+    DOLIUM_TRY_VOID(CheckFinished(ExportFolder(location)));
   }
   DOLIUM_TRY(auto container,
              DvidContainer::Open(location, shard_options, options.cache_bytes));
@@ -74,7 +78,7 @@ Result<std::unique_ptr<Target>> Reopen(const Location& location, std::string_vie
 }
 
 bool OwnsObject(std::string_view name) {
-  for (const std::string_view suffix : kSuffixes) {
+  for (const std::string_view suffix : kShardSuffixes) {
     if (!name.ends_with(suffix)) continue;
     return ParseKey(name.substr(0, name.size() - suffix.size())).has_value();
   }

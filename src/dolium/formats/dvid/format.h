@@ -1,7 +1,10 @@
 // The row of DVID exports in the table of formats.
 #pragma once
 
+#include <string_view>
+
 #include "dolium/container/format.h"
+#include "dolium/formats/dvid/shard.h"
 
 namespace dolium::dvid {
 
@@ -15,6 +18,10 @@ Result<std::unique_ptr<Target>> Create(const Location& location,
 Result<std::unique_ptr<Target>> Reopen(const Location& location,
                                        std::string_view description);
 bool OwnsObject(std::string_view name);
+
+// What follows the corner in names of shards and of their indexes; the longest first.
+inline constexpr std::string_view kShardSuffixes[] = {kExtension, "-offsets.csv", ".csv",
+                                                      ".json"};
 
 // Of those who write exports from volumes.
 inline constexpr Parameter kParameters[] = {

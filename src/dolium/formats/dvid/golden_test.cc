@@ -67,12 +67,43 @@ TEST_P(GoldenShards, AreContainersWhoseEntriesAreTheBlocks) {
   EXPECT_EQ(entries, kKeys.size());
 }
 
+// Every byte of a batch with wide types is spoiled in turn.
+TEST(WideColumns, AreRefusedWhereTheyHoldWhat32BitsCannot) {
+  for (const char* const name : {"stream-large", "stream-any-columns"}) {
+    const Location file = Must(ParseLocation(
+        DOLIUM_SOURCE_DIR "/src/dolium/formats/dvid/testdata/good/" + std::string(name) +
+        ".arrow"));
+    const Bytes good = Must(file.store->ReadWhole(file.path, 100'000)).bytes;
+    const auto shard = Must(Shard::Open(file));
+    const Location bad{std::make_shared<MemoryStore>("test"), "0_0_0.arrow"};
+    bool is_refused = false;
+    for (uint64_t at = shard->MessageOf(0).offset; at < shard->MessageOf(0).end(); ++at) {
+      ByteVector bytes(good.view().begin(), good.view().end());
+      bytes[static_cast<size_t>(at)] ^= std::byte{0x81};
+      Must(bad.store->Put(bad.path, bytes, Precondition::None()));
+      const auto opened = Shard::Open(bad);
+      if (!opened) {
+        is_refused = is_refused ||
+                     opened.error().message.find("which 32 bits do not hold") !=
+                         std::string::npos;
+        continue;
+      }
+      for (size_t i = 0; i < (*opened)->size(); ++i) {
+        static_cast<void>((*opened)->Read(i).has_value());
+      }
+    }
+    EXPECT_TRUE(is_refused) << name;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Pyarrow, GoldenShards,
                          testing::Values("stream-plain", "stream-lz4", "stream-zstd",
                                          "file-plain", "file-lz4", "file-zstd",
                                          "stream-v4", "stream-legacy", "block-none",
                                          "block-gzip", "block-lz4-frame", "block-lz4",
-                                         "seed", "stream-more-columns"),
+                                         "seed", "stream-more-columns", "stream-large",
+                                         "file-large", "stream-any-columns",
+                                         "file-any-columns", "stream-any-columns-zstd"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::ranges::replace(name, '-', '_');

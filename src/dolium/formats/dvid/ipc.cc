@@ -7,67 +7,11 @@
 
 #include "dolium/base/checked_math.h"
 #include "dolium/base/endian.h"
+#include "dolium/formats/dvid/ipc_internal.h"
 #include "dolium/formats/dvid/ipc_tables_internal.h"
 
 namespace dolium::dvid {
 namespace {
-
-constexpr int16_t kVersion4 = 3;
-constexpr int16_t kVersion5 = 4;
-constexpr int kMaxNesting = 16;
-// Tables of one message: real ones have some tens.
-constexpr uint32_t kMaxTables = 10'000;
-constexpr size_t kAlignment = 8;
-// What the compressed buffers of one batch may give: so much in all, and of a small body
-// no more than so many times its size. Real ones are compressed a few times.
-constexpr uint64_t kMaxBatchBytes = uint64_t{4} << 30;
-constexpr uint64_t kMaxGrowth = 1024;
-constexpr uint64_t kFreeGrowth = uint64_t{64} << 20;
-
-// A flatbuffer at an address that suits it, verified.
-template <typename Root>
-class Verified {
- public:
-  static Result<Verified> Make(BytesView bytes, std::string_view what) {
-    Verified out;
-    if (reinterpret_cast<uintptr_t>(bytes.data()) % kAlignment != 0) {
-      out.copy_.resize(bytes.size() / sizeof(uint64_t) + 1);
-      std::memcpy(out.copy_.data(), bytes.data(), bytes.size());
-      bytes = std::as_bytes(std::span(out.copy_)).first(bytes.size());
-    }
-    const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
-    flatbuffers::Verifier::Options options;
-    options.max_depth = kMaxNesting * 2;
-    options.max_tables = kMaxTables;
-    flatbuffers::Verifier verifier(data, bytes.size(), options);
-    if (bytes.size() > kMaxMetadataBytes || !verifier.VerifyBuffer<Root>()) {
-      return Corrupt(
-          fmt::format("{} of {} bytes is damaged: its flatbuffer does not "
-                      "verify",
-                      what, bytes.size()));
-    }
-    out.root_ = flatbuffers::GetRoot<Root>(data);
-    return out;
-  }
-
-  const Root* operator->() const { return root_; }
-
- private:
-  std::vector<uint64_t> copy_;
-  const Root* root_ = nullptr;
-};
-
-Result<Verified<tables::Message>> VerifyMessage(BytesView metadata) {
-  DOLIUM_TRY(auto message, Verified<tables::Message>::Make(metadata, "a message"));
-  if (message->version() != kVersion4 && message->version() != kVersion5) {
-    return Unsupported(fmt::format("Arrow metadata of version V{}, expected V4 or V5",
-                                   message->version() + 1));
-  }
-  if (message->body() < 0) {
-    return Corrupt(fmt::format("a message body of {} bytes", message->body()));
-  }
-  return message;
-}
 
 std::string_view TextOf(const flatbuffers::String* text) {
   return text == nullptr ? std::string_view()
@@ -77,24 +21,32 @@ std::string_view TextOf(const flatbuffers::String* text) {
 // Counts what a field takes in a record batch, children included.
 class Layout {
  public:
+  explicit Layout(bool is_version4) : is_version4_(is_version4) {}
+
   size_t nodes() const { return nodes_; }
   size_t buffers() const { return buffers_; }
+  size_t views() const { return views_; }
 
   Result<void> Add(const tables::Field& field, int depth = 0) {
     if (depth > kMaxNesting) {
       return Unsupported("columns nested so deeply are not read");
     }
-    if (field.has_dictionary()) {
-      return Unsupported(
-          fmt::format("column \"{}\" is dictionary-encoded, which is not "
-                      "read",
-                      TextOf(field.name())));
-    }
     ++nodes_;
+    if (field.has_dictionary()) {
+      // Batches have numbers alone; the values are in messages of their own.
+      buffers_ += 2;
+      return {};
+    }
     using tables::TypeKind;
     switch (field.kind()) {
       case TypeKind::kNull:
+      case TypeKind::kRunEndEncoded:
         break;
+      case TypeKind::kUnion: {
+        const bool is_dense = field.type() != nullptr && field.type()->is_dense();
+        buffers_ += (is_dense ? 2 : 1) + (is_version4_ ? 1 : 0);
+        break;
+      }
       case TypeKind::kStruct:
       case TypeKind::kFixedSizeList:
         buffers_ += 1;
@@ -114,10 +66,17 @@ class Layout {
       case TypeKind::kMap:
         buffers_ += 2;
         break;
+      case TypeKind::kBinaryView:
+      case TypeKind::kUtf8View:
+        buffers_ += 2;
+        ++views_;
+        break;
       case TypeKind::kBinary:
       case TypeKind::kUtf8:
       case TypeKind::kLargeBinary:
       case TypeKind::kLargeUtf8:
+      case TypeKind::kListView:
+      case TypeKind::kLargeListView:
         buffers_ += 3;
         break;
       default:
@@ -134,193 +93,70 @@ class Layout {
   }
 
  private:
+  const bool is_version4_;
   size_t nodes_ = 0;
   size_t buffers_ = 0;
+  size_t views_ = 0;
 };
 
-bool IsInt(const tables::Field& field, int32_t bits, bool is_signed) {
-  return field.kind() == tables::TypeKind::kInt && field.type() != nullptr &&
-         field.type()->bit_width() == bits && field.type()->is_signed() == is_signed;
+// Whether a column that is no child, or one of its children, is dictionary-encoded.
+bool HasDictionary(const tables::Field& field, int depth = 0) {
+  if (field.has_dictionary()) return true;
+  if (field.children() == nullptr || depth > kMaxNesting) return false;
+  for (const tables::Field* child : *field.children()) {
+    if (HasDictionary(*child, depth + 1)) return true;
+  }
+  return false;
+}
+
+bool IsInt(const tables::Field& field) {
+  if (field.kind() != tables::TypeKind::kInt || field.type() == nullptr) return false;
+  const int32_t bits = field.type()->bit_width();
+  return bits == 8 || bits == 16 || bits == 32 || bits == 64;
 }
 
 bool IsListOfLabels(const tables::Field& field) {
-  return field.kind() == tables::TypeKind::kList && field.children() != nullptr &&
-         field.children()->size() == 1 && IsInt(*field.children()->Get(0), 64, false);
+  const bool is_list = field.kind() == tables::TypeKind::kList ||
+                       field.kind() == tables::TypeKind::kLargeList;
+  if (!is_list || field.children() == nullptr || field.children()->size() != 1) {
+    return false;
+  }
+  const tables::Field& item = *field.children()->Get(0);
+  return IsInt(item) && item.type()->bit_width() == 64 && !item.type()->is_signed();
 }
 
+bool IsBinary(const tables::Field& field) {
+  return field.kind() == tables::TypeKind::kBinary ||
+         field.kind() == tables::TypeKind::kLargeBinary;
+}
+
+// By the number of the column's name.
 struct Wanted {
-  std::string_view name;
   std::string_view type;
   bool (*fits)(const tables::Field&);
 };
 constexpr Wanted kWanted[] = {
-    {"chunk_x", "int32", [](const tables::Field& f) { return IsInt(f, 32, true); }},
-    {"chunk_y", "int32", [](const tables::Field& f) { return IsInt(f, 32, true); }},
-    {"chunk_z", "int32", [](const tables::Field& f) { return IsInt(f, 32, true); }},
-    {"labels", "list<uint64>", IsListOfLabels},
-    {"supervoxels", "list<uint64>", IsListOfLabels},
-    {"dvid_compressed_block", "binary",
-     [](const tables::Field& f) { return f.kind() == tables::TypeKind::kBinary; }},
-    {"uncompressed_size", "uint32",
-     [](const tables::Field& f) { return IsInt(f, 32, false); }},
+    {"int32", IsInt},
+    {"int32", IsInt},
+    {"int32", IsInt},
+    {"list<uint64>", IsListOfLabels},
+    {"list<uint64>", IsListOfLabels},
+    {"binary", IsBinary},
+    {"uint32", IsInt},
 };
 constexpr size_t kWantedCount = std::size(kWanted);
-enum WantedColumn : uint8_t { kLabels = 3, kSupervoxels, kBlock, kUncompressedSize };
+static_assert(kWantedCount == std::size(kColumnNames));
 
-// The buffers of one batch: checked against the body, decompressed where they are.
-class Buffers {
- public:
-  Buffers(const tables::RecordBatch& batch, const Body& body)
-      : batch_(&batch),
-        body_(body),
-        left_(std::clamp(std::min(body.range.length, kMaxBatchBytes) * kMaxGrowth,
-                         kFreeGrowth, kMaxBatchBytes)) {
-    if (batch.compression() != nullptr) codec_ = batch.compression()->codec();
-    if (batch.compression() != nullptr && batch.compression()->method() != 0) codec_ = -1;
+// How a column of ours is stored; its field fits.
+void SetWidth(const tables::Field& field, Schema::Column& column) {
+  using tables::TypeKind;
+  if (field.kind() == TypeKind::kInt) {
+    column.width = static_cast<uint32_t>(field.type()->bit_width() / 8);
+    column.is_signed = field.type()->is_signed();
   }
-
-  struct Buffer {
-    Bytes bytes;
-    ByteRange stored;        // in the object
-    bool is_remote = false;  // left where it is
-    std::optional<CodecStep> undoes;
-
-    uint64_t size() const { return is_remote ? stored.length : bytes.size(); }
-  };
-
-  Result<Bytes> Get(size_t number) {
-    DOLIUM_TRY(Buffer buffer, Get(number, /*leave=*/false));
-    return std::move(buffer.bytes);
-  }
-
-  // With `leave`, one that is not compressed may stay where it is.
-  Result<Buffer> Get(size_t number, bool leave) {
-    const tables::TwoLongs& raw =
-        *batch_->buffers()->Get(static_cast<flatbuffers::uoffset_t>(number));
-    const auto offset = flatbuffers::EndianScalar(raw.first);
-    const auto length = flatbuffers::EndianScalar(raw.second);
-    const uint64_t size = body_.range.length;
-    if (offset < 0 || length < 0 || static_cast<uint64_t>(offset) > size ||
-        static_cast<uint64_t>(length) > size - static_cast<uint64_t>(offset)) {
-      return Corrupt(fmt::format("buffer {}: {} bytes at {} end past the body ({} bytes)",
-                                 number, length, offset, size));
-    }
-    Buffer out;
-    out.stored = {body_.range.offset + static_cast<uint64_t>(offset),
-                  static_cast<uint64_t>(length)};
-    if (length == 0) return out;
-    auto opened = codec_ ? Decompress(out, leave) : Fill(out, leave);
-    if (!opened) {
-      return std::move(opened).error().Within(fmt::format("buffer {}", number));
-    }
-    return out;
-  }
-
-  // What was read or decompressed so far.
-  uint64_t held() const { return held_; }
-
- private:
-  Result<Bytes> Read(ByteRange range) {
-    if (!body_.read) {
-      return body_.whole.Slice(static_cast<size_t>(range.offset - body_.range.offset),
-                               static_cast<size_t>(range.length));
-    }
-    DOLIUM_TRY(std::vector<Bytes> parts, body_.read({&range, 1}));
-    return std::move(parts.front());
-  }
-
-  Result<void> Fill(Buffer& buffer, bool leave) {
-    buffer.is_remote = leave && body_.read;
-    if (buffer.is_remote) return {};
-    DOLIUM_TRY(buffer.bytes, Read(buffer.stored));
-    if (body_.read) held_ += buffer.bytes.size();
-    return {};
-  }
-
-  Result<void> Decompress(Buffer& buffer, bool leave) {
-    constexpr size_t kLengthBytes = 8;
-    if (buffer.stored.length < kLengthBytes) {
-      return Corrupt(fmt::format("{} bytes are too few for a compressed buffer",
-                                 buffer.stored.length));
-    }
-    DOLIUM_TRY(const Bytes length, Read({buffer.stored.offset, kLengthBytes}));
-    const auto size = static_cast<int64_t>(LoadLE<uint64_t>(length.data()));
-    buffer.stored.offset += kLengthBytes;
-    buffer.stored.length -= kLengthBytes;
-    if (size == -1) return Fill(buffer, leave);
-    if (size < 0) return Corrupt(fmt::format("decompresses to {} bytes", size));
-    if (*codec_ != 0 && *codec_ != 1) {
-      return Unsupported("compressed by a codec that is neither LZ4 frame nor ZSTD");
-    }
-    const auto bytes = static_cast<uint64_t>(size);
-    if (bytes > left_) {
-      return Corrupt(
-          fmt::format("decompresses to {} bytes, of {} that are left to a batch with a "
-                      "body of {}",
-                      bytes, left_, body_.range.length));
-    }
-    left_ -= bytes;
-    held_ += bytes;
-    buffer.undoes = CodecStep{*codec_ == 0 ? CodecId::kLz4Frame : CodecId::kZstd, bytes};
-    DOLIUM_TRY(const Bytes stored, Read(buffer.stored));
-    DOLIUM_TRY(buffer.bytes, Decode({*buffer.undoes}, stored, kMaxBatchBytes));
-    return {};
-  }
-
-  const tables::RecordBatch* batch_ = nullptr;
-  const Body& body_;
-  std::optional<int> codec_;
-  uint64_t left_ = 0;
-  uint64_t held_ = 0;
-};
-
-Result<void> CheckNoNulls(const tables::RecordBatch& batch, size_t node,
-                          std::optional<uint64_t> rows, std::string_view name) {
-  const tables::TwoLongs& raw =
-      *batch.nodes()->Get(static_cast<flatbuffers::uoffset_t>(node));
-  const auto length = flatbuffers::EndianScalar(raw.first);
-  const auto nulls = flatbuffers::EndianScalar(raw.second);
-  if (nulls != 0) {
-    return Corrupt(fmt::format("column \"{}\" has {} nulls, expected none", name, nulls));
-  }
-  if (rows && (length < 0 || static_cast<uint64_t>(length) != *rows)) {
-    return Corrupt(
-        fmt::format("column \"{}\" has {} rows in a batch of {}", name, length, *rows));
-  }
-  return {};
-}
-
-Result<Bytes> FixedColumn(Buffers& buffers, const Schema::Column& column, uint64_t rows,
-                          std::string_view name) {
-  DOLIUM_TRY(Bytes values, buffers.Get(column.buffer + 1));
-  if (values.size() / sizeof(uint32_t) < rows) {
-    return Corrupt(
-        fmt::format("column \"{}\" has {} bytes for {} rows", name, values.size(), rows));
-  }
-  return values;
-}
-
-// Offsets that rise, and end within `values` elements.
-Result<Bytes> OffsetsColumn(Buffers& buffers, size_t number, uint64_t rows,
-                            uint64_t values, std::string_view name) {
-  DOLIUM_TRY(Bytes offsets, buffers.Get(number));
-  if (rows == 0) return Bytes();
-  if (offsets.size() / sizeof(uint32_t) <= rows) {
-    return Corrupt(fmt::format("column \"{}\" has {} bytes of offsets for {} rows", name,
-                               offsets.size(), rows));
-  }
-  uint32_t previous = 0;
-  for (uint64_t i = 0; i <= rows; ++i) {
-    const auto offset = LoadLE<uint32_t>(offsets.data() + i * sizeof(uint32_t));
-    if (offset < previous || offset > values) {
-      return Corrupt(
-          fmt::format("column \"{}\": offset {} of row {} is not between {} "
-                      "and {}",
-                      name, offset, i, previous, values));
-    }
-    previous = offset;
-  }
-  return offsets;
+  const bool is_large =
+      field.kind() == TypeKind::kLargeList || field.kind() == TypeKind::kLargeBinary;
+  if (is_large) column.width = sizeof(uint64_t);
 }
 
 }  // namespace
@@ -374,41 +210,52 @@ Result<Schema> ParseSchema(BytesView metadata) {
   }
   if (found->endianness() != 0) return Unsupported("big-endian Arrow data");
   Schema schema;
-  Layout layout;
+  Layout layout(message->version() == kVersion4);
   std::array<std::optional<Schema::Column>, kWantedCount> columns;
   for (const tables::Field* field : *found->fields()) {
-    const Schema::Column column{layout.nodes(), layout.buffers()};
+    Schema::Column column{layout.nodes(), layout.buffers(), layout.views()};
     DOLIUM_TRY_VOID(layout.Add(*field));
+    bool is_ours = false;
     const std::string_view name = TextOf(field->name());
     for (size_t i = 0; i < kWantedCount; ++i) {
-      if (name != kWanted[i].name) continue;
+      if (name != kColumnNames[i]) continue;
       if (columns[i]) return Corrupt(fmt::format("column \"{}\" is there twice", name));
+      if (HasDictionary(*field)) {
+        return Unsupported(
+            fmt::format("column \"{}\" is dictionary-encoded, which is not "
+                        "read",
+                        name));
+      }
       if (!kWanted[i].fits(*field)) {
         return Corrupt(fmt::format("column \"{}\" is not {}", name, kWanted[i].type));
       }
+      is_ours = true;
+      SetWidth(*field, column);
       columns[i] = column;
-      if (i != kBlock || field->metadata() == nullptr) continue;
+      if (i != kBlockColumn || field->metadata() == nullptr) continue;
       for (const tables::KeyValue* pair : *field->metadata()) {
         if (TextOf(pair->key()) == "codec") schema.codec = TextOf(pair->value());
       }
     }
+    if (!is_ours && HasDictionary(*field)) schema.has_dictionaries = true;
   }
-  for (size_t i = 0; i < kUncompressedSize; ++i) {
+  for (size_t i = 0; i < kSizeColumn; ++i) {
     if (!columns[i]) {
       return Corrupt(
           fmt::format("there is no column \"{}\" ({}); is it an export of "
                       "DVID?",
-                      kWanted[i].name, kWanted[i].type));
+                      kColumnNames[i], kWanted[i].type));
     }
   }
   schema.chunk = {*columns[0], *columns[1], *columns[2]};
-  schema.labels = *columns[kLabels];
-  schema.supervoxels = *columns[kSupervoxels];
-  schema.block = *columns[kBlock];
-  schema.uncompressed_size = columns[kUncompressedSize];
+  schema.labels = *columns[kLabelsColumn];
+  schema.supervoxels = *columns[kSupervoxelsColumn];
+  schema.block = *columns[kBlockColumn];
+  schema.uncompressed_size = columns[kSizeColumn];
   schema.columns = found->fields()->size();
   schema.nodes = layout.nodes();
   schema.buffers = layout.buffers();
+  schema.views = layout.views();
   return schema;
 }
 
@@ -430,121 +277,6 @@ Result<std::vector<FooterBlock>> ParseFooter(BytesView bytes) {
                       static_cast<uint64_t>(body)});
   }
   return blocks;
-}
-
-Result<Batch> Batch::Parse(const Schema& schema, BytesView metadata, Body body) {
-  DOLIUM_TRY(const auto message, VerifyMessage(metadata));
-  const tables::RecordBatch* raw = message->record_batch();
-  if (raw == nullptr) return Corrupt("the message is not a record batch");
-  const size_t nodes = raw->nodes() == nullptr ? 0 : raw->nodes()->size();
-  const size_t count = raw->buffers() == nullptr ? 0 : raw->buffers()->size();
-  if (nodes != schema.nodes || count != schema.buffers) {
-    return Corrupt(
-        fmt::format("a batch of {} nodes and {} buffers, the schema has {} "
-                    "and {}",
-                    nodes, count, schema.nodes, schema.buffers));
-  }
-  // Offsets alone take some bytes of every row, compressed or not.
-  if (raw->length() < 0 || static_cast<uint64_t>(raw->length()) > body.range.length) {
-    return Corrupt(
-        fmt::format("a batch of {} rows in {} bytes", raw->length(), body.range.length));
-  }
-  Batch batch;
-  batch.body_ = std::move(body);
-  batch.rows_ = static_cast<uint64_t>(raw->length());
-  Buffers buffers(*raw, batch.body_);
-  for (size_t d = 0; d < 3; ++d) {
-    const std::string_view name = kWanted[d].name;
-    DOLIUM_TRY_VOID(CheckNoNulls(*raw, schema.chunk[d].node, batch.rows_, name));
-    DOLIUM_TRY(batch.chunk_[d], FixedColumn(buffers, schema.chunk[d], batch.rows_, name));
-  }
-  for (const bool is_labels : {true, false}) {
-    const Schema::Column& column = is_labels ? schema.labels : schema.supervoxels;
-    List& list = is_labels ? batch.labels_ : batch.supervoxels_;
-    const std::string_view name = kWanted[is_labels ? kLabels : kSupervoxels].name;
-    DOLIUM_TRY_VOID(CheckNoNulls(*raw, column.node, batch.rows_, name));
-    DOLIUM_TRY_VOID(CheckNoNulls(*raw, column.node + 1, std::nullopt, name));
-    DOLIUM_TRY(auto values, buffers.Get(column.buffer + 3, /*leave=*/true));
-    list.width = sizeof(uint64_t);
-    DOLIUM_TRY(list.offsets, OffsetsColumn(buffers, column.buffer + 1, batch.rows_,
-                                           values.size() / sizeof(uint64_t), name));
-    list.values = std::move(values.bytes);
-    if (values.is_remote) list.remote = values.stored;
-  }
-  const std::string_view name = kWanted[kBlock].name;
-  DOLIUM_TRY_VOID(CheckNoNulls(*raw, schema.block.node, batch.rows_, name));
-  DOLIUM_TRY(auto blocks, buffers.Get(schema.block.buffer + 2, /*leave=*/true));
-  if (batch.rows_ > blocks.size()) {
-    return Corrupt(fmt::format("column \"{}\" has {} bytes for {} rows", name,
-                               blocks.size(), batch.rows_));
-  }
-  batch.blocks_at_ = blocks.stored;
-  DOLIUM_TRY(batch.blocks_.offsets, OffsetsColumn(buffers, schema.block.buffer + 1,
-                                                  batch.rows_, blocks.size(), name));
-  batch.blocks_.values = std::move(blocks.bytes);
-  if (blocks.is_remote) batch.blocks_.remote = blocks.stored;
-  batch.undoes_ = std::move(blocks.undoes);
-  if (schema.uncompressed_size) {
-    const std::string_view size_name = kWanted[kUncompressedSize].name;
-    DOLIUM_TRY_VOID(
-        CheckNoNulls(*raw, schema.uncompressed_size->node, batch.rows_, size_name));
-    DOLIUM_TRY(batch.sizes_,
-               FixedColumn(buffers, *schema.uncompressed_size, batch.rows_, size_name));
-  }
-  batch.held_ = batch.body_.held + buffers.held();
-  return batch;
-}
-
-Key Batch::key(uint64_t row) const {
-  Key key;
-  for (size_t d = 0; d < 3; ++d) {
-    key[d] =
-        static_cast<int32_t>(LoadLE<uint32_t>(chunk_[d].data() + row * sizeof(uint32_t)));
-  }
-  return key;
-}
-
-ByteRange Batch::Part(const List& list, uint64_t row) {
-  const std::byte* at = list.offsets.data() + row * sizeof(uint32_t);
-  const uint64_t begin = LoadLE<uint32_t>(at);
-  const uint64_t end = LoadLE<uint32_t>(at + sizeof(uint32_t));
-  return {begin * list.width, (end - begin) * list.width};
-}
-
-Result<Batch::Cells> Batch::Read(uint64_t row) const {
-  Cells cells;
-  std::vector<ByteRange> ranges;
-  std::vector<Bytes*> places;
-  const auto take = [&](const List& list, Bytes& cell) {
-    const ByteRange part = Part(list, row);
-    if (!list.remote) {
-      cell = list.values.Slice(static_cast<size_t>(part.offset),
-                               static_cast<size_t>(part.length));
-    } else if (part.length > 0) {
-      ranges.push_back({list.remote->offset + part.offset, part.length});
-      places.push_back(&cell);
-    }
-  };
-  take(labels_, cells.labels);
-  take(supervoxels_, cells.supervoxels);
-  take(blocks_, cells.block);
-  if (ranges.empty()) return cells;
-  DOLIUM_TRY(std::vector<Bytes> parts, body_.read(ranges));
-  for (size_t i = 0; i < places.size(); ++i) *places[i] = std::move(parts[i]);
-  return cells;
-}
-
-std::optional<uint32_t> Batch::uncompressed_size(uint64_t row) const {
-  if (!sizes_) return std::nullopt;
-  return LoadLE<uint32_t>(sizes_->data() + row * sizeof(uint32_t));
-}
-
-Batch::BlockLocation Batch::block_location(uint64_t row) const {
-  const ByteRange part = Part(blocks_, row);
-  if (!undoes_) return {{blocks_at_.offset + part.offset, part.length}, {}};
-  CodecStep slice{CodecId::kSlice, part.length};
-  slice.slice_offset = part.offset;
-  return {blocks_at_, {*undoes_, slice}};
 }
 
 }  // namespace dolium::dvid

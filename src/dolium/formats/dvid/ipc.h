@@ -54,6 +54,9 @@ struct Schema {
   struct Column {
     size_t node = 0;
     size_t buffer = 0;  // of the validity bits; the next ones have the values
+    size_t views = 0;   // columns of views before it, which have further buffers
+    uint32_t width = sizeof(uint32_t);  // bytes of a number, or of an offset of a list
+    bool is_signed = false;             // a number
   };
   std::array<Column, 3> chunk;  // chunk_x, chunk_y, chunk_z
   Column labels;                // a list; the child is the next node
@@ -63,11 +66,14 @@ struct Schema {
   std::string codec;   // as the block column's metadata name it; mostly "zstd" or ""
   size_t columns = 0;  // that the schema has
   size_t nodes = 0;    // of a record batch
-  size_t buffers = 0;
+  size_t buffers = 0;  // without the further ones of views
+  size_t views = 0;    // columns of them
+  bool has_dictionaries = false;  // of columns that are not ours
 };
 
-// Maps columns by name. kCorrupt if one is missing or has another type, kUnsupported for
-// types that we do not know and for dictionaries.
+// Maps columns by name. Lists and blocks may have offsets of 64 bits, numbers any integer
+// type; others may have any type. kCorrupt if one is missing or has another type,
+// kUnsupported if it is a dictionary, or if another has a type that we do not know.
 Result<Schema> ParseSchema(BytesView metadata);
 
 // A block of the file flavour's footer.
@@ -132,6 +138,7 @@ class Batch {
  private:
   struct List {
     Bytes offsets;
+    uint32_t offset_width = sizeof(uint32_t);
     Bytes values;
     std::optional<ByteRange> remote;  // in the object, if the values were not read
     uint64_t width = 1;

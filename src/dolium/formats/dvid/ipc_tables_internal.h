@@ -65,11 +65,16 @@ class KeyValue : public Base {
   }
 };
 
-// Of all types: Int has the bit width and whether it is signed.
+// Of all types: Int has the bit width and whether it is signed, Union its mode.
 class Type : public Base {
  public:
   int32_t bit_width() const { return Scalar<int32_t>(0, 0); }
   bool is_signed() const { return Scalar<uint8_t>(1, 0) != 0; }
+  bool is_dense() const { return Scalar<int16_t>(0, 0) != 0; }
+  bool VerifyUnion(flatbuffers::Verifier& verifier) const {
+    return VerifyTableStart(verifier) && VerifyScalar<int16_t>(verifier, 0) &&
+           verifier.EndTable();
+  }
   bool VerifyInt(flatbuffers::Verifier& verifier) const {
     return VerifyTableStart(verifier) && VerifyScalar<int32_t>(verifier, 0) &&
            VerifyScalar<uint8_t>(verifier, 1) && verifier.EndTable();
@@ -91,6 +96,7 @@ enum class TypeKind : uint8_t {
   kInterval = 11,
   kList = 12,
   kStruct = 13,
+  kUnion = 14,
   kFixedSizeBinary = 15,
   kFixedSizeList = 16,
   kMap = 17,
@@ -98,6 +104,11 @@ enum class TypeKind : uint8_t {
   kLargeBinary = 19,
   kLargeUtf8 = 20,
   kLargeList = 21,
+  kRunEndEncoded = 22,
+  kBinaryView = 23,
+  kUtf8View = 24,
+  kListView = 25,
+  kLargeListView = 26,
 };
 
 class Field : public Base {
@@ -113,6 +124,8 @@ class Field : public Base {
            VerifyScalar<uint8_t>(verifier, 2) && VerifyOffset(verifier, FieldOffset(3)) &&
            (kind() != TypeKind::kInt || type() == nullptr ||
             type()->VerifyInt(verifier)) &&
+           (kind() != TypeKind::kUnion || type() == nullptr ||
+            type()->VerifyUnion(verifier)) &&
            VerifyTables<Field>(verifier, 5) && VerifyTables<KeyValue>(verifier, 6) &&
            verifier.EndTable();
   }
@@ -161,10 +174,16 @@ class RecordBatch : public Base {
     return Pointer<flatbuffers::Vector<const TwoLongs*>>(2);
   }
   const BodyCompression* compression() const { return Pointer<BodyCompression>(3); }
+  // How many buffers of values each column of views has.
+  const flatbuffers::Vector<int64_t>* view_buffers() const {
+    return Pointer<flatbuffers::Vector<int64_t>>(4);
+  }
   bool Verify(flatbuffers::Verifier& verifier) const {
     return VerifyTableStart(verifier) && VerifyScalar<int64_t>(verifier, 0) &&
            VerifyStructs<TwoLongs>(verifier, 1) && VerifyStructs<TwoLongs>(verifier, 2) &&
-           VerifyTable<BodyCompression>(verifier, 3) && verifier.EndTable();
+           VerifyTable<BodyCompression>(verifier, 3) &&
+           VerifyOffset(verifier, FieldOffset(4)) &&
+           verifier.VerifyVector(view_buffers()) && verifier.EndTable();
   }
 };
 

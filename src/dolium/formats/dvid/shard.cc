@@ -7,16 +7,18 @@
 #include <fmt/format.h>
 
 #include "dolium/container/entry_error.h"
+#include "dolium/formats/dvid/shard_internal.h"
 #include "dolium/formats/dvid/wrapper.h"
 
 namespace dolium::dvid {
 namespace {
 
-constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 30;
 // What is read of an object that is not local, to salvage it.
 constexpr uint64_t kMaxSalvageBytes = uint64_t{4} << 30;
 // Read of a remote message at first; more than the metadata of a batch take.
 constexpr uint64_t kHeaderBytes = 1024;
+// Read of a remote object at first: its schema, as a rule.
+constexpr uint64_t kHeadBytes = 2048;
 // Larger bodies of several rows are read in parts, unless they are mapped.
 constexpr uint64_t kWholeBodyBytes = uint64_t{1} << 20;
 // The end mark of a stream, and that of before Arrow 0.15.
@@ -24,14 +26,6 @@ constexpr uint64_t kEndMarkBytes = 8;
 constexpr uint64_t kOldEndMarkBytes = 4;
 // The first message of a stream is its schema, some hundred bytes.
 constexpr uint64_t kMaxSchemaBytes = uint64_t{1} << 20;
-
-// Whether `voxel` is the corner of `block`.
-bool IsScaled(const Key& voxel, const Key& block) {
-  for (size_t d = 0; d < 3; ++d) {
-    if (int64_t{block[d]} * kBlockSide != voxel[d]) return false;
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -71,30 +65,49 @@ Result<std::shared_ptr<const Shard>> Shard::Open(const Location& location,
 }
 
 Result<void> Shard::OpenObject() {
-  DOLIUM_TRY(const auto info, location_.store->Stat(location_.path));
-  if (!info) return NotFound("there is no such object");
-  size_ = info->size;
-  object_ = std::make_shared<const ObjectVersion>(
-      ObjectVersion{location_.path, info->generation});
-  const uint64_t map_limit = options_.salvage ? UINT64_MAX : options_.map_limit;
-  std::optional<Bytes> map;
-  if (size_ > 0 && size_ <= map_limit) {
-    DOLIUM_TRY(map, location_.store->Map(location_.path));
+  const Store& store = *location_.store;
+  const auto found = [&](const ObjectInfo& info) {
+    size_ = info.size;
+    object_ = std::make_shared<const ObjectVersion>(
+        ObjectVersion{location_.path, info.generation});
+  };
+  DOLIUM_TRY(const auto path, store.LocalPath(location_.path));
+  if (path || options_.salvage) {
+    DOLIUM_TRY(const auto info, store.Stat(location_.path));
+    if (!info) return NotFound("there is no such object");
+    found(*info);
+    const uint64_t map_limit = options_.salvage ? UINT64_MAX : options_.map_limit;
+    std::optional<Bytes> map;
+    if (size_ > 0 && size_ <= map_limit) {
+      DOLIUM_TRY(map, store.Map(location_.path));
+    }
+    if (map) {
+      map_ = *std::move(map);
+      size_ = map_.size();
+    } else if (options_.salvage) {
+      // It looks at every few bytes.
+      DOLIUM_TRY(const WholeObject whole,
+                 store.ReadWhole(location_.path, kMaxSalvageBytes));
+      map_ = whole.bytes;
+      size_ = map_.size();
+    }
+    return {};
   }
-  if (map) {
-    map_ = *std::move(map);
-    size_ = map_.size();
-  } else if (options_.salvage) {
-    // It looks at every few bytes.
-    DOLIUM_TRY(const WholeObject whole,
-               location_.store->ReadWhole(location_.path, kMaxSalvageBytes));
-    map_ = whole.bytes;
-    size_ = map_.size();
+  // A request tells size and generation, too.
+  auto tail = store.ReadSuffix(location_.path, kFooterTail);
+  if (!tail && tail.error().code == ErrorCode::kNotFound) {
+    return NotFound("there is no such object");
   }
+  if (!tail) return std::move(tail).error();
+  found(tail->info);
+  tail_ = {size_ - tail->bytes.size(), tail->bytes};
+  const ByteRange head{0, std::min(size_, kHeadBytes)};
+  DOLIUM_TRY(Bytes bytes, ReadBytes(head));
+  head_ = {0, std::move(bytes)};
   return {};
 }
 
-Result<Bytes> Shard::ReadBytes(ByteRange range) const {
+Result<Bytes> Shard::ReadBytes(ByteRange range, const Window* window) const {
   if (range.offset > size_ || range.length > size_ - range.offset) {
     return Corrupt(
         fmt::format("bytes {} end past the object ({} bytes)", ToString(range), size_));
@@ -102,6 +115,9 @@ Result<Bytes> Shard::ReadBytes(ByteRange range) const {
   if (!map_.empty()) {
     return map_.Slice(static_cast<size_t>(range.offset),
                       static_cast<size_t>(range.length));
+  }
+  for (const Window* const read : {window, &head_, &tail_}) {
+    if (read != nullptr && read->Contains(range)) return read->Slice(range);
   }
   return location_.store->ReadRange(location_.path, range,
                                     {.if_generation = object_->generation});
@@ -134,10 +150,11 @@ Result<void> Shard::LoadEnds() {
   return {};
 }
 
-Result<Shard::Message> Shard::ReadMessage(uint64_t at) const {
+Result<Shard::Message> Shard::ReadMessage(uint64_t at, const Window* window) const {
   const uint64_t rest = arrow_end_ - at;
-  DOLIUM_TRY(Bytes header,
-             ReadBytes({at, map_.empty() ? std::min(kHeaderBytes, rest) : rest}));
+  uint64_t first = map_.empty() ? std::min(kHeaderBytes, rest) : rest;
+  if (window != nullptr) first = std::min(first, window->offset + window->bytes.size() - at);
+  DOLIUM_TRY(Bytes header, ReadBytes({at, first}, window));
   DOLIUM_TRY(const MessagePrefix prefix, ParsePrefix(header));
   Message message;
   if (prefix.metadata == 0) {
@@ -151,7 +168,7 @@ Result<Shard::Message> Shard::ReadMessage(uint64_t at) const {
                                prefix.metadata, rest));
   }
   if (body > header.size()) {
-    DOLIUM_TRY(header, ReadBytes({at, body}));
+    DOLIUM_TRY(header, ReadBytes({at, body}, window));
   }
   message.metadata = header.Slice(prefix.bytes, prefix.metadata);
   DOLIUM_TRY(message.header, ParseMessage(message.metadata));
@@ -175,6 +192,12 @@ Result<void> Shard::LoadSchema() {
   }
   DOLIUM_TRY(schema_, ParseSchema(message->metadata));
   schema_end_ = message->range.end();
+  // The dictionaries of columns that are not ours are mostly next.
+  while (schema_.has_dictionaries && !is_file_ && schema_end_ < arrow_end_) {
+    const auto next = ReadMessage(schema_end_);
+    if (!next || next->is_end || next->header.kind != MessageKind::kDictionary) break;
+    schema_end_ = next->range.end();
+  }
   return {};
 }
 
@@ -268,7 +291,8 @@ bool Shard::CountsVoxels() const {
 
 Result<void> Shard::LoadRows() {
   DOLIUM_TRY(const std::optional<ShardIndex> index, LoadIndex());
-  if (index && index->has_ranges) {
+  // Salvage has all of the data at hand and goes by the columns.
+  if (index && index->has_ranges && !options_.salvage) {
     const auto taken = TakeRanges(*index);
     by_ranges_ = taken && *taken;
     index_unfit_ = !by_ranges_;
@@ -281,24 +305,12 @@ Result<void> Shard::LoadRows() {
   if (walk.problem) {
     if (!options_.salvage) return *std::move(walk.problem);
     Warn("salvage", walk.problem->message, std::nullopt);
-    Salvage salvage = SalvageRows();
-    places_ = std::move(salvage.places);
-    if (salvage.cut > 0) {
-      Warn("cut",
-           fmt::format("not whole are {} of its messages: their blocks are missing, "
-                       "unless they are there a second time",
-                       salvage.cut),
-           std::nullopt);
-    }
-    in_voxels_ = CountsVoxels();
+    TakeSalvaged();
+    if (index) CompareSalvaged(*index, /*is_whole=*/false);
     return SortRows();
   }
   places_ = std::move(walk.places);
-  if (!walk.has_end) {
-    Warn("end",
-         "the stream has no end mark; if its writer was stopped, blocks are missing",
-         ByteRange{walk.end, 0});
-  }
+  if (!walk.has_end) Warn(std::string(kEndKind), std::string(kNoEndMark), ByteRange{walk.end, 0});
   in_voxels_ = CountsVoxels();
   if (index) {
     auto named = NameRows(*index);
@@ -306,6 +318,7 @@ Result<void> Shard::LoadRows() {
       if (!options_.salvage) return named;
       Warn("index", named.error().message, std::nullopt);
     }
+    if (options_.salvage) CompareSalvaged(*index, walk.has_end);
   }
   return SortRows();
 }
@@ -363,23 +376,6 @@ Result<void> Shard::SortRows() {
   return SortRows();
 }
 
-// Of rows with one key, the last is kept.
-void Shard::DropRepeated() {
-  std::vector<bool> dropped(places_.size());
-  for (size_t i = 0; i + 1 < sorted_.size(); ++i) {
-    dropped[sorted_[i]] = places_[sorted_[i]].key == places_[sorted_[i + 1]].key;
-  }
-  size_t kept = 0;
-  for (size_t i = 0; i < places_.size(); ++i) {
-    if (!dropped[i]) places_[kept++] = places_[i];
-  }
-  Warn("twice",
-       fmt::format("{} of {} rows are left out: their blocks are there again further on",
-                   places_.size() - kept, places_.size()),
-       std::nullopt);
-  places_.resize(kept);
-}
-
 Key Shard::BlockOf(size_t number) const {
   Key block = places_[number].key;
   if (!in_voxels_) return block;
@@ -405,7 +401,8 @@ std::optional<size_t> Shard::FindBlock(const Key& block) const {
   return Find(key);
 }
 
-Result<std::shared_ptr<const Batch>> Shard::ParseBatch(const Message& message) const {
+Result<std::shared_ptr<const Batch>> Shard::ParseBatch(const Message& message,
+                                                       const Window* window) const {
   Body body;
   body.range = message.body;
   const bool in_parts =
@@ -419,7 +416,7 @@ Result<std::shared_ptr<const Batch>> Shard::ParseBatch(const Message& message) c
       return std::move(read.parts);
     };
   } else {
-    DOLIUM_TRY(body.whole, ReadBytes(message.body));
+    DOLIUM_TRY(body.whole, ReadBytes(message.body, window));
     if (map_.empty()) body.held = message.body.length;
   }
   DOLIUM_TRY(Batch batch, Batch::Parse(schema_, message.metadata, std::move(body)));
@@ -428,17 +425,24 @@ Result<std::shared_ptr<const Batch>> Shard::ParseBatch(const Message& message) c
 
 Result<std::shared_ptr<const Batch>> Shard::ReadBatch(ByteRange range) const {
   if (auto kept = cache_->Find(cache_owner_, range.offset)) return kept;
-  DOLIUM_TRY(Message message, ReadMessage(range.offset));
+  // The index says where it ends, so that one request will do.
+  Window window;
+  if (map_.empty() && range.length <= kWholeBodyBytes) {
+    DOLIUM_TRY(Bytes bytes, ReadBytes(range));
+    window = {range.offset, std::move(bytes)};
+  }
+  const Window* const read = window.bytes.empty() ? nullptr : &window;
+  DOLIUM_TRY(Message message, ReadMessage(range.offset, read));
   // DVID counts the schema to the first batch.
   while (!message.is_end && message.header.kind == MessageKind::kSchema &&
          message.range.end() < range.end()) {
-    DOLIUM_TRY(message, ReadMessage(message.range.end()));
+    DOLIUM_TRY(message, ReadMessage(message.range.end(), read));
   }
   if (message.is_end || message.header.kind != MessageKind::kRecordBatch ||
       message.range.end() != range.end()) {
     return Corrupt(fmt::format("bytes {} are not a record batch", ToString(range)));
   }
-  DOLIUM_TRY(auto batch, ParseBatch(message));
+  DOLIUM_TRY(auto batch, ParseBatch(message, read));
   if (batch->rows() > 1) cache_->Keep(cache_owner_, range.offset, batch);
   return batch;
 }
@@ -496,20 +500,25 @@ void Shard::Warn(std::string kind, std::string message, std::optional<ByteRange>
 }
 
 Result<bool> LooksLikeShard(const Location& location) {
-  DOLIUM_TRY(const auto info, location.store->Stat(location.path));
-  if (!info || info->size < kFileHeaderBytes + kFileTailBytes) return false;
-  const auto header = location.store->ReadRange(location.path, {0, kFileHeaderBytes});
-  if (!header) return header.error();
+  const auto read = [&](ByteRange range) -> Result<std::optional<Bytes>> {
+    auto bytes = location.store->ReadRange(location.path, range);
+    if (bytes) return *std::move(bytes);
+    // It is not there, or not as long.
+    const ErrorCode code = bytes.error().code;
+    if (code == ErrorCode::kNotFound || code == ErrorCode::kCorrupt) return std::nullopt;
+    return std::move(bytes).error();
+  };
+  DOLIUM_TRY(const auto header, read({0, kFileHeaderBytes + kFileTailBytes}));
+  if (!header) return false;
   if (AsText(*header).starts_with(kFileMagic)) return true;
   const auto prefix = ParsePrefix(*header);
   if (!prefix || prefix->metadata == 0) return false;
   if (LoadLE<uint32_t>(header->data()) == kContinuation) return true;
   // Before Arrow 0.15 a stream began with a length, as many another file does.
-  const uint64_t end = uint64_t{prefix->bytes} + prefix->metadata;
-  if (prefix->metadata > kMaxSchemaBytes || end > info->size) return false;
-  DOLIUM_TRY(const Bytes metadata,
-             location.store->ReadRange(location.path, {prefix->bytes, prefix->metadata}));
-  const auto message = ParseMessage(metadata);
+  if (prefix->metadata > kMaxSchemaBytes) return false;
+  DOLIUM_TRY(const auto metadata, read({prefix->bytes, prefix->metadata}));
+  if (!metadata) return false;
+  const auto message = ParseMessage(*metadata);
   return message && message->kind == MessageKind::kSchema;
 }
 

@@ -31,6 +31,16 @@ namespace dolium::dvid {
 
 inline constexpr std::string_view kExtension = ".arrow";
 
+// Of the CSV or JSON beside a shard.
+inline constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 30;
+
+// Finding::kind of what salvage finds no whole rows in: blocks are missing.
+inline constexpr std::string_view kLostKind = "lost";
+// Of a stream that ends without saying so.
+inline constexpr std::string_view kEndKind = "end";
+inline constexpr std::string_view kNoEndMark =
+    "the stream has no end mark; if its writer was stopped, blocks are missing";
+
 // What keys count: blocks, or voxels (the seed's layout). kAuto: voxels if the file is an
 // Arrow IPC file and all keys are multiples of 64.
 enum class Coordinates : uint8_t { kAuto, kBlock, kVoxel };
@@ -76,6 +86,8 @@ class Shard {
   std::string Describe() const { return location_.Describe(); }
   const std::shared_ptr<const ObjectVersion>& object() const { return object_; }
   uint64_t bytes() const { return size_; }
+  // Whether rows are views of memory that the system fills; else each was read.
+  bool is_mapped() const { return !map_.empty(); }
   const Schema& schema() const { return schema_; }
 
   // Arrow's file flavour, with a footer of its own.
@@ -132,6 +144,19 @@ class Shard {
     MessageHeader header;
     bool is_end = false;
   };
+  // Bytes of the object that have been read.
+  struct Window {
+    uint64_t offset = 0;
+    Bytes bytes = {};
+
+    bool Contains(ByteRange range) const {
+      return range.offset >= offset && range.end() <= offset + bytes.size();
+    }
+    Bytes Slice(ByteRange range) const {
+      return bytes.Slice(static_cast<size_t>(range.offset - offset),
+                         static_cast<size_t>(range.length));
+    }
+  };
   // What going through all messages shows.
   struct Walk {
     std::vector<BlockLocation> places;
@@ -143,7 +168,7 @@ class Shard {
   // What going through a damaged file shows.
   struct Salvage {
     std::vector<BlockLocation> places;
-    uint64_t cut = 0;  // messages that are not whole
+    std::vector<ByteRange> lost;  // bytes that belong to no message that is whole
   };
 
   Shard(Location location, const ShardOptions& options, std::shared_ptr<BatchCache> cache)
@@ -164,6 +189,11 @@ class Shard {
   bool CountsVoxels() const;
   // Gives rows the keys of an index without ranges.
   Result<void> NameRows(const ShardIndex& index);
+  // Of a damaged file, the rows that are whole.
+  void TakeSalvaged();
+  // What the index has that the rows do not. `is_whole`: the data is all that was
+  // written.
+  void CompareSalvaged(const ShardIndex& index, bool is_whole);
   Result<void> SortRows();
   void DropRepeated();
 
@@ -178,10 +208,12 @@ class Shard {
   Error ExplainRest(uint64_t end) const;
   Error ExplainSecondSchema(uint64_t at) const;
 
-  Result<Bytes> ReadBytes(ByteRange range) const;
-  Result<Message> ReadMessage(uint64_t at) const;
+  // From `window`, if it has them, or else from the object.
+  Result<Bytes> ReadBytes(ByteRange range, const Window* window = nullptr) const;
+  Result<Message> ReadMessage(uint64_t at, const Window* window = nullptr) const;
   Result<std::shared_ptr<const Batch>> ReadBatch(ByteRange range) const;
-  Result<std::shared_ptr<const Batch>> ParseBatch(const Message& message) const;
+  Result<std::shared_ptr<const Batch>> ParseBatch(const Message& message,
+                                                  const Window* window = nullptr) const;
   Result<void> AddRows(const Message& message, std::vector<BlockLocation>& places) const;
   Result<Row> MakeRow(const Batch& batch, uint64_t number) const;
   void Warn(std::string kind, std::string message, std::optional<ByteRange> range);
@@ -190,7 +222,9 @@ class Shard {
   const ShardOptions options_;
   std::shared_ptr<const ObjectVersion> object_;
   uint64_t size_ = 0;
-  Bytes map_;  // the whole object, if mapped
+  Bytes map_;    // the whole object, if mapped
+  Window head_;  // its ends, if not: read once, each by one request
+  Window tail_;
   bool is_file_ = false;
   bool in_voxels_ = false;
   std::string_view index_form_ = "none";

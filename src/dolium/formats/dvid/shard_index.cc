@@ -34,10 +34,21 @@ std::string_view Take(std::string_view& text, char separator) {
   return field;
 }
 
-std::string_view TakeLine(std::string_view& text) {
-  std::string_view line = Take(text, '\n');
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
+// Without the spaces around it, which people and spreadsheets leave.
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\r";
+  const size_t begin = text.find_first_not_of(kSpaces);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
+}
+
+std::string_view TakeLine(std::string_view& text) { return Trimmed(Take(text, '\n')); }
+
+// One value of a line, perhaps in quotes. No value has a comma or a quote within.
+std::string_view TakeField(std::string_view& line) {
+  std::string_view field = Trimmed(Take(line, ','));
+  const bool is_quoted = field.size() >= 2 && field.front() == '"' && field.back() == '"';
+  return is_quoted ? Trimmed(field.substr(1, field.size() - 2)) : field;
 }
 
 // Where each column is, by the header; -1: nowhere.
@@ -58,7 +69,7 @@ Result<CsvColumns> ParseHeader(std::string_view line) {
   std::string_view rest = line;
   std::string_view last;
   while (!rest.empty()) {
-    last = Take(rest, ',');
+    last = TakeField(rest);
     const int at = static_cast<int>(columns.count++);
     if (last == "x") columns.x = at;
     if (last == "y") columns.y = at;
@@ -85,7 +96,7 @@ Result<IndexRow> ParseRow(std::string_view line, const CsvColumns& columns) {
   std::array<std::string_view, kMaxColumns> fields;
   size_t count = 0;
   std::string_view rest = line;
-  while (!rest.empty() && count < kMaxColumns) fields[count++] = Take(rest, ',');
+  while (!rest.empty() && count < kMaxColumns) fields[count++] = TakeField(rest);
   if (!rest.empty() || count < columns.least || count > columns.count) {
     return Corrupt(fmt::format("{} values, expected {}", count, columns.count));
   }
@@ -118,10 +129,12 @@ Result<IndexRow> ParseRow(std::string_view line, const CsvColumns& columns) {
 }  // namespace
 
 Result<ShardIndex> ParseCsvIndex(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   size_t line_number = 1;
   std::string_view line = TakeLine(text);
   // What it says of the schema's size has never been reliable.
-  while (line.starts_with('#')) {
+  while (line.starts_with('#') || line.starts_with("\"#")) {
     line = TakeLine(text);
     ++line_number;
   }
@@ -131,7 +144,8 @@ Result<ShardIndex> ParseCsvIndex(std::string_view text) {
   while (!text.empty()) {
     line = TakeLine(text);
     ++line_number;
-    if (line.empty() && text.empty()) break;
+    // Only at the end.
+    if (line.empty() && text.find_first_not_of(" \t\r\n") == std::string_view::npos) break;
     auto row = ParseRow(line, columns);
     if (!row) return std::move(row).error().Within(fmt::format("line {}", line_number));
     index.rows.push_back(*row);

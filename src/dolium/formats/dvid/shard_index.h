@@ -8,7 +8,9 @@
 //   x,y,z,rec[,...]                    2025: the number of the record alone
 //   {"x_y_z": rec, ...}                before that
 //
-// Plain functions of text; hostile input gives kCorrupt.
+// CSVs that went through other hands are read as well: with a byte order mark, spaces
+// around values, quotes, CRLF, blank lines at the end. Plain functions of text; hostile
+// input gives kCorrupt.
 #pragma once
 
 #include <cstdint>

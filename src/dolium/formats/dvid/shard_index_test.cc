@@ -48,7 +48,38 @@ TEST(ParseCsvIndex, RejectsWhatIsNoIndex) {
             "line 2: a coordinate is not a number of 32 bits");
   EXPECT_EQ(CsvError("x,y,z,offset,size\n1,2,3,18446744073709551615,2\n"),
             "line 2: 2 bytes at 18446744073709551615 end past 2^64");
-  EXPECT_EQ(CsvError("x,y,z,rec\n1,2,3,4 \n"), "line 2: \"4 \" is not a number");
+  EXPECT_EQ(CsvError("x,y,z,rec\n1,2,3,4 4\n"), "line 2: \"4 4\" is not a number");
+}
+
+TEST(ParseCsvIndex, ReadsWhatWentThroughOtherHands) {
+  const std::string plain = "x,y,z,offset,size,batch_idx\n2,0,-1,0,10264,0\n2,1,0,10264,5,3\n";
+  const ShardIndex expected = Must(ParseCsvIndex(plain));
+  std::string crlf = plain;
+  for (size_t at = 0; (at = crlf.find('\n', at)) != std::string::npos; at += 2) {
+    crlf.replace(at, 1, "\r\n");
+  }
+  for (const std::string& text :
+       {"\xef\xbb\xbf" + plain, "\xef\xbb\xbf# schema_size=688\r\n" + crlf, crlf + "\r\n",
+        plain + "\n", plain + " \n\t\r\n\n", plain.substr(0, plain.size() - 1),
+        std::string("\"# schema_size=0\"\n\"x\",\"y\",\"z\",\"offset\",\"size\","
+                    "\"batch_idx\"\n\"2\",\"0\",\"-1\",\"0\",\"10264\",\"0\"\n"
+                    "\"2\", \"1\" ,\"0\",\"10264\",\" 5 \",\"3\"\n"),
+        std::string(" x , y,z\t,offset,size,batch_idx\n  2, 0, -1, 0, 10264, 0\n"
+                    "2,1,0,10264,5,3  \n")}) {
+    const auto index = ParseCsvIndex(text);
+    ASSERT_TRUE(index) << text << ": " << index.error().message;
+    ASSERT_EQ(index->rows.size(), expected.rows.size()) << text;
+    for (size_t i = 0; i < expected.rows.size(); ++i) {
+      EXPECT_EQ(index->rows[i].key, expected.rows[i].key) << text;
+      EXPECT_EQ(index->rows[i].range, expected.rows[i].range) << text;
+      EXPECT_EQ(index->rows[i].row, expected.rows[i].row) << text;
+    }
+  }
+  EXPECT_EQ(CsvError("x,y,z,rec\n\n1,2,3,4\n"), "line 2: 0 values, expected 4");
+  EXPECT_EQ(CsvError("x,y,z,rec\n1,2,\"3,4\"\n"),
+            "line 2: a coordinate is not a number of 32 bits");
+  EXPECT_EQ(CsvError("x,y,z,rec\n1,2,3,\"4\n"), "line 2: \"\"4\" is not a number");
+  EXPECT_EQ(CsvError("x,y,z,rec\n1,2,3,\"\"4\"\"\n"), "line 2: \"\"4\"\" is not a number");
 }
 
 TEST(ParseJsonIndex, ReadsKeysAndRecords) {

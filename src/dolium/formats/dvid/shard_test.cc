@@ -317,7 +317,7 @@ TEST_F(ShardTest, SalvagesMessagesAtAnyOffset) {
     }
     ASSERT_EQ(saved->warnings().size(), 2U);
     EXPECT_THAT(saved->warnings()[1].message,
-                HasSubstr("not whole are 1 of its messages"));
+                HasSubstr("bytes in 1 of its parts: their blocks are missing"));
     PutObject("0_0_0.csv", "x,y,z,rec\n");
   }
 }

@@ -1,5 +1,5 @@
-// Going through all messages of a shard: what readers without an index do, what verify
-// does, and what is left to do with files that exports have damaged.
+// Going through all messages of a shard: what readers without an index do, and what verify
+// does.
 #include <algorithm>
 #include <map>
 
@@ -7,16 +7,9 @@
 
 #include "dolium/base/endian.h"
 #include "dolium/container/entry_error.h"
-#include "dolium/formats/dvid/label_block.h"
 #include "dolium/formats/dvid/shard.h"
 
 namespace dolium::dvid {
-namespace {
-
-// What every message begins with, but those of before Arrow 0.15.
-constexpr std::string_view kMessageMark("\xff\xff\xff\xff", 4);
-
-}  // namespace
 
 Result<void> Shard::AddRows(const Message& message,
                             std::vector<BlockLocation>& places) const {
@@ -47,13 +40,18 @@ Shard::Walk Shard::WalkStream() const {
       walk.problem = ExplainSecondSchema(walk.end);
       return walk;
     }
-    if (message->header.kind == MessageKind::kDictionary) {
-      return fail(Unsupported("a dictionary, which is not read"));
+    // Of a column that is not ours.
+    if (message->header.kind == MessageKind::kDictionary && schema_.has_dictionaries) {
+      walk.end = message->range.end();
+      continue;
     }
-    if (message->header.kind == MessageKind::kRecordBatch) {
-      const auto added = AddRows(*message, walk.places);
-      if (!added) return fail(added.error());
+    if (message->header.kind != MessageKind::kRecordBatch) {
+      return fail(Corrupt("is of a type that streams do not have; its rows are unknown")
+                      .WithKind("message")
+                      .WithHint(Hint::kSalvage));
     }
+    const auto added = AddRows(*message, walk.places);
+    if (!added) return fail(added.error());
     walk.end = message->range.end();
   }
   return walk;
@@ -137,42 +135,6 @@ Error Shard::ExplainSecondSchema(uint64_t at) const {
       .WithHint(Hint::kSalvage);
 }
 
-Shard::Salvage Shard::SalvageRows() const {
-  Salvage salvage;
-  const std::string_view text = AsText(map_).substr(0, static_cast<size_t>(arrow_end_));
-  // Writers that get in each other's way begin anywhere.
-  for (size_t at = text.find(kMessageMark); at != std::string_view::npos;
-       at = text.find(kMessageMark, at)) {
-    const auto message = ReadMessage(at);
-    if (message && message->header.kind == MessageKind::kSchema && !message->is_end) {
-      at = static_cast<size_t>(message->range.end());
-      continue;
-    }
-    if (!message || message->is_end ||
-        message->header.kind != MessageKind::kRecordBatch) {
-      if (!message && message.error().kind == "cut") ++salvage.cut;
-      ++at;
-      continue;
-    }
-    // What another writer got into shows in the block: in its checksum, as a rule.
-    const auto batch = ParseBatch(*message);
-    uint64_t whole = 0;
-    for (uint64_t i = 0; batch && i < (*batch)->rows(); ++i) {
-      const auto row = MakeRow(**batch, i);
-      const auto bytes = row ? row->Block() : Result<Bytes>(row.error());
-      const auto block =
-          bytes ? LabelBlock::Parse(*bytes) : Result<LabelBlock>(bytes.error());
-      if (!block || !Equal(block->labels().bytes(), row->supervoxels)) continue;
-      salvage.places.push_back({row->key, static_cast<uint32_t>(i), message->range});
-      ++whole;
-    }
-    const bool is_cut = !batch || whole < (*batch)->rows();
-    if (is_cut) ++salvage.cut;
-    at = is_cut ? at + 1 : static_cast<size_t>(message->range.end());
-  }
-  return salvage;
-}
-
 Result<void> Shard::Check(const std::function<void(const Finding&)>& visit,
                           int64_t side) const {
   const auto report = [&](std::string kind, const std::string& key,
@@ -182,13 +144,21 @@ Result<void> Shard::Check(const std::function<void(const Finding&)>& visit,
     finding.severity = severity;
     visit(finding);
   };
-  for (const Finding& warning : warnings_) visit(warning);
+  for (Finding finding : warnings_) {
+    if (finding.kind == kLostKind) finding.severity = Severity::kError;
+    visit(finding);
+  }
   if (options_.salvage) return {};
   const Walk walk = WalkMessages();
   if (walk.problem) {
     report(walk.problem->kind.empty() ? "stream" : std::string(walk.problem->kind), {},
            ByteRange{walk.end, arrow_end_ - walk.end}, *walk.problem);
     return {};
+  }
+  // Readers by an index do not come to the end.
+  if (!walk.has_end && by_ranges_) {
+    report(std::string(kEndKind), {}, ByteRange{walk.end, 0}, Corrupt(std::string(kNoEndMark)),
+           Severity::kWarning);
   }
   if (index_form_ == "none") {
     report("index", {}, std::nullopt,

@@ -270,6 +270,7 @@ struct Kill {
   JobStep step;
   bool exchange = true;
   bool while_removing = false;  // a part of the old set is gone already
+  bool folders_first = false;   // its folders, and not the files beside them
 };
 
 class KilledJobTest : public testing::TestWithParam<Asked> {
@@ -290,7 +291,7 @@ class KilledJobTest : public testing::TestWithParam<Asked> {
       options.exchange_folders = kill.exchange;
       options.at_step = [&](JobStep step) {
         if (step != kill.step) return;
-        if (kill.while_removing) RemoveSomeOfTheOld();
+        if (kill.while_removing) RemoveSomeOfTheOld(kill.folders_first);
         _exit(9);
       };
       const auto done = GetParam().run(work_, options);
@@ -303,11 +304,13 @@ class KilledJobTest : public testing::TestWithParam<Asked> {
     ASSERT_EQ(WEXITSTATUS(status), 9) << "the step was not reached";
   }
 
-  void RemoveSomeOfTheOld() const {
+  void RemoveSomeOfTheOld(bool folders) const {
     for (const std::string folder : {".dolium-new", ".dolium-old"}) {
       if (!fs::exists(work_.target + folder)) continue;
       for (const auto& entry : fs::directory_iterator(work_.target + folder)) {
-        if (entry.is_regular_file()) fs::remove(entry.path());
+        const bool is_hidden = entry.path().filename().string().starts_with('.');
+        if (entry.is_regular_file() && !folders) fs::remove(entry.path());
+        if (entry.is_directory() && folders && !is_hidden) fs::remove_all(entry.path());
       }
     }
   }
@@ -400,10 +403,14 @@ TEST_P(KilledReplacementTest, IsCompletedByTheSameRequest) {
            {JobStep::kMarkerRemoved},
            {JobStep::kSwapped},
            {JobStep::kSwapped, /*exchange=*/true, /*while_removing=*/true},
+           {JobStep::kSwapped, /*exchange=*/true, /*while_removing=*/true,
+            /*folders_first=*/true},
            {JobStep::kOldRemoved},
            {JobStep::kOldMovedAside, /*exchange=*/false},
            {JobStep::kSwapped, /*exchange=*/false},
            {JobStep::kSwapped, /*exchange=*/false, /*while_removing=*/true},
+           {JobStep::kSwapped, /*exchange=*/false, /*while_removing=*/true,
+            /*folders_first=*/true},
            {JobStep::kOldRemoved, /*exchange=*/false},
        }) {
     SCOPED_TRACE(fmt::format("step {}{}{}", static_cast<int>(kill.step),

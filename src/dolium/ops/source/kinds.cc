@@ -164,20 +164,34 @@ Result<VerifyReport> CheckExportSource(const Source& source, const VerifyOptions
   return VerifyExport(*entries, source.options().exported, options, visitor);
 }
 
+Result<dvid::Row> RowOf(const Container& container, std::string_view key) {
+  const auto& blocks = dynamic_cast<const dvid::DvidContainer&>(container);
+  DOLIUM_TRY(auto row, blocks.FindRow(key));
+  if (row) return *std::move(row);
+  return NotFound(
+      fmt::format("{}: no entry \"{}\"", container.location().Describe(), key));
+}
+
+Result<EntryLabels> LabelsOfBlock(const Container& container, std::string_view key) {
+  DOLIUM_TRY(const dvid::Row row, RowOf(container, key));
+  const auto numbers = [](const dvid::LabelList& list) {
+    std::vector<uint64_t> out(list.size());
+    for (size_t i = 0; i < out.size(); ++i) out[i] = list[i];
+    return out;
+  };
+  return EntryLabels{numbers(dvid::LabelList(row.labels)),
+                     numbers(dvid::LabelList(row.supervoxels))};
+}
+
 Result<EntryVoxels> DecodeBlock(const Container& container, std::string_view key,
                                 std::string_view labels) {
-  const auto& blocks = dynamic_cast<const dvid::DvidContainer&>(container);
   const auto kind = dvid::ParseLabelKind(labels);
   if (!kind) {
     return InvalidArgument(
         fmt::format("\"{}\" is neither labels nor supervoxels", labels));
   }
-  DOLIUM_TRY(const auto row, blocks.FindRow(key));
-  if (!row) {
-    return NotFound(
-        fmt::format("{}: no entry \"{}\"", container.location().Describe(), key));
-  }
-  auto decoded = dvid::DecodeRow(*row, *kind);
+  DOLIUM_TRY(const dvid::Row row, RowOf(container, key));
+  auto decoded = dvid::DecodeRow(row, *kind);
   if (!decoded) {
     return std::move(decoded).error().Within(
         fmt::format("{}: {}", container.location().Describe(), key));
@@ -347,7 +361,8 @@ std::span<const SourceKind> SourceKinds() {
        .format = "dvid",
        .volume = OpenVolumeOf,
        .check = CheckExportSource,
-       .decode_entry = DecodeBlock},
+       .decode_entry = DecodeBlock,
+       .entry_labels = LabelsOfBlock},
       {.kind = "folder of files", .format = "files", .open_for_copy = OpenFilesForCopy},
   };
   return kKinds;

@@ -47,6 +47,7 @@ struct SourceKind {
   Result<void> (*check_replaceable)(const Location& folder) = nullptr;
   Result<EntryVoxels> (*decode_entry)(const Container&, std::string_view key,
                                       std::string_view labels) = nullptr;
+  Result<EntryLabels> (*entry_labels)(const Container&, std::string_view key) = nullptr;
 };
 
 std::span<const SourceKind> SourceKinds();

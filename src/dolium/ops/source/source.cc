@@ -222,6 +222,13 @@ Result<std::optional<uint64_t>> Source::CountObjects() const {
   return objects.size();
 }
 
+Result<std::optional<EntryLabels>> Source::LabelsOf(std::string_view key) const {
+  if (row_.entry_labels == nullptr) return std::nullopt;
+  DOLIUM_TRY(const Container* const all, entries());
+  DOLIUM_TRY(EntryLabels labels, row_.entry_labels(*all, key));
+  return labels;
+}
+
 Result<std::optional<EntryVoxels>> Source::DecodeEntry(std::string_view key,
                                                        std::string_view labels) const {
   if (row_.decode_entry == nullptr) return std::nullopt;

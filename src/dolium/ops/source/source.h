@@ -55,6 +55,13 @@ struct EntryVoxels {
   std::vector<uint64_t> values;
 };
 
+// What a DVID block has beside its voxels: its label lists, which go together by
+// position.
+struct EntryLabels {
+  std::vector<uint64_t> labels;
+  std::vector<uint64_t> supervoxels;
+};
+
 // What a copy is made of, and the format that it is written in.
 struct CopySource {
   std::shared_ptr<const Container> entries;
@@ -109,6 +116,9 @@ class Source {
   // have none by themselves. kNotFound if there is no such key.
   Result<std::optional<EntryVoxels>> DecodeEntry(std::string_view key,
                                                  std::string_view labels) const;
+  // The label lists of an entry; nullopt if entries of this kind have none. Errors as
+  // above.
+  Result<std::optional<EntryLabels>> LabelsOf(std::string_view key) const;
 
  private:
   Result<std::shared_ptr<const Container>> SharedEntries() const;

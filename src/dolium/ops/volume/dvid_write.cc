@@ -1,26 +1,29 @@
 #include "dolium/ops/volume/dvid_write.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/base/checked_math.h"
 #include "dolium/base/parallel.h"
-#include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/formats/builtin.h"
-#include "dolium/formats/dvid/format.h"
+#include "dolium/formats/dvid/spec_names.h"
 #include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/volume/dvid_job.h"
 #include "dolium/ops/volume/dvid_rows.h"
 #include "dolium/ops/volume/volume_job.h"
+#include "dolium/ops/volume/volume_occupied.h"
 #include "dolium/ops/volume/volume_source.h"
 
 namespace dolium::volume {
@@ -62,35 +65,12 @@ Result<void> CheckSource(const Volume& volume, const std::vector<size_t>& scales
 
 // Whether a folder has nothing but an export in it.
 Result<void> CheckOnlyExport(const Location& folder) {
-  std::string foreign;
-  std::vector<std::string> scales;
-  const auto owned = [](std::string_view name) {
-    return IsBookkeeping(name) || dvid::OwnsObject(name) || name == "export.log";
-  };
-  auto listed =
-      folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
-        if (is_folder && dvid::ParseScaleName(name)) {
-          scales.emplace_back(name);
-        } else if (is_folder ? !IsBookkeeping(name) : !owned(name) && name != kSpecName) {
-          foreign = name;
-        }
-        return true;
-      });
-  if (!listed && listed.error().code == ErrorCode::kNotFound) return {};
-  if (!listed) return listed;
-  for (const std::string& scale : scales) {
-    const Location inner = folder.Child(scale);
-    DOLIUM_TRY_VOID(
-        inner.store->List(inner.path, [&](std::string_view name, bool is_folder) {
-          if (is_folder || !owned(name)) foreign = JoinPath(scale, name);
-          return true;
-        }));
-  }
+  DOLIUM_TRY(const auto foreign, FindForeign(folder, /*is_strict=*/true));
   if (foreign.empty()) return {};
   return Exists(
       fmt::format("{}: holds {}, which is no part of an export and would be "
                   "lost; it is to be moved away first",
-                  folder.Describe(), foreign));
+                  folder.Describe(), foreign.front()));
 }
 
 // What is written of a scale, and where its rows come from.
@@ -98,7 +78,21 @@ struct WrittenScale {
   std::string folder;  // "s0"
   Box bounds;
   Box cubes;  // numbers of its shards in x, y and z
+  std::shared_ptr<const Scale> source;
   std::unique_ptr<RowSource> rows;
+
+  // How many cubes there are; kUnsupported if they do not count in 64 bits.
+  Result<uint64_t> CountCubes() const {
+    const Vec3 size = cubes.size();
+    std::optional<uint64_t> count = 1;
+    for (const int64_t side : size) {
+      if (count) count = CheckedMul(*count, static_cast<uint64_t>(side));
+    }
+    if (count) return *count;
+    return Unsupported(
+        fmt::format("{}: {} shards do not count in 64 bits; make them larger", folder,
+                    ToString(size)));
+  }
 };
 
 // Reads a request from a record, where it stands without target and force.
@@ -134,7 +128,18 @@ Result<std::string> StateOf(const DvidWriteRequest& request,
   return FindVolumeState(source, request.exported, request.scales, options);
 }
 
-// Parts are cubes of blocks, scale by scale, x fastest; one of zeros leaves no shard.
+// The cubes of this side that have one of these voxels.
+Box TouchedBy(const Box& voxels, int64_t side) {
+  Box cubes;
+  for (size_t d = 0; d < 3; ++d) {
+    cubes.begin[d] = voxels.begin[d] / side;
+    cubes.end[d] = (voxels.end[d] + side - 1) / side;
+  }
+  return cubes;
+}
+
+// Parts are cubes of blocks, scale by scale, x fastest, as far as the source has anything
+// there; one of zeros leaves no shard.
 class DvidJob final : public Job {
  public:
   DvidJob(DvidWriteRequest request, Location folder, Volume volume,
@@ -145,15 +150,26 @@ class DvidJob final : public Job {
         scales_(std::move(scales)) {}
 
   Result<void> Plan(const PartSink& sink) override {
-    uint64_t number = 0;
+    uint64_t first = 0;
     for (const WrittenScale& scale : scales_) {
-      for (const Vec3& cube : CellsOf(scale.cubes)) {
+      DOLIUM_TRY(const std::vector<Vec3> cubes, FindCubes(scale));
+      const Vec3 count = scale.cubes.size();
+      for (const Vec3& cube : cubes) {
         const Vec3 blocks = BlocksOf(scale, cube).size();
         JobPart part;
-        part.number = number++;
+        part.number = first;
+        uint64_t stride = 1;
+        for (size_t d = 0; d < 3; ++d) {
+          part.number += static_cast<uint64_t>(cube[d] - scale.cubes.begin[d]) * stride;
+          stride *= static_cast<uint64_t>(count[d]);
+        }
         part.entries = static_cast<uint64_t>(blocks[0] * blocks[1] * blocks[2]);
         sink(std::move(part));
       }
+      DOLIUM_TRY(const uint64_t all, scale.CountCubes());
+      const auto sum = CheckedAdd(first, all);
+      if (!sum) return Unsupported("an export of more shards than there are numbers");
+      first = *sum;
     }
     return {};
   }
@@ -162,7 +178,7 @@ class DvidJob final : public Job {
     uint64_t rest = part.number;
     for (const WrittenScale& scale : scales_) {
       const Vec3 count = scale.cubes.size();
-      const auto cubes = static_cast<uint64_t>(count[0] * count[1] * count[2]);
+      DOLIUM_TRY(const uint64_t cubes, scale.CountCubes());
       if (rest >= cubes) {
         rest -= cubes;
         continue;
@@ -185,8 +201,12 @@ class DvidJob final : public Job {
 
   Result<void> Finish() override {
     const DvidExport* const exported = volume_.dvid_export();
-    const VolumeInfo spec =
-        exported != nullptr ? exported->MakeSpec() : SpecOf(volume_.info());
+    VolumeInfo spec = exported != nullptr ? exported->MakeSpec() : SpecOf(volume_.info());
+    // Where nothing can be listed, it says which shards there can be.
+    for (ScaleInfo& scale : spec.scales) {
+      scale.extra[std::string(dvid::kShardSideMember)] =
+          fmt::format("{}", request_.shard_side);
+    }
     const Location object = folder_.Child(kSpecName);
     DOLIUM_TRY_VOID(Validate(spec).Within(object.Describe()));
     DOLIUM_TRY_VOID(
@@ -200,6 +220,46 @@ class DvidJob final : public Job {
   }
 
  private:
+  // The cubes that can have a block, x fastest: from what the source lists, or all.
+  Result<std::vector<Vec3>> FindCubes(const WrittenScale& scale) const {
+    std::set<Vec3> found;  // as z, y, x
+    DOLIUM_TRY(
+        const bool is_known,
+        scale.source->storage().VisitOccupied([&](const Box& cells) -> Result<void> {
+          const Box voxels = scale.source->grid().VoxelsOf(cells);
+          for (const Vec3& cube : CellsOf(TouchedBy(voxels, request_.shard_side))) {
+            found.insert({cube[2], cube[1], cube[0]});
+          }
+          return {};
+        }));
+    if (!is_known) return CellsOf(scale.cubes);
+    std::vector<Vec3> cubes;
+    cubes.reserve(found.size());
+    for (const Vec3& cube : found) cubes.push_back({cube[2], cube[1], cube[0]});
+    return cubes;
+  }
+
+  // The blocks of a shard that can have a voxel that is not zero, x fastest.
+  Result<std::vector<Vec3>> FindBlocks(const WrittenScale& scale, const Vec3& cube) const {
+    const Box all = BlocksOf(scale, cube);
+    Box voxels;
+    for (size_t d = 0; d < 3; ++d) {
+      voxels.begin[d] = all.begin[d] * dvid::kBlockSide;
+      voxels.end[d] = all.end[d] * dvid::kBlockSide;
+    }
+    const Grid& grid = scale.source->grid();
+    DOLIUM_TRY(const auto occupied,
+               scale.source->storage().FindOccupied(grid.CellsTouching(voxels)));
+    if (!occupied) return CellsOf(all);
+    std::vector<Vec3> blocks;
+    for (const Vec3& cell : *occupied) {
+      const Box touched = TouchedBy(grid.VoxelsOf(cell), dvid::kBlockSide);
+      std::ranges::copy(CellsOf(touched.Intersect(all)), std::back_inserter(blocks));
+    }
+    SortCells(blocks);
+    return blocks;
+  }
+
   // The blocks of a shard that have a voxel of the scale.
   Box BlocksOf(const WrittenScale& scale, const Vec3& cube) const {
     Box blocks;
@@ -220,10 +280,15 @@ class DvidJob final : public Job {
             .Child(fmt::format("{}_{}_{}{}", cube[0] * side, cube[1] * side,
                                cube[2] * side, dvid::kExtension));
     std::vector<dvid::Key> blocks;
-    for (const Vec3& cell : CellsOf(BlocksOf(scale, cube))) {
+    DOLIUM_TRY(const std::vector<Vec3> occupied, FindBlocks(scale, cube));
+    for (const Vec3& cell : occupied) {
       blocks.push_back({static_cast<int32_t>(cell[0]), static_cast<int32_t>(cell[1]),
                         static_cast<int32_t>(cell[2])});
     }
+    // The part was planned with all its blocks.
+    const Vec3 size = BlocksOf(scale, cube).size();
+    context.progress(static_cast<uint64_t>(size[0] * size[1] * size[2]) - blocks.size(),
+                     0);
     std::unique_ptr<dvid::DvidShardWriter> writer;
     const size_t jobs = ThreadCount(context.writer.jobs, SIZE_MAX);
     const size_t window = jobs * kWindowPerJob;
@@ -348,6 +413,7 @@ Result<std::unique_ptr<Job>> OpenDvidJob(Formats /*formats*/, const Location& fo
       scale.cubes.end[d] =
           (scale.bounds.end[d] + request.shard_side - 1) / request.shard_side;
     }
+    scale.source = opened;
     if (exported != nullptr) {
       scale.rows = RowsOfExport(exported->scale(index), request.layout);
     } else {

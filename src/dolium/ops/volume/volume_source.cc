@@ -42,7 +42,10 @@ Result<void> AddScale(const Volume& volume, size_t index, SourceState& state) {
     const dvid::ExportScale& scale = *exported->scale(index);
     const bool is_shard = scale.objects().front() == scale.location().path;
     if (is_shard) return state.AddObjects(*scale.location().store, scale.objects());
-    return state.AddFolder(scale.location());
+    auto added = state.AddFolder(scale.location());
+    const bool is_listed = added || added.error().code != ErrorCode::kUnsupported;
+    if (is_listed) return added;
+    return state.AddObjects(*scale.location().store, scale.objects());
   }
   DOLIUM_TRY(const auto scale, volume.OpenScale(index));
   auto added = state.AddFolder(scale->folder());

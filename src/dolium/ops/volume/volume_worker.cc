@@ -10,6 +10,7 @@
 #include "dolium/domain/volume/fill.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/volume/volume_occupied.h"
 #include "dolium/ops/volume/volume_source.h"
 #include "dolium/ops/volume/volume_target.h"
 
@@ -71,11 +72,9 @@ Result<bool> VolumeWorker::IsComplete() const {
 
 Result<void> VolumeWorker::Plan(const PartSink& sink) {
   for (size_t i = 0; i < job_.stages.size(); ++i) {
-    const Stage& stage = job_.stages[i];
-    DOLIUM_TRY(const auto scale, Scale::Open(volume_, job_.info, stage.scale));
-    DOLIUM_TRY(const std::vector<Part> parts, PartsOf(*scale, stage.layout));
+    DOLIUM_TRY(const std::vector<Part>* const parts, PlannedParts(i));
     DOLIUM_TRY(const uint64_t first, FirstPart(i));
-    for (const Part& part : parts) {
+    for (const Part& part : *parts) {
       const Vec3 size = part.cells.size();
       JobPart planned;
       planned.number = first + part.number;
@@ -87,6 +86,48 @@ Result<void> VolumeWorker::Plan(const PartSink& sink) {
     }
   }
   return {};
+}
+
+Result<const std::vector<Part>*> VolumeWorker::PlannedParts(size_t stage) {
+  const auto* const input = std::get_if<FinerInput>(&job_.stages[stage].input);
+  const auto maker = input == nullptr
+                         ? job_.stages.end()
+                         : std::ranges::find(job_.stages, input->scale, &Stage::scale);
+  const auto made_by = static_cast<size_t>(maker - job_.stages.begin());
+  const std::vector<Part>* finer = nullptr;
+  if (maker != job_.stages.end() && made_by < stage) {
+    DOLIUM_TRY(finer, PlannedParts(made_by));
+  }
+  const std::lock_guard lock(plan_mutex_);
+  if (const auto known = plan_.find(stage); known != plan_.end()) return &known->second;
+  DOLIUM_TRY(const auto target, ScaleOf(job_.stages[stage].scale));
+  const PartLayout layout = job_.stages[stage].layout;
+  // They must be boxes, whether there are any or not.
+  if (layout == PartLayout::kShards) DOLIUM_TRY_VOID(PartSize(*target));
+  std::vector<Part> parts;
+  if (finer != nullptr) {
+    DOLIUM_TRY(const auto source, ScaleOf(input->scale));
+    DOLIUM_TRY(parts,
+               PartsFrom(*finer, {*source, *target, input->spec.factor}, layout));
+  } else {
+    DOLIUM_TRY(parts, FindParts(job_.stages[stage], *target));
+  }
+  return &plan_.emplace(stage, std::move(parts)).first->second;
+}
+
+Result<std::vector<Part>> VolumeWorker::FindParts(const Stage& stage,
+                                                  const Scale& target) {
+  std::optional<std::vector<Part>> parts;
+  if (const auto* const finer = std::get_if<FinerInput>(&stage.input)) {
+    DOLIUM_TRY(const auto source, ScaleOf(finer->scale));
+    DOLIUM_TRY(parts,
+               FindOccupiedParts({*source, target, finer->spec.factor}, stage.layout));
+  } else if (const auto* const other = std::get_if<VolumeInput>(&stage.input)) {
+    DOLIUM_TRY(const auto source, SourceOf(*other));
+    DOLIUM_TRY(parts, FindOccupiedParts({*source, target}, stage.layout));
+  }
+  if (parts) return *std::move(parts);
+  return PartsOf(target, stage.layout);
 }
 
 Result<uint64_t> VolumeWorker::FirstPart(size_t stage) const {
@@ -144,6 +185,7 @@ Result<WriteSummary> VolumeWorker::Fill(const Scale& target, const Stage& stage,
                                         const Box& cells, const PartContext& context) {
   const FillOptions fill{context.writer, job_.gzip_files, context.progress};
   std::unique_ptr<ChunkSource> source;
+  std::vector<Vec3> occupied;
   if (const auto* array_input = std::get_if<ArrayInput>(&stage.input)) {
     DOLIUM_TRY(const auto array, ArrayOf(*array_input));
     if (array->shape() != target.ShapeOf(target.bounds())) {
@@ -157,13 +199,20 @@ Result<WriteSummary> VolumeWorker::Fill(const Scale& target, const Stage& stage,
   }
   if (const auto* finer = std::get_if<FinerInput>(&stage.input)) {
     DOLIUM_TRY(auto scale, ScaleOf(finer->scale));
+    DOLIUM_TRY(occupied, FindOccupiedCells({*scale, target, finer->spec.factor}, cells));
     source = FromFinerScale(std::move(scale), finer->spec);
   } else {
     const auto& other = std::get<VolumeInput>(stage.input);
     DOLIUM_TRY(auto scale, SourceOf(other));
+    DOLIUM_TRY(occupied, FindOccupiedCells({*scale, target}, cells));
     source = FromSameVoxels(std::move(scale), other.may_copy);
   }
-  return FillCells(target, CellsOf(cells), *source, fill);
+  // The part was planned with all its cells.
+  const Vec3 size = cells.size();
+  const auto all = static_cast<uint64_t>(size[0]) * static_cast<uint64_t>(size[1]) *
+                   static_cast<uint64_t>(size[2]);
+  if (context.progress) context.progress(all - occupied.size(), 0);
+  return FillCells(target, occupied, *source, fill);
 }
 
 Result<void> VolumeWorker::CheckTask(const VolumeTask& task, const Scale& target) const {
@@ -193,7 +242,10 @@ Result<void> VolumeWorker::CheckReady(const VolumeTask& task, const Scale& targe
   DOLIUM_TRY(const std::vector<Part> parts,
              PartsTouching(*finer, maker->layout, finer->grid().CellsTouching(voxels)));
   DOLIUM_TRY(const uint64_t first, FirstPart(stage));
+  DOLIUM_TRY(const std::vector<Part>* const planned, PlannedParts(stage));
   for (const Part& part : parts) {
+    // Others have nothing.
+    if (!std::ranges::binary_search(*planned, part.number, {}, &Part::number)) continue;
     {
       const std::lock_guard lock(mutex_);
       if (done_.contains(first + part.number)) continue;

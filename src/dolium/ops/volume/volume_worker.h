@@ -53,6 +53,10 @@ class VolumeWorker final : public Job {
  private:
   // The number of the first part of a stage.
   Result<uint64_t> FirstPart(size_t stage) const;
+  // The parts of a stage that can have a chunk, by number; others are not planned. Found
+  // once, from what the source lists.
+  Result<const std::vector<Part>*> PlannedParts(size_t stage);
+  Result<std::vector<Part>> FindParts(const Stage& stage, const Scale& target);
   Result<void> CheckTask(const VolumeTask& task, const Scale& target) const;
   // kUnavailable unless what a task reads of a scale that the job writes is there. Looks
   // for the reports of these parts alone: there may be very many others.
@@ -71,6 +75,8 @@ class VolumeWorker final : public Job {
   const Location volume_;
   const PlanFolder folder_;
 
+  std::mutex plan_mutex_;                     // before mutex_
+  std::map<size_t, std::vector<Part>> plan_;  // by stage
   std::mutex mutex_;
   std::map<size_t, std::shared_ptr<Scale>> scales_;   // of the volume
   std::map<size_t, std::shared_ptr<Scale>> sources_;  // of another volume

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
-#include <map>
 
 #include <fmt/format.h>
 
-#include "dolium/base/parallel.h"
 #include "dolium/container/entry_error.h"
 #include "dolium/domain/volume/dvid/dvid_transcode.h"
 #include "dolium/domain/volume/encodings/compressed_segmentation.h"
@@ -18,7 +15,6 @@
 namespace dolium::volume {
 namespace {
 
-constexpr uint64_t kMaxSpecBytes = uint64_t{64} << 20;
 constexpr Vec3 kChunkSize = {dvid::kBlockSide, dvid::kBlockSide, dvid::kBlockSide};
 constexpr Vec3 kSubBlockSize = {8, 8, 8};
 
@@ -77,6 +73,35 @@ class DvidChunks : public ChunkStorage {
     return GetInRuns(*this, cells, options, visit);
   }
 
+  Result<bool> VisitOccupied(const BoxVisitor& visit) const override {
+    DOLIUM_TRY_VOID(scale_->VisitOccupied(
+        [&](const dvid::ExportScale::BlockBox& blocks) -> Result<void> {
+          Box cells;
+          for (size_t d = 0; d < 3; ++d) {
+            cells.begin[d] = blocks.begin[d];
+            cells.end[d] = blocks.end[d];
+          }
+          cells = cells.Intersect(grid_.cells());
+          return cells.empty() ? Result<void>() : visit(cells);
+        }));
+    return true;
+  }
+
+  Result<std::optional<std::vector<Vec3>>> FindOccupied(
+      const Box& within) const override {
+    const Box cells = within.Intersect(grid_.cells());
+    dvid::ExportScale::BlockBox box;
+    for (size_t d = 0; d < 3; ++d) {
+      box.begin[d] = static_cast<int32_t>(std::min<int64_t>(cells.begin[d], INT32_MAX));
+      box.end[d] = static_cast<int32_t>(std::min<int64_t>(cells.end[d], INT32_MAX));
+    }
+    DOLIUM_TRY(const auto blocks, scale_->BlocksWithin(box));
+    std::vector<Vec3> found;
+    found.reserve(blocks.size());
+    for (const dvid::Key& block : blocks) found.push_back({block[0], block[1], block[2]});
+    return found;
+  }
+
   Result<void> Update(std::span<const ChunkUpdate>, const WorkOptions&) override {
     return Unsupported(
         fmt::format("{}: an export cannot be changed; convert it to a volume first",
@@ -129,10 +154,12 @@ class DvidChunks : public ChunkStorage {
 Result<std::optional<std::string>> FindSpec(const Location& location,
                                             const DvidReadOptions& options) {
   if (options.spec) return *options.spec;
-  DOLIUM_TRY(const auto shard, location.store->Stat(location.path));
-  if (shard) return std::nullopt;  // There is nothing within it.
+  if (location.path.ends_with(dvid::kExtension)) {
+    DOLIUM_TRY(const auto shard, location.store->Stat(location.path));
+    if (shard) return std::nullopt;  // There is nothing within it.
+  }
   const Location object = location.Child(kSpecName);
-  auto whole = object.store->ReadWhole(object.path, kMaxSpecBytes);
+  auto whole = object.store->ReadWhole(object.path, dvid::kMaxSpecBytes);
   if (whole) return std::string(AsText(whole->bytes));
   if (whole.error().code == ErrorCode::kNotFound) return std::nullopt;
   return std::move(whole).error();
@@ -184,8 +211,9 @@ ScaleInfo MakeScale(size_t number, const Vec3& size, const Resolution& finest) {
 
 }  // namespace
 
-Result<std::optional<DvidExport>> DvidExport::Open(const Location& location,
+Result<std::optional<DvidExport>> DvidExport::Open(const Location& named,
                                                    const DvidReadOptions& options) {
+  const Location location = dvid::ExportFolder(named);
   auto listed = dvid::ListScales(location);
   if (!listed) {
     const ErrorCode code = listed.error().code;
@@ -235,7 +263,8 @@ Result<std::optional<DvidExport>> DvidExport::Open(const Location& location,
     }
     DOLIUM_TRY(auto shards,
                dvid::ExportScale::Open(folder.location, shard_options,
-                                       dvid::kDefaultIndexBytes, volume_end));
+                                       dvid::kDefaultIndexBytes, volume_end,
+                                       folder.objects));
     if (!spec) {
       DOLIUM_TRY(const dvid::Key end, shards->BlockEnd());
       Vec3 size;
@@ -340,137 +369,6 @@ std::optional<std::string> WhyNotCubic(const ScaleInfo& scale) {
         ToString(extent), wanted);
   }
   return std::nullopt;
-}
-
-namespace {
-
-// One shard's part of the report.
-struct ShardReport {
-  std::vector<dvid::Key> keys;  // of its blocks, where names do not give the shard
-  uint64_t blocks = 0;
-  uint64_t outside = 0;
-  uint64_t damaged = 0;
-  std::vector<Finding> damage;
-  std::vector<Finding> warnings;
-};
-
-Finding Warning(std::string kind, std::string object, std::string message) {
-  return {.severity = Severity::kWarning,
-          .kind = std::move(kind),
-          .object = std::move(object),
-          .key = {},
-          .range = {},
-          .message = std::move(message)};
-}
-
-// What salvage leaves out of a shard, and what it takes from where it should not be.
-void CheckSalvaged(const dvid::ExportScale& scale, const dvid::Shard& shard,
-                   ShardReport& report) {
-  if (const auto misplaced = scale.MisplacedIn(shard); misplaced.count > 0) {
-    report.warnings.push_back(
-        Warning("misplaced", shard.Describe(), misplaced.Explain()));
-  }
-  for (size_t i = 0; i < shard.size(); ++i) {
-    const auto row = shard.Read(i);
-    const auto voxels = row ? dvid::DecodeRow(*row, dvid::LabelKind::kLabels)
-                            : Result<dvid::BlockVoxels>(row.error());
-    if (voxels || voxels.error().code != ErrorCode::kCorrupt) continue;
-    ++report.damaged;
-    Finding finding =
-        ErrorFinding(std::string(kLeftOutKind), shard.Describe(),
-                     dvid::ToString(shard.key(i)), shard.MessageOf(i), voxels.error());
-    finding.severity = Severity::kWarning;
-    finding.message += "; the block is left out";
-    report.warnings.push_back(std::move(finding));
-  }
-}
-
-Result<ShardReport> CheckShard(const dvid::ExportScale& scale, const Grid& grid,
-                               const std::string& object) {
-  ShardReport report;
-  const auto shard = scale.OpenShard(object);
-  if (!shard) {
-    const Error& error = shard.error();
-    if (error.code != ErrorCode::kCorrupt) return error;
-    report.damage.push_back(
-        ErrorFinding(error.kind.empty() ? "index" : std::string(error.kind),
-                     scale.location().store->Describe(object), {}, {}, error));
-    return report;
-  }
-  report.warnings = (*shard)->warnings();
-  report.blocks = (*shard)->size();
-  for (size_t k = 0; k < (*shard)->size(); ++k) {
-    const dvid::Key block = (*shard)->BlockOf(k);
-    if (!scale.shard_side()) report.keys.push_back(block);
-    for (size_t d = 0; d < 3; ++d) {
-      if (block[d] >= 0 && block[d] < grid.shape()[d]) continue;
-      ++report.outside;
-      break;
-    }
-  }
-  if (scale.options().salvage) CheckSalvaged(scale, **shard, report);
-  return report;
-}
-
-// Where names do not decide, a block may be in several shards; the first of them is read.
-void CheckTwice(const dvid::ExportScale& scale, std::vector<ShardReport>& shards) {
-  std::map<dvid::Key, size_t> first;
-  for (size_t i = 0; i < shards.size(); ++i) {
-    for (const dvid::Key& block : shards[i].keys) {
-      const auto [found, is_new] = first.emplace(block, i);
-      if (is_new) continue;
-      const auto name = [&](size_t shard) {
-        return scale.location().store->Describe(scale.objects()[shard]);
-      };
-      Finding finding = Warning(
-          "twice", name(i),
-          fmt::format("is in {}, too, from where it is taken", name(found->second)));
-      finding.key = dvid::ToString(block);
-      const bool salvage = scale.options().salvage;
-      if (!salvage) finding.severity = Severity::kError;
-      (salvage ? shards[i].warnings : shards[i].damage).push_back(std::move(finding));
-    }
-    shards[i].keys = {};
-  }
-}
-
-}  // namespace
-
-Result<ExportReport> CheckExport(const DvidExport& exported, size_t jobs,
-                                 const std::stop_token& stop) {
-  ExportReport report;
-  for (size_t index = 0; index < exported.info().scales.size(); ++index) {
-    const ScaleInfo& info = exported.info().scales[index];
-    const dvid::ExportScale& scale = *exported.scale(index);
-    if (const auto why = WhyNotCubic(info)) {
-      report.of_spec.push_back(Warning("noncubic", scale.location().Describe(), *why));
-    }
-    DOLIUM_TRY(const Grid grid, Grid::Make(info.bounds(), kChunkSize));
-    std::vector<ShardReport> shards(scale.objects().size());
-    DOLIUM_TRY_VOID(ParallelFor(
-        shards.size(), jobs,
-        [&](size_t i) -> Result<void> {
-          DOLIUM_TRY(shards[i], CheckShard(scale, grid, scale.objects()[i]));
-          return {};
-        },
-        stop));
-    CheckTwice(scale, shards);
-    for (ShardReport& shard : shards) {
-      report.blocks += shard.blocks;
-      report.outside += shard.outside;
-      report.damaged += shard.damaged;
-      std::ranges::move(shard.damage, std::back_inserter(report.damage));
-      std::ranges::move(shard.warnings, std::back_inserter(report.warnings));
-    }
-  }
-  if (report.outside > 0) {
-    report.of_spec.push_back(
-        Warning("outside", exported.location().Describe(),
-                fmt::format("{} of {} blocks lie outside of the volume and are left out: "
-                            "DVID exports blocks beyond the size of its spec",
-                            report.outside, report.blocks)));
-  }
-  return report;
 }
 
 }  // namespace dolium::volume

@@ -23,7 +23,7 @@
 namespace dolium::volume {
 
 // The object of an export that has its spec.
-inline constexpr std::string_view kSpecName = "spec.json";
+inline constexpr std::string_view kSpecName = dvid::kSpecName;
 
 struct DvidReadOptions {
   dvid::LabelKind labels = dvid::LabelKind::kLabels;
@@ -41,9 +41,9 @@ struct DvidReadOptions {
 
 class DvidExport {
  public:
-  // Nullopt if there are no shards at `location`. kInvalidArgument for a spec that DVID
-  // could not have exported by.
-  static Result<std::optional<DvidExport>> Open(const Location& location,
+  // Nullopt if there are no shards at `named`. kInvalidArgument for a spec that DVID
+  // could not have exported by. The export may be named by its spec.
+  static Result<std::optional<DvidExport>> Open(const Location& named,
                                                 const DvidReadOptions& options);
 
   const Location& location() const { return location_; }
@@ -81,6 +81,12 @@ bool AllZero(const dvid::LabelList& list);
 
 // Finding::kind of a block that salvage leaves out.
 inline constexpr std::string_view kLeftOutKind = "block";
+inline constexpr std::string_view kOutsideKind = "outside";
+
+// Names below the folder of an export, or of one scale of it, that are no part of it, in
+// order. `is_strict`: only files with a corner in their name are shards; else all *.arrow
+// are, as they are read. None of a store that cannot list.
+Result<std::vector<std::string>> FindForeign(const Location& folder, bool is_strict);
 
 // What the indexes of all shards say, before anything is converted.
 struct ExportReport {
@@ -92,6 +98,10 @@ struct ExportReport {
   std::vector<Finding> damage;  // shards that cannot be read
   std::vector<Finding> warnings;  // of shards and blocks
   std::vector<Finding> of_spec;   // warnings: blocks outside, shards that are not cubes
+
+  // The warnings of what is not there in a conversion, though it should be: damaged
+  // blocks, and all blocks, if none is left.
+  std::vector<Finding> LeftOut() const;
 };
 // Opens every shard, on `jobs` threads; with `salvage`, also reads every block.
 Result<ExportReport> CheckExport(const DvidExport& exported, size_t jobs,
