@@ -139,7 +139,7 @@ class CasStore {
     RunInterruptible(stop, [&] { version = cas::Put(*store_, texts, options); });
     call.Check();
     nb::dict out = ToDict(Must(*std::move(version)));
-    out["skipped"] = ToPython(skipped);
+    out["skipped"] = LeftOutToPython(skipped);
     return out;
   }
 
@@ -189,7 +189,7 @@ class CasStore {
     });
     call.Check();
     const cas::GetReport done = Must(*std::move(report), Absent::kEntry);
-    return nb::make_tuple(done.files, done.bytes, ToPython(left_out));
+    return nb::make_tuple(done.files, done.bytes, LeftOutToPython(left_out));
   }
 
   nb::list Forget(const nb::sequence& names, uint64_t last, uint64_t daily,

@@ -76,7 +76,7 @@ std::vector<std::string> Texts(const nb::sequence& sequence) {
   return texts;
 }
 
-nb::tuple ToPython(const LeftOut& left_out) {
+nb::tuple LeftOutToPython(const LeftOut& left_out) {
   nb::list out;
   for (const auto& [path, reason] : left_out) {
     out.append(nb::make_tuple(NameText(path), reason));

@@ -25,6 +25,6 @@ std::vector<std::string> Texts(const nb::sequence& sequence);
 
 // Paths that were left out, and why.
 using LeftOut = std::vector<std::pair<std::string, std::string>>;
-nb::tuple ToPython(const LeftOut& left_out);
+nb::tuple LeftOutToPython(const LeftOut& left_out);
 
 }  // namespace dolium::python

@@ -156,7 +156,7 @@ nb::str TextOf(const Hash& hash) {
   return nb::str(text.data(), text.size());
 }
 
-nb::tuple ToPython(const xet::FileBlock& file) {
+nb::tuple FileToPython(const xet::FileBlock& file) {
   nb::list terms;
   nb::list ranges;
   for (size_t i = 0; i < file.size(); ++i) {
@@ -171,7 +171,7 @@ nb::tuple ToPython(const xet::FileBlock& file) {
       sha256 ? nb::object(TextOf(*sha256)) : nb::object(nb::none()));
 }
 
-nb::tuple ToPython(const xet::XorbBlock& xorb) {
+nb::tuple XorbToPython(const xet::XorbBlock& xorb) {
   nb::list chunks;
   for (size_t i = 0; i < xorb.size(); ++i) {
     const xet::ChunkEntry chunk = xorb.chunk(i);
@@ -182,7 +182,7 @@ nb::tuple ToPython(const xet::XorbBlock& xorb) {
                         xorb.stored_bytes());
 }
 
-nb::object ToPython(const std::optional<xet::ShardFooter>& footer) {
+nb::object FooterToPython(const std::optional<xet::ShardFooter>& footer) {
   if (!footer) return nb::none();
   return nb::make_tuple(
       footer->key.is_zero() ? nb::object(nb::none()) : nb::object(TextOf(footer->key)),
@@ -204,14 +204,14 @@ nb::tuple ReadShard(nb::handle data, bool check) {
   nb::list files;
   nb::list xorbs;
   Must(view.Scan({.file = [&](const xet::FileBlock& file) -> Result<void> {
-                    files.append(ToPython(file));
+                    files.append(FileToPython(file));
                     return {};
                   },
                   .xorb = [&](const xet::XorbBlock& xorb) -> Result<void> {
-                    xorbs.append(ToPython(xorb));
+                    xorbs.append(XorbToPython(xorb));
                     return {};
                   }}));
-  return nb::make_tuple(files, xorbs, ToPython(view.footer()));
+  return nb::make_tuple(files, xorbs, FooterToPython(view.footer()));
 }
 
 // Shards that Python lends.
