@@ -70,6 +70,7 @@ Result<std::string> CheckValue(const Option& option, const std::string& value) {
     case ValueKind::kFile:
     case ValueKind::kFormat:
     case ValueKind::kFiles:
+    case ValueKind::kTexts:
       return value;
     case ValueKind::kPairs:
       if (value.find('=', 1) == std::string::npos) {
@@ -203,7 +204,8 @@ Result<Arguments> ParseArguments(const Verb& verb,
     const std::string names = CliNames(option);
     if (option.kind == ValueKind::kFlag) {
       parsed.push_back(app.add_flag(names));
-    } else if (option.kind == ValueKind::kPairs || option.kind == ValueKind::kFiles) {
+    } else if (option.kind == ValueKind::kPairs || option.kind == ValueKind::kFiles ||
+               option.kind == ValueKind::kTexts) {
       parsed.push_back(app.add_option(names, words[i])
                            ->expected(1)
                            ->allow_extra_args(false)

@@ -20,7 +20,7 @@ class Arguments {
   bool Has(std::string_view option) const;
   // The value of an option; sizes are in bytes, as decimal text.
   std::optional<std::string> Get(std::string_view option) const;
-  // The words of an option of kind kPairs or kFiles, wherever they were given.
+  // The words of an option of kind kPairs, kFiles or kTexts, wherever they were given.
   std::vector<std::string> GetAll(std::string_view option) const;
   // Precondition: an option of kind kNumber or kSize.
   uint64_t Number(std::string_view option, uint64_t fallback) const;

@@ -44,6 +44,7 @@ std::string ValueReply(const Option& option, const std::string& format_names) {
     case ValueKind::kFiles:
       return "COMPREPLY=($(compgen -f -- \"$current\"))";
     case ValueKind::kText:
+    case ValueKind::kTexts:
     case ValueKind::kPairs:
     case ValueKind::kNumber:
     case ValueKind::kSize:

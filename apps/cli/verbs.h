@@ -25,6 +25,7 @@ enum class ValueKind : uint8_t {
   kFormat,
   kPairs,  // one word NAME=VALUE or several
   kFiles,  // one word or several: all up to the next option
+  kTexts,  // one word each time it is given
 };
 
 struct Option {
@@ -92,6 +93,7 @@ inline constexpr std::string_view kPackProgram = "shardpack";
 
 ExitStatus RunCasDiff(Context& context);
 ExitStatus RunCasExport(Context& context);
+ExitStatus RunCasForget(Context& context);
 ExitStatus RunCasGc(Context& context);
 ExitStatus RunCasGet(Context& context);
 ExitStatus RunCasImport(Context& context);

@@ -6,7 +6,7 @@ import datetime
 import io
 import os
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core
@@ -37,6 +37,8 @@ class Version(NamedTuple):
     aligned: bool
     # What put() left out, as (path, reason): only the version that it gives knows.
     skipped: tuple[tuple[str, str], ...] = ()
+    host: str = ""  # that it was put on; older versions do not know
+    tags: tuple[str, ...] = ()
 
     @property
     def reference(self) -> str:
@@ -45,15 +47,50 @@ class Version(NamedTuple):
 
 
 class StoreEntry(NamedTuple):
-    """A file, folder or link of a version."""
+    """A file, folder or link of a version, or a pipe or device."""
 
     path: str
-    type: str  # "file", "folder" or "link"
+    type: str  # "file", "folder", "link", "fifo", "char" or "block"
     mode: int
     modified: int  # nanoseconds since 1970
     size: int
     hash: str | None
     target: str | None
+    owner: tuple[int, int] | None  # numbers of user and group; older versions have none
+    xattrs: dict[str, bytes]
+    inode: int  # the same for all names of a file that had several; else 0
+    sparse: bool
+    device: tuple[int, int] | None  # major and minor number
+
+
+class Restored(tuple[int, int]):
+    """What get() restored: (files, bytes); and `skipped`, what it could not, as (path, reason)."""
+
+    skipped: tuple[tuple[str, str], ...]
+
+    def __new__(cls, files: int, bytes: int, skipped: tuple[tuple[str, str], ...]) -> Restored:
+        restored = super().__new__(cls, (files, bytes))
+        restored.skipped = skipped
+        return restored
+
+    @property
+    def files(self) -> int:
+        return self[0]
+
+    @property
+    def bytes(self) -> int:
+        return self[1]
+
+
+class KeepChoice(NamedTuple):
+    """What forget() does with a version: without reasons to keep it, it goes."""
+
+    version: Version
+    reasons: tuple[str, ...]
+
+    @property
+    def kept(self) -> bool:
+        return bool(self.reasons)
 
 
 Damage = Finding  # an older name
@@ -118,6 +155,13 @@ class StoredFile(io.RawIOBase):
         super().close()
 
 
+def _several(texts: Iterable[str], what: str) -> list[str]:
+    """A list of texts; one text alone is a slip."""
+    if isinstance(texts, str):
+        raise TypeError(f"{what} are several texts, not one")
+    return list(texts)
+
+
 class Store:
     """A local store. Several processes and threads may use one at the same time.
 
@@ -149,21 +193,44 @@ class Store:
         memory: int = _MEMORY,
         jobs: int = 0,
         progress: Progress | None = None,
+        exclude: Iterable[str] = (),
+        one_file_system: bool = False,
+        tags: Iterable[str] = (),
+        host: str | None = None,
+        owners: bool = True,
     ) -> Version:
         """Stores files and folders as the next version of a name (of one path, its base name).
 
         With `align_entries`, chunks of ShardPack and Neuroglancer shards end where their entries
         end; hashes are then not those of Xet. Files of folders that have not changed since the
         last put of the name are not read, but with `reread`. What cannot be read, changes whenever
-        it is read, or is neither file, folder nor link is left out: `skipped` of the version names
-        it.
+        it is read, or is a socket is left out: `skipped` of the version names it.
+
+        `exclude` are patterns of what is left out on purpose: `*.tmp` what is called so, at any
+        depth; `a/b` what has these names; `/a` what lies right in the folder; `a/` folders alone;
+        a name `**` stands for any number of folders. `one_file_system` does not enter folders
+        where others are mounted. `host` is the name of this machine unless given. `owners=False`
+        keeps none.
         """
         if name is None:
             if len(paths) != 1:
                 raise ValueError("several paths need a name")
             name = pathlib.PurePath(paths[0]).name
         return Version(
-            **self._store.put(paths, name, align_entries, reread, memory, jobs, progress)
+            **self._store.put(
+                paths,
+                name,
+                align_entries,
+                reread,
+                memory,
+                jobs,
+                progress,
+                _several(exclude, "exclude"),
+                one_file_system,
+                _several(tags, "tags"),
+                host,
+                owners,
+            )
         )
 
     def put_bytes(self, data: Buffer, name: str, *, jobs: int = 0) -> Version:
@@ -178,9 +245,82 @@ class Store:
         force: bool = False,
         jobs: int = 0,
         progress: Progress | None = None,
-    ) -> tuple[int, int]:
-        """Restores a version as `output`, checked. Gives the number of files and of bytes."""
-        return self._store.get(reference, output, force, jobs, progress)
+        path: str | os.PathLike[str] | None = None,
+        skip_damaged: bool = False,
+        owners: bool = True,
+    ) -> Restored:
+        """Restores a version as `output`, checked; with `path`, what has that path in a folder.
+        Gives the number of files and of bytes.
+
+        With `skip_damaged`, damaged files are left out; `skipped` of what it gives names them, and
+        also owners and attributes that may not be set, and devices that may not be made.
+        `owners=False` leaves all to whoever restores.
+        """
+        return Restored(
+            *self._store.get(reference, output, force, jobs, progress, path, skip_damaged, owners)
+        )
+
+    def forget(
+        self,
+        *names: str,
+        keep_last: int = 0,
+        keep_daily: int = 0,
+        keep_weekly: int = 0,
+        keep_monthly: int = 0,
+        keep_yearly: int = 0,
+        tags: Iterable[str] = (),
+        host: str | None = None,
+        dry_run: bool = False,
+    ) -> list[KeepChoice]:
+        """Removes versions of the names, or of all, but for those that a rule keeps: the latest,
+        and the latest of each day, week, month and year that has one. gc() frees the space.
+
+        With `tags` (each a tag, or several that a version must all have, with commas) or `host`,
+        all other versions stay, and do not count. Gives what became of each version, the latest of
+        a name first.
+        """
+        choices = self._store.forget(
+            names,
+            keep_last,
+            keep_daily,
+            keep_weekly,
+            keep_monthly,
+            keep_yearly,
+            _several(tags, "tags"),
+            host or "",
+            dry_run,
+        )
+        return [KeepChoice(Version(**version), reasons) for version, reasons in choices]
+
+    def export(
+        self,
+        output: str | os.PathLike[str],
+        *references: str,
+        xorbs: str | os.PathLike[str] | None = None,
+        upload: bool = False,
+        force: bool = False,
+        jobs: int = 0,
+    ) -> dict[str, int]:
+        """Writes an MDB shard with the files of versions, or of all, and copies the xorbs that they
+        need to the folder `xorbs`.
+
+        With `upload`, the shard is as clients send it: without footer, and with the SHA-256 of each
+        file.
+        """
+        return self._store.export(output, references, xorbs, upload, force, jobs)
+
+    def import_shard(
+        self,
+        shard: str | os.PathLike[str],
+        name: str,
+        *,
+        xorbs: str | os.PathLike[str] | None = None,
+    ) -> Version:
+        """Takes the files of an MDB shard as a version in which each is called by its hash.
+
+        Everything is checked; xorbs that the store lacks are copied from the folder `xorbs`.
+        """
+        return Version(**self._store.import_shard(shard, name, xorbs))
 
     def open(self, reference: str, path: str | os.PathLike[str] | None = None) -> StoredFile:
         """Opens a file, by its version or hash, or one of a folder, by its path there.
@@ -200,10 +340,14 @@ class Store:
             return self._store.names()
         return [StoreEntry(**entry) for entry in self._store.entries(reference)]
 
-    def log(self, name: str | None = None) -> list[Version]:
-        """The versions of a name, or of all, oldest first."""
+    def log(self, name: str | None = None, *, tags: Iterable[str] = ()) -> list[Version]:
+        """The versions of a name, or of all, oldest first; with `tags`, those that have any of
+        them."""
+        wanted = set(_several(tags, "tags"))
         names = self._store.names() if name is None else [name]
         versions = [Version(**version) for each in names for version in self._store.log(each)]
+        if wanted:
+            versions = [version for version in versions if wanted & set(version.tags)]
         return sorted(versions, key=lambda version: version.created)
 
     def stat(self, reference: str | None = None) -> dict[str, Any]:
@@ -228,10 +372,11 @@ class Store:
         grace: float | datetime.timedelta = datetime.timedelta(days=1),
         dry_run: bool = False,
         repack: int = 50,
-    ) -> dict[str, int]:
+    ) -> dict[str, Any]:
         """Removes what no version needs and is older than `grace` (seconds, not negative).
 
         Xorbs of whose bytes less than `repack` percent is needed are replaced by new ones; 0: never.
+        `not_repacked` of what it gives says what kept it from that, such as a full disk.
         """
         if not 0 <= repack <= 100:
             raise ValueError(f"repack is a percentage, not {repack}")

@@ -862,11 +862,25 @@ def xet_key_shard(
     shard: Buffer, key: str, created: int = 0, expiry: int | None = None
 ) -> bytes: ...
 def xet_unite_shards(
-    shards: Sequence[Buffer], created: int = 0, expiry: int | None = None
+    shards: Sequence[Buffer],
+    created: int = 0,
+    expiry: int | None = None,
+    footer: bool = True,
 ) -> list[bytes]: ...
 def xet_subtract_shards(
-    shard: Buffer, without: Sequence[Buffer], created: int = 0, expiry: int | None = None
+    shard: Buffer,
+    without: Sequence[Buffer],
+    created: int = 0,
+    expiry: int | None = None,
+    footer: bool = True,
 ) -> list[bytes]: ...
+def xet_read_shard(
+    data: Buffer, check: bool = True
+) -> tuple[
+    list[tuple[str, int, list[tuple[str, int, int, int]], list[str] | None, str | None]],
+    list[tuple[str, list[tuple[str, int, int, bool]], int, int]],
+    tuple[str | None, int, int | None, int, int, int, int, int, int] | None,
+]: ...
 def xet_find_run(
     shard: Buffer, chunks: Sequence[str], now: int | None = None
 ) -> tuple[str, int, int] | None: ...
@@ -893,6 +907,11 @@ class CasStore:
         memory: int = 268435456,
         jobs: int = 0,
         progress: _Progress | None = None,
+        exclude: Sequence[str] = (),
+        one_file_system: bool = False,
+        tags: Sequence[str] = (),
+        host: str | None = None,
+        owners: bool = True,
     ) -> dict[str, Any]: ...
     def put_bytes(
         self, data: Buffer, name: str, memory: int = 268435456, jobs: int = 0
@@ -904,7 +923,32 @@ class CasStore:
         force: bool = False,
         jobs: int = 0,
         progress: _Progress | None = None,
-    ) -> tuple[int, int]: ...
+        path: _Path | None = None,
+        skip_damaged: bool = False,
+        owners: bool = True,
+    ) -> tuple[int, int, tuple[tuple[str, str], ...]]: ...
+    def forget(
+        self,
+        names: Sequence[str],
+        last: int,
+        daily: int,
+        weekly: int,
+        monthly: int,
+        yearly: int,
+        tags: Sequence[str],
+        host: str,
+        dry_run: bool,
+    ) -> list[tuple[dict[str, Any], tuple[str, ...]]]: ...
+    def export(
+        self,
+        output: _Path,
+        references: Sequence[str],
+        xorbs: _Path | None,
+        upload: bool,
+        force: bool,
+        jobs: int,
+    ) -> dict[str, int]: ...
+    def import_shard(self, shard: _Path, name: str, xorbs: _Path | None) -> dict[str, Any]: ...
     def open(self, reference: str, path: _Path | None = None) -> CasFile: ...
     def names(self) -> list[str]: ...
     def entries(self, reference: str) -> list[dict[str, Any]]: ...
@@ -915,7 +959,7 @@ class CasStore:
     def remove(self, reference: str) -> int: ...
     def gc(
         self, grace: float, dry_run: bool = False, repack: int = 50
-    ) -> dict[str, int]: ...
+    ) -> dict[str, Any]: ...
     def reindex(self) -> int: ...
 
 def cas_init(path: _Path) -> None: ...

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from . import _core
-from ._cas_store import Damage, Store, StoredFile, StoreEntry, Version
+from ._cas_store import Damage, KeepChoice, Restored, Store, StoredFile, StoreEntry, Version
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -28,9 +28,17 @@ __all__ = [
     "ChunkRun",
     "Damage",
     "FileHash",
+    "KeepChoice",
+    "Restored",
+    "Shard",
+    "ShardChunk",
+    "ShardFile",
+    "ShardFooter",
+    "ShardXorb",
     "Store",
     "StoreEntry",
     "StoredFile",
+    "Term",
     "Version",
     "Xorb",
     "chunk_hash",
@@ -40,6 +48,7 @@ __all__ = [
     "hash_files",
     "key_shard",
     "make_xorb",
+    "read_shard",
     "read_xorb",
     "subtract_shards",
     "unite_shards",
@@ -75,6 +84,65 @@ class ChunkRun(NamedTuple):
     xorb: str
     first: int
     end: int
+
+
+class Term(NamedTuple):
+    """A part of a file: chunks [first, end) of a xorb, of `size` raw bytes."""
+
+    xorb: str
+    first: int
+    end: int
+    size: int
+
+
+class ShardFile(NamedTuple):
+    """A file of an MDB shard."""
+
+    hash: str
+    size: int
+    terms: list[Term]
+    range_hashes: list[str] | None  # one for each term
+    sha256: str | None
+
+
+class ShardChunk(NamedTuple):
+    """A chunk of a xorb of an MDB shard."""
+
+    hash: str  # under the key of the shard, if that has one
+    size: int
+    offset: int  # in the raw data of the xorb
+    eligible: bool  # marked for global deduplication
+
+
+class ShardXorb(NamedTuple):
+    """A xorb of an MDB shard."""
+
+    hash: str
+    chunks: list[ShardChunk]
+    raw_bytes: int
+    stored_bytes: int  # stock clients write 0
+
+
+class ShardFooter(NamedTuple):
+    """What the end of an MDB shard says of all of it."""
+
+    key: str | None  # of the hashes of chunks; None: they are plain
+    created: int  # seconds since 1970
+    expiry: int | None  # the same; None: never
+    stored_on_disk: int
+    materialized_bytes: int
+    stored_bytes: int
+    file_rows: int  # of the look-up tables
+    xorb_rows: int
+    chunk_rows: int
+
+
+class Shard(NamedTuple):
+    """What read_shard() finds."""
+
+    files: list[ShardFile]
+    xorbs: list[ShardXorb]
+    footer: ShardFooter | None  # None: an upload
 
 
 def file_hash(path: str | os.PathLike[str], *, jobs: int = 0) -> str:
@@ -124,6 +192,27 @@ def read_xorb(data: Buffer, hash: str | None = None) -> Xorb:
     return Xorb(found, [Chunk(*chunk) for chunk in chunks])
 
 
+def read_shard(data: Buffer, *, check: bool = True) -> Shard:
+    """Reads an MDB shard: files with terms, range hashes and SHA-256, xorbs with chunks, and the
+    footer.
+
+    With `check`, also holds all against each other that can be compared without the xorbs
+    themselves: sums, tables, names of xorbs and files, range hashes.
+    """
+    files, xorbs, footer = _core.xet_read_shard(data, check)
+    return Shard(
+        [
+            ShardFile(hash, size, [Term(*term) for term in terms], ranges, sha256)
+            for hash, size, terms, ranges, sha256 in files
+        ],
+        [
+            ShardXorb(hash, [ShardChunk(*chunk) for chunk in chunks], raw, stored)
+            for hash, chunks, raw, stored in xorbs
+        ],
+        None if footer is None else ShardFooter(*footer),
+    )
+
+
 def key_shard(shard: Buffer, key: str, *, created: int = 0, expiry: int | None = None) -> bytes:
     """The answer of a server to a query for chunks: the xorbs of an MDB shard, with the hashes of
     their chunks under `key`, and no files.
@@ -135,17 +224,30 @@ def key_shard(shard: Buffer, key: str, *, created: int = 0, expiry: int | None =
 
 
 def unite_shards(
-    shards: Sequence[Buffer], *, created: int = 0, expiry: int | None = None
+    shards: Sequence[Buffer],
+    *,
+    created: int = 0,
+    expiry: int | None = None,
+    footer: bool = True,
 ) -> list[bytes]:
-    """All that is in any of these MDB shards, as shards of at most 64 MiB."""
-    return _core.xet_unite_shards(shards, created, expiry)
+    """All that is in any of these MDB shards, as shards of at most 64 MiB.
+
+    Of a file that is in several, no range hash and no SHA-256 is lost. Without `footer` they are
+    uploads: then either all files have range hashes or none.
+    """
+    return _core.xet_unite_shards(shards, created, expiry, footer)
 
 
 def subtract_shards(
-    shard: Buffer, without: Sequence[Buffer], *, created: int = 0, expiry: int | None = None
+    shard: Buffer,
+    without: Sequence[Buffer],
+    *,
+    created: int = 0,
+    expiry: int | None = None,
+    footer: bool = True,
 ) -> list[bytes]:
-    """What is in an MDB shard and in none of the others."""
-    return _core.xet_subtract_shards(shard, without, created, expiry)
+    """What is in an MDB shard and in none of the others; without `footer`, as uploads."""
+    return _core.xet_subtract_shards(shard, without, created, expiry, footer)
 
 
 def find_run(shard: Buffer, chunks: Sequence[str], *, now: int | None = None) -> ChunkRun | None:

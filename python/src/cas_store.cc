@@ -23,14 +23,17 @@
 #include "dolium/domain/cas/collect.h"
 #include "dolium/domain/cas/exchange.h"
 #include "dolium/domain/cas/files.h"
+#include "dolium/domain/cas/forget.h"
 #include "dolium/domain/cas/put.h"
 #include "dolium/domain/cas/restore.h"
 #include "dolium/domain/cas/statistics.h"
 #include "dolium/domain/cas/store.h"
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/cas/cas_align.h"
+#include "dolium/ops/cas/cas_export.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
+#include "python/src/cas_values.h"
 #include "python/src/errors.h"
 #include "python/src/interrupt.h"
 
@@ -41,46 +44,6 @@ using cas::Version;
 
 // A hundred years, in seconds: more than any file is old.
 constexpr double kLongestGrace = 100.0 * 365 * 86400;
-
-nb::dict ToDict(const Version& version) {
-  nb::dict out;
-  out["name"] = NameText(version.name);
-  out["sequence"] = version.sequence;
-  out["created"] = version.created;
-  out["kind"] = std::string(VersionKindName(version.kind));
-  out["hash"] = ToString(version.hash);
-  out["files"] = version.totals.files;
-  out["bytes"] = version.totals.bytes;
-  out["chunks"] = version.totals.chunks;
-  out["new_chunks"] = version.totals.new_chunks;
-  out["new_bytes"] = version.totals.new_bytes;
-  out["stored_bytes"] = version.totals.stored_bytes;
-  out["aligned"] = version.is_aligned;
-  return out;
-}
-
-nb::dict ToDict(const cas::ManifestEntry& entry) {
-  nb::dict out;
-  out["path"] = NameText(entry.path);
-  out["type"] = std::string(EntryTypeName(entry.type));
-  out["mode"] = entry.mode;
-  out["modified"] = entry.modified;
-  out["size"] = entry.size;
-  out["hash"] =
-      entry.type == cas::EntryType::kFile ? nb::cast(ToString(entry.hash)) : nb::none();
-  out["target"] = entry.type == cas::EntryType::kLink ? nb::object(NameText(entry.target))
-                                                      : nb::none();
-  return out;
-}
-
-nb::dict ToDict(const cas::ChunkSums& sums) {
-  nb::dict out;
-  out["chunks"] = sums.chunks;
-  out["bytes"] = sums.bytes;
-  out["new_chunks"] = sums.new_chunks;
-  out["new_bytes"] = sums.new_bytes;
-  return out;
-}
 
 // Runs `work`, which gives a Result, so that Ctrl-C stops it.
 template <typename T>
@@ -148,14 +111,21 @@ class CasStore {
   nb::str path() const { return NameText(path_); }
 
   nb::dict Put(const nb::sequence& paths, nb::handle name, bool align_entries,
-               bool reread, uint64_t memory, size_t jobs, nb::object progress) const {
-    std::vector<std::string> texts;
-    for (const nb::handle path : paths) texts.push_back(LocationText(path));
+               bool reread, uint64_t memory, size_t jobs, nb::object progress,
+               const nb::sequence& exclude, bool one_file_system,
+               const nb::sequence& tags, std::optional<std::string> host,
+               bool owners) const {
+    const std::vector<std::string> texts = Texts(paths);
     const std::stop_source stop;
     ProgressCall call(std::move(progress), stop);
     cas::PutOptions options = OptionsOf(LocationText(name), memory, jobs, stop);
     options.reread = reread;
-    std::vector<std::pair<std::string, std::string>> skipped;
+    options.exclude = Texts(exclude);
+    options.one_file_system = one_file_system;
+    options.tags = Texts(tags);
+    options.host = std::move(host);
+    options.owners = owners;
+    LeftOut skipped;
     options.skipped = [&](const std::string& path, const Error& reason) {
       skipped.emplace_back(path, reason.message);
     };
@@ -169,11 +139,7 @@ class CasStore {
     RunInterruptible(stop, [&] { version = cas::Put(*store_, texts, options); });
     call.Check();
     nb::dict out = ToDict(Must(*std::move(version)));
-    nb::list left_out;
-    for (const auto& [path, reason] : skipped) {
-      left_out.append(nb::make_tuple(NameText(path), reason));
-    }
-    out["skipped"] = nb::tuple(left_out);
+    out["skipped"] = LeftOutToPython(skipped);
     return out;
   }
 
@@ -192,15 +158,28 @@ class CasStore {
   }
 
   nb::tuple Get(nb::handle name, nb::handle output, bool force, size_t jobs,
-                nb::object progress) const {
+                nb::object progress, nb::handle path, bool skip_damaged,
+                bool owners) const {
     const std::string reference = LocationText(name);
     const std::string out = LocationText(output);
     const std::stop_source stop;
     ProgressCall call(std::move(progress), stop);
     cas::GetOptions options{.jobs = jobs,
                             .force = force,
+                            .owners = owners,
                             .progress = call.function(),
                             .stop = stop.get_token()};
+    if (!path.is_none()) options.path = LocationText(path);
+    while (options.path.ends_with('/')) options.path.pop_back();
+    LeftOut left_out;
+    if (skip_damaged) {
+      options.damaged = [&](const std::string& file, const Error& reason) {
+        left_out.emplace_back(file, reason.message);
+      };
+    }
+    options.lost = [&](cas::Lost, const std::string& file, const Error& reason) {
+      left_out.emplace_back(file, reason.message);
+    };
     std::optional<Result<cas::GetReport>> report;
     RunInterruptible(stop, [&] {
       report = [&]() -> Result<cas::GetReport> {
@@ -210,7 +189,56 @@ class CasStore {
     });
     call.Check();
     const cas::GetReport done = Must(*std::move(report), Absent::kEntry);
-    return nb::make_tuple(done.files, done.bytes);
+    return nb::make_tuple(done.files, done.bytes, LeftOutToPython(left_out));
+  }
+
+  nb::list Forget(const nb::sequence& names, uint64_t last, uint64_t daily,
+                  uint64_t weekly, uint64_t monthly, uint64_t yearly,
+                  const nb::sequence& tags, const std::string& host, bool dry_run) const {
+    cas::ForgetOptions options;
+    options.policy = {last, daily, weekly, monthly, yearly};
+    options.names = Texts(names);
+    options.filter.tags = Must(cas::ParseTagLists(Texts(tags)));
+    options.filter.host = host;
+    options.dry_run = dry_run;
+    std::vector<cas::KeepChoice> choices;
+    options.visit = [&](const cas::KeepChoice& choice) { choices.push_back(choice); };
+    const std::stop_source stop;
+    RunStoppable<cas::ForgetReport>(
+        stop, [&] { return cas::ForgetVersions(*store_, options); });
+    nb::list out;
+    for (const cas::KeepChoice& choice : choices) {
+      nb::list reasons;
+      for (const std::string& reason : choice.reasons) reasons.append(reason);
+      out.append(nb::make_tuple(ToDict(choice.version), nb::tuple(reasons)));
+    }
+    return out;
+  }
+
+  nb::dict Export(nb::handle output, const nb::sequence& references, nb::handle xorbs,
+                  bool upload, bool force, size_t jobs) const {
+    const std::stop_source stop;
+    CasExportRequest request{.store = path_, .target = LocationText(output)};
+    request.references = Texts(references);
+    if (!xorbs.is_none()) request.xorbs = LocationText(xorbs);
+    request.upload = upload;
+    request.force = force;
+    request.jobs = jobs;
+    request.stop = stop.get_token();
+    return ToDict(RunStoppable<cas::ExchangeReport>(
+        stop, [&] { return ExportFromCas(*store_, request); }));
+  }
+
+  nb::dict ImportShard(nb::handle shard, nb::handle name, nb::handle xorbs) const {
+    const std::string path = LocationText(shard);
+    const std::stop_source stop;
+    cas::ImportOptions options;
+    options.name = LocationText(name);
+    if (!xorbs.is_none()) options.xorbs = LocationText(xorbs);
+    options.stop = stop.get_token();
+    cas::ExchangeReport report;
+    return ToDict(RunStoppable<Version>(
+        stop, [&] { return cas::ImportShard(*store_, path, options, report); }));
   }
 
   std::shared_ptr<CasFile> Open(nb::handle name, nb::handle path_in_folder) const {
@@ -258,13 +286,7 @@ class CasStore {
       Entries all;
       DOLIUM_TRY(const Version version, Find(reference));
       if (version.kind == cas::VersionKind::kFile) {
-        cas::ManifestEntry entry;
-        entry.path = version.name;
-        entry.mode = version.mode;
-        entry.modified = version.modified;
-        entry.size = version.totals.bytes;
-        entry.hash = version.hash;
-        all.push_back(entry);
+        all.push_back(FileEntryOf(version));
         return all;
       }
       DOLIUM_TRY(const auto lease, store_->TakeLease());
@@ -374,6 +396,7 @@ class CasStore {
     out["removed_xorbs"] = report.removed_xorbs;
     out["removed_bytes"] = report.removed_bytes;
     out["repacked_xorbs"] = report.repacked_xorbs;
+    out["not_repacked"] = report.not_repacked;
     out["copied_bytes"] = report.copied_bytes;
     out["freed_bytes"] = report.freed_bytes();
     out["kept_young"] = report.kept_young;
@@ -452,12 +475,22 @@ void BindCasStore(nb::module_& module) {
       .def("put", &CasStore::Put, nb::arg("paths"), nb::arg("name"),
            nb::arg("align_entries") = false, nb::arg("reread") = false,
            nb::arg("memory") = memory, nb::arg("jobs") = 0,
-           nb::arg("progress") = nb::none())
+           nb::arg("progress") = nb::none(), nb::arg("exclude") = nb::tuple(),
+           nb::arg("one_file_system") = false, nb::arg("tags") = nb::tuple(),
+           nb::arg("host") = nb::none(), nb::arg("owners") = true)
       .def("put_bytes", &CasStore::PutBytes, nb::arg("data"), nb::arg("name"),
            nb::arg("memory") = memory, nb::arg("jobs") = 0)
       .def("get", &CasStore::Get, nb::arg("reference"), nb::arg("output"),
            nb::arg("force") = false, nb::arg("jobs") = 0,
-           nb::arg("progress") = nb::none())
+           nb::arg("progress") = nb::none(), nb::arg("path").none() = nb::none(),
+           nb::arg("skip_damaged") = false, nb::arg("owners") = true)
+      .def("forget", &CasStore::Forget, nb::arg("names"), nb::arg("last"),
+           nb::arg("daily"), nb::arg("weekly"), nb::arg("monthly"), nb::arg("yearly"),
+           nb::arg("tags"), nb::arg("host"), nb::arg("dry_run"))
+      .def("export", &CasStore::Export, nb::arg("output"), nb::arg("references"),
+           nb::arg("xorbs").none(), nb::arg("upload"), nb::arg("force"), nb::arg("jobs"))
+      .def("import_shard", &CasStore::ImportShard, nb::arg("shard"), nb::arg("name"),
+           nb::arg("xorbs").none())
       .def("open", &CasStore::Open, nb::arg("reference"),
            nb::arg("path").none() = nb::none())
       .def("names", &CasStore::Names)

@@ -163,6 +163,44 @@ def test_its_shards_are_read(uploaded):
             assert found[name] == path.read_bytes()
 
 
+def test_its_shards_mark_chunks_and_digest_files_as_ours_do(uploaded):
+    _, paths, infos = uploaded
+    shards, _ = objects(uploaded)
+    digests = {}
+    marked = 0
+    for path in shards:
+        shard = cas.read_shard(path.read_bytes())
+        starts = {(file.terms[0].xorb, file.terms[0].first) for file in shard.files if file.terms}
+        for xorb in shard.xorbs:
+            for number, chunk in enumerate(xorb.chunks):
+                assert chunk.eligible == ((xorb.hash, number) in starts)
+                marked += chunk.eligible
+        digests |= {file.hash: file.sha256 for file in shard.files}
+        assert all(file.range_hashes is not None for file in shard.files)
+    assert marked > 10
+    for _, (name, size, sha256) in zip(paths, infos, strict=True):
+        if size > 0:
+            assert digests[name] == sha256
+
+
+def test_its_shards_are_imported_and_exported_again(uploaded, tmp_path):
+    """With range hashes and SHA-256, as if it had uploaded them without the footer of its header."""
+    shards, xorbs = objects(uploaded)
+    store = cas.Store.init(tmp_path / "store")
+    known = {}
+    for number, path in enumerate(shards):
+        (upload,) = cas.unite_shards([path.read_bytes()], footer=False)
+        old = upload[:40] + (200).to_bytes(8, "little") + upload[48:]
+        (tmp_path / "old.mdb").write_bytes(old)
+        store.import_shard(tmp_path / "old.mdb", f"n{number}", xorbs=xorbs[0].parent)
+        known |= {file.hash: file for file in cas.read_shard(upload).files}
+    store.export(tmp_path / "again.mdb", upload=True)
+    again = {file.hash: file for file in cas.read_shard((tmp_path / "again.mdb").read_bytes()).files}
+    for name, file in known.items():
+        assert (again[name].sha256, again[name].size) == (file.sha256, file.size)
+    assert store.verify().errors == 0
+
+
 def test_its_store_is_verified(uploaded):
     shards, xorbs = objects(uploaded)
     lines = program.json_lines("verify", *shards, *xorbs)

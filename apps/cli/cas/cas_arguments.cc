@@ -99,7 +99,19 @@ Json VersionMembers(const cas::Version& version) {
   json["new_bytes"] = version.totals.new_bytes;
   json["stored_bytes"] = version.totals.stored_bytes;
   json["aligned"] = version.is_aligned;
+  if (version.sequence != 0) {
+    json["host"] = version.host;
+    json["tags"] = version.tags;
+  }
   return json;
+}
+
+Result<cas::VersionFilter> FilterOf(const Context& context) {
+  cas::VersionFilter filter;
+  DOLIUM_TRY(filter.tags,
+             cas::ParseTagLists(context.arguments.GetAll("tag")).Within("--tag"));
+  filter.host = context.arguments.Get("host").value_or("");
+  return filter;
 }
 
 std::string CountOf(uint64_t number, std::string_view one, std::string_view many) {

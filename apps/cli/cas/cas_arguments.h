@@ -8,6 +8,7 @@
 
 #include "cli/context.h"
 #include "dolium/base/result.h"
+#include "dolium/domain/cas/forget.h"
 #include "dolium/domain/cas/store.h"
 
 namespace dolium::cli {
@@ -36,6 +37,9 @@ std::string FormatTime(int64_t nanoseconds);
 Json VersionMembers(const cas::Version& version);
 
 // "1 file", "1,234 files".
+// What --tag and --host say.
+Result<cas::VersionFilter> FilterOf(const Context& context);
+
 std::string CountOf(uint64_t number, std::string_view one, std::string_view many);
 
 }  // namespace dolium::cli

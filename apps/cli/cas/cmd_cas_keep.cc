@@ -1,7 +1,8 @@
-// cas gc, verify, reindex.
+// cas forget, gc, verify, reindex.
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/cas/cas_arguments.h"
 #include "cli/context.h"
@@ -9,6 +10,7 @@
 #include "cli/verbs.h"
 #include "dolium/domain/cas/check.h"
 #include "dolium/domain/cas/collect.h"
+#include "dolium/domain/cas/forget.h"
 
 namespace dolium::cli {
 namespace {
@@ -39,6 +41,41 @@ Result<cas::CollectReport> DoCollect(Context& context) {
   return cas::CollectGarbage(*store, options);
 }
 
+void ShowChoice(const Context& context, const cas::KeepChoice& choice) {
+  if (context.terminal.json()) {
+    Json json = {{"type", choice.is_kept() ? "keep" : "remove"}};
+    cas::AddText(json, "name", choice.version.name);
+    json["sequence"] = choice.version.sequence;
+    json["created"] = FormatTime(choice.version.created);
+    json["reasons"] = choice.reasons;
+    context.terminal.JsonLine(json);
+    return;
+  }
+  context.terminal.Line(fmt::format(
+      "{} {}  {}{}", choice.is_kept() ? "keep  " : "remove", choice.version.reference(),
+      FormatTime(choice.version.created),
+      choice.is_kept() ? fmt::format("  {}", fmt::join(choice.reasons, ", ")) : ""));
+}
+
+Result<cas::ForgetReport> DoForget(const Context& context, const cas::CasStore& store) {
+  cas::ForgetOptions options;
+  options.policy = {.last = context.arguments.Number("keep-last", 0),
+                    .daily = context.arguments.Number("keep-daily", 0),
+                    .weekly = context.arguments.Number("keep-weekly", 0),
+                    .monthly = context.arguments.Number("keep-monthly", 0),
+                    .yearly = context.arguments.Number("keep-yearly", 0)};
+  if (!options.policy.keeps_any()) {
+    return InvalidArgument(
+        "which versions to keep? give --keep-last, --keep-daily, --keep-weekly, "
+        "--keep-monthly or --keep-yearly, of 1 or more");
+  }
+  DOLIUM_TRY(options.filter, FilterOf(context));
+  options.names = context.arguments.positionals();
+  options.dry_run = context.arguments.Has("dry-run");
+  options.visit = [&](const cas::KeepChoice& choice) { ShowChoice(context, choice); };
+  return cas::ForgetVersions(store, options);
+}
+
 Result<size_t> DoReindex(const Context& context) {
   DOLIUM_TRY(const std::string path, StorePath(context));
   DOLIUM_TRY(const cas::Layout layout, cas::OpenLayout(path));
@@ -48,10 +85,34 @@ Result<size_t> DoReindex(const Context& context) {
 
 }  // namespace
 
+ExitStatus RunCasForget(Context& context) {
+  const auto store = OpenStore(context);
+  if (!store) return context.FailLocation(store.error());
+  const auto report = DoForget(context, **store);
+  if (!report) return context.Fail(report.error());
+  if (context.arguments.Has("no-summary")) return ExitStatus::kGood;
+  const bool is_dry = context.arguments.Has("dry-run");
+  if (context.terminal.json()) {
+    context.terminal.JsonLine({{"type", "forget"},
+                               {"dry_run", is_dry},
+                               {"kept", report->kept},
+                               {"removed", report->removed}});
+  } else {
+    context.terminal.Line(fmt::format(
+        "{}: {} of {}", is_dry ? "would remove" : "removed", FormatCount(report->removed),
+        CountOf(report->removed + report->kept, "version", "versions")));
+  }
+  return ExitStatus::kGood;
+}
+
 ExitStatus RunCasGc(Context& context) {
   const auto report = DoCollect(context);
   context.terminal.EndProgress();
   if (!report) return context.FailLocation(report.error());
+  if (!report->not_repacked.empty()) {
+    context.terminal.Report(
+        IoError(fmt::format("no xorb was repacked: {}", report->not_repacked)));
+  }
   if (context.terminal.json()) {
     context.terminal.JsonLine({{"type", "gc"},
                                {"dry_run", context.arguments.Has("dry-run")},
@@ -59,6 +120,7 @@ ExitStatus RunCasGc(Context& context) {
                                {"removed_xorbs", report->removed_xorbs},
                                {"removed_bytes", report->removed_bytes},
                                {"repacked_xorbs", report->repacked_xorbs},
+                               {"not_repacked", report->not_repacked},
                                {"copied_bytes", report->copied_bytes},
                                {"freed_bytes", report->freed_bytes()},
                                {"kept_young", report->kept_young},

@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/cas/cas_arguments.h"
 #include "cli/context.h"
@@ -53,23 +55,17 @@ Result<void> ListVersionEntries(const Context& context, const cas::CasStore& sto
              {{"path"}, {"size", Align::kRight}, {"modified"}, {"mode"}, {"hash"}});
   const auto show = [&](const cas::ManifestEntry& entry) -> Result<void> {
     if (context.terminal.json()) {
-      Json json;
-      cas::AddText(json, "path", entry.path);
-      json["type"] = EntryTypeName(entry.type);
-      if (entry.type != cas::EntryType::kLink) json["mode"] = entry.mode;
-      json["modified"] = entry.modified;
-      if (entry.type == cas::EntryType::kFile) {
-        json["size"] = entry.size;
-        json["hash"] = ToString(entry.hash);
-      }
-      if (entry.type == cas::EntryType::kLink) cas::AddText(json, "target", entry.target);
-      context.terminal.JsonLine(json);
+      context.terminal.JsonLine(EntryJson(entry));
     } else if (is_long) {
       const bool is_file = entry.type == cas::EntryType::kFile;
       const bool is_link = entry.type == cas::EntryType::kLink;
+      const bool is_special = IsSpecial(entry.type);
       table.Add({is_link ? fmt::format("{} -> {}", entry.path, entry.target) : entry.path,
                  is_file ? FormatCount(entry.size) : "", FormatTime(entry.modified),
-                 is_link ? "link" : fmt::format("{:04o}", entry.mode),
+                 is_link ? "link"
+                 : is_special
+                     ? fmt::format("{:04o} {}", entry.mode, EntryTypeName(entry.type))
+                     : fmt::format("{:04o}", entry.mode),
                  is_file ? ToString(entry.hash) : ""});
     } else {
       context.terminal.Line(entry.path);
@@ -77,13 +73,7 @@ Result<void> ListVersionEntries(const Context& context, const cas::CasStore& sto
     return {};
   };
   if (version.kind == cas::VersionKind::kFile) {
-    cas::ManifestEntry entry;
-    entry.path = version.name;
-    entry.mode = version.mode;
-    entry.modified = version.modified;
-    entry.size = version.totals.bytes;
-    entry.hash = version.hash;
-    DOLIUM_TRY_VOID(show(entry));
+    DOLIUM_TRY_VOID(show(FileEntryOf(version)));
   } else {
     DOLIUM_TRY_VOID(
         store.VisitManifest(version, *lease, [&](const cas::ManifestEntry& entry) {
@@ -132,33 +122,44 @@ Result<void> ShowLog(const Context& context, const cas::CasStore& store) {
   } else {
     names = context.arguments.positionals();
   }
+  DOLIUM_TRY(const cas::VersionFilter filter, FilterOf(context));
   std::vector<cas::Version> versions;
   for (const std::string& name : names) {
     DOLIUM_TRY(const auto found, cas::ListVersions(store.layout(), name));
     if (found.empty()) {
       return NotFound(fmt::format("{}: no version of that name", name));
     }
-    versions.insert(versions.end(), found.begin(), found.end());
+    std::ranges::copy_if(
+        found, std::back_inserter(versions),
+        [&](const cas::Version& version) { return filter.Match(version); });
   }
   std::stable_sort(versions.begin(), versions.end(),
                    [](const auto& a, const auto& b) { return a.created < b.created; });
-  Rows table(context, {{"version"},
-                       {"created"},
-                       {"files", Align::kRight},
-                       {"size", Align::kRight},
-                       {"new", Align::kRight},
-                       {"on disk", Align::kRight},
-                       {"aligned"}});
+  const bool has_tags = std::ranges::any_of(
+      versions, [](const cas::Version& version) { return !version.tags.empty(); });
+  std::vector<Table::Column> columns = {{"version"},
+                                        {"created"},
+                                        {"files", Align::kRight},
+                                        {"size", Align::kRight},
+                                        {"new", Align::kRight},
+                                        {"on disk", Align::kRight},
+                                        {"aligned"}};
+  if (has_tags) columns.push_back({"tags"});
+  Rows table(context, std::move(columns));
   for (const cas::Version& version : versions) {
     if (context.terminal.json()) {
       context.terminal.JsonLine(VersionMembers(version));
       continue;
     }
-    table.Add({version.reference(), FormatTime(version.created),
-               FormatCount(version.totals.files), FormatSize(version.totals.bytes),
-               FormatSize(version.totals.new_bytes),
-               FormatSize(version.totals.stored_bytes),
-               version.is_aligned ? "yes" : "no"});
+    std::vector<std::string> cells = {version.reference(),
+                                      FormatTime(version.created),
+                                      FormatCount(version.totals.files),
+                                      FormatSize(version.totals.bytes),
+                                      FormatSize(version.totals.new_bytes),
+                                      FormatSize(version.totals.stored_bytes),
+                                      version.is_aligned ? "yes" : "no"};
+    if (has_tags) cells.push_back(fmt::format("{}", fmt::join(version.tags, ",")));
+    table.Add(std::move(cells));
   }
   table.Finish();
   return {};

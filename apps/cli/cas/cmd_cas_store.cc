@@ -9,6 +9,7 @@
 #include "cli/verbs.h"
 #include "dolium/bytes/store.h"
 #include "dolium/domain/cas/exchange.h"
+#include "dolium/domain/cas/exclude.h"
 #include "dolium/domain/cas/put.h"
 #include "dolium/domain/cas/restore.h"
 #include "dolium/ops/cas/cas_align.h"
@@ -61,6 +62,15 @@ Result<cas::Version> DoPut(Context& context, uint64_t& skipped) {
   options.jobs = context.jobs();
   options.memory = context.arguments.Number("memory", options.memory);
   options.reread = context.arguments.Has("reread");
+  options.exclude = context.arguments.GetAll("exclude");
+  for (const std::string& file : context.arguments.GetAll("exclude-file")) {
+    DOLIUM_TRY(const auto patterns, cas::ReadExcludeFile(file));
+    options.exclude.insert(options.exclude.end(), patterns.begin(), patterns.end());
+  }
+  options.one_file_system = context.arguments.Has("one-file-system");
+  options.owners = !context.arguments.Has("no-owner");
+  options.tags = context.arguments.GetAll("tag");
+  options.host = context.arguments.Get("host");
   options.stop = context.stop;
   options.skipped = [&](const std::string& path, const Error& reason) {
     ++skipped;
@@ -79,7 +89,44 @@ Result<cas::Version> DoPut(Context& context, uint64_t& skipped) {
   return cas::Put(*store, paths, options);
 }
 
-Result<cas::GetReport> DoGet(Context& context, uint64_t& damaged) {
+// What a restore could not do. Of owners and attributes, which may be missing of all that
+// there is, the first is shown and the others are counted.
+class Losses {
+ public:
+  explicit Losses(const Context& context) : context_(context) {}
+
+  uint64_t count() const { return entries_ + owners_ + extended_; }
+
+  void LeaveOut(const std::string& path, const Error& reason) {
+    ++entries_;
+    ReportLeftOut(context_, path, reason);
+  }
+  void Add(cas::Lost what, const std::string& path, const Error& reason) {
+    if (what == cas::Lost::kEntry) {
+      LeaveOut(path, reason);
+      return;
+    }
+    uint64_t& number = what == cas::Lost::kOwner ? owners_ : extended_;
+    if (number++ == 0) context_.terminal.Report(reason.Within(path));
+  }
+  void Conclude() const {
+    const auto show = [&](uint64_t number, std::string_view what) {
+      if (number < 2) return;
+      context_.terminal.Report(IoError(fmt::format("{} of {} could not be set", what,
+                                                   CountOf(number, "entry", "entries"))));
+    };
+    show(owners_, "owners");
+    show(extended_, "extended attributes");
+  }
+
+ private:
+  const Context& context_;
+  uint64_t entries_ = 0;
+  uint64_t owners_ = 0;
+  uint64_t extended_ = 0;
+};
+
+Result<cas::GetReport> DoGet(Context& context, Losses& losses) {
   DOLIUM_TRY(const auto store, OpenStore(context));
   const auto output = context.arguments.Get("output");
   if (!output) return InvalidArgument("where to? give --output <path>, or - for stdout");
@@ -89,10 +136,13 @@ Result<cas::GetReport> DoGet(Context& context, uint64_t& damaged) {
   options.path = std::move(part.path);
   if (context.arguments.Has("skip-damaged")) {
     options.damaged = [&](const std::string& path, const Error& reason) {
-      ++damaged;
-      ReportLeftOut(context, path, reason);
+      losses.LeaveOut(path, reason);
     };
   }
+  options.owners = !context.arguments.Has("no-owner");
+  options.lost = [&](cas::Lost what, const std::string& path, const Error& reason) {
+    losses.Add(what, path, reason);
+  };
   options.jobs = context.jobs();
   options.force = context.arguments.Has("force");
   options.stop = context.stop;
@@ -169,11 +219,12 @@ ExitStatus RunCasPut(Context& context) {
 }
 
 ExitStatus RunCasGet(Context& context) {
-  uint64_t damaged = 0;
-  const auto report = DoGet(context, damaged);
+  Losses losses(context);
+  const auto report = DoGet(context, losses);
   context.terminal.EndProgress();
   if (!report) return context.Fail(report.error());
-  const ExitStatus status = damaged == 0 ? ExitStatus::kGood : ExitStatus::kBad;
+  losses.Conclude();
+  const ExitStatus status = losses.count() == 0 ? ExitStatus::kGood : ExitStatus::kBad;
   if (context.arguments.Has("no-summary") || context.arguments.Get("output") == "-") {
     return status;
   }
@@ -212,6 +263,7 @@ ExitStatus RunCasExport(Context& context) {
   CasExportRequest request{.store = *path, .target = *output};
   request.references = context.arguments.positionals();
   request.xorbs = context.arguments.Get("xorbs").value_or("");
+  request.upload = context.arguments.Has("upload");
   request.force = context.arguments.Has("force");
   request.jobs = context.jobs();
   request.stop = context.stop;

@@ -18,6 +18,15 @@ constexpr std::string_view kReferenceDetails =
     "A version is named as `name`, for the latest, or `name@3`. A file can also be named "
     "by its hash, of 64 digits.";
 
+constexpr Option kCasTags =
+    Value(ValueKind::kTexts, "", "tag", "<tag,...>",
+          "only versions with all of these tags; may be given several times");
+constexpr Option kCasHost =
+    Value(ValueKind::kText, "", "host", "<name>", "only versions that were put there");
+
+constexpr std::string_view kTagDetails =
+    "Given several times, --tag means the versions that have all tags of any of them.";
+
 constexpr std::string_view kHexDetails =
     "With --json, names that are not UTF-8 are given in hex: `path_hex` for `path`.";
 
@@ -50,12 +59,22 @@ Verb Put() {
           "the store has are not stored again.",
       .details =
           "One file is restored as a file, one folder by what is in it, several paths "
-          "under their base names. `-` is standard input. Folders keep permissions, "
-          "times "
-          "and links; owners, hard links and extended attributes are not kept.\n"
-          "What cannot be read, vanishes, or is neither file, folder nor link is left "
-          "out, with a line on standard error and exit status 1. A file that changes "
-          "while it is read is read again; one that changes each time is left out, too.\n"
+          "under their base names. `-` is standard input. Permissions, times, owners (as "
+          "numbers), links, hard links, extended attributes, holes, pipes and devices "
+          "are "
+          "kept.\n"
+          "What cannot be read, vanishes, or is a socket is left out, with a line on "
+          "standard error and exit status 1. A file that changes while it is read is "
+          "read "
+          "again; one that changes each time is left out, too.\n"
+          "--exclude leaves out what a pattern matches: `*.tmp` what is called so, at "
+          "any "
+          "depth; `build/cache` what has these names, at any depth; `/build` what lies "
+          "right in the folder that is put; `cache/` folders alone. `*`, `?` and `[a-z]` "
+          "stand for characters of one name, a name `**` for any number of folders. What "
+          "is below a folder that is left out is left out with it. A file of patterns "
+          "has "
+          "one on each line; empty lines and those that begin with `#` are none.\n"
           "Files of a folder are not read again if the last put of the name read them "
           "and "
           "their inodes, sizes, and times of modification and of change are what they "
@@ -74,11 +93,23 @@ Verb Put() {
                        "those of Xet"),
                   Flag("", "reread",
                        "read files of folders even if nothing shows a change"),
+                  Value(ValueKind::kTexts, "", "exclude", "<pattern>",
+                        "leave out what it matches; may be given several times"),
+                  Value(ValueKind::kTexts, "", "exclude-file", "<file>",
+                        "leave out what its patterns match; may be given several times"),
+                  Flag("", "one-file-system",
+                       "leave out what is in folders where others are mounted"),
+                  Flag("", "no-owner", "do not keep owners"),
+                  Value(ValueKind::kTexts, "", "tag", "<tag>",
+                        "a tag of the version; may be given several times"),
+                  Value(ValueKind::kText, "", "host", "<name>",
+                        "the host of the version [the name of this machine]"),
                   Value(ValueKind::kSize, "", "memory", "<size>",
                         "most to hold of files at once [256MiB]"),
                   kJobs, kJson, kNoSummary, kProgress},
       .examples = {"dolium cas put --store /data/store model.safetensors",
                    "dolium cas put --name train train-data",
+                   "dolium cas put --exclude '*.o' --exclude /build --tag nightly src",
                    "tar c src | dolium cas put --name src.tar -"},
       .run = RunCasPut,
   };
@@ -99,12 +130,17 @@ Verb Get() {
           "replaces files and links; folders, devices and pipes are never replaced.\n"
           "Damage is an error that names file, term, xorb and chunk; wrong bytes are "
           "never written. With --skip-damaged, damaged files are left out, each with a "
-          "line on standard error, and the exit status is 1."),
+          "line on standard error, and the exit status is 1.\n"
+          "Owners that may not be set here, extended attributes, and devices that may "
+          "not "
+          "be made are reported on standard error, and the exit status is 1; the rest is "
+          "restored. --no-owner leaves all to whoever restores them."),
       .options = {kStore,
                   Value(ValueKind::kFile, "o", "output", "<path>",
                         "the file or folder to make [-: standard output]"),
-                  kCasForce, Flag("", "skip-damaged", "go on past damaged files"), kJobs,
-                  kJson, kNoSummary, kProgress},
+                  kCasForce, Flag("", "skip-damaged", "go on past damaged files"),
+                  Flag("", "no-owner", "do not set owners"), kJobs, kJson, kNoSummary,
+                  kProgress},
       .examples = {"dolium cas get train -o restored", "dolium cas get train@2 -o before",
                    "dolium cas get train/labels -o labels",
                    "dolium cas get src.tar -o - | tar t"},
@@ -136,8 +172,8 @@ Verb Log() {
       .usage = "[options] [<name>]",
       .outline = "list versions, with what each added",
       .description = "List the versions of a name, or of all, with what each added.",
-      .details = "",
-      .options = {kStore, kJson},
+      .details = std::string(kTagDetails),
+      .options = {kStore, kCasTags, kCasHost, kJson},
       .examples = {"dolium cas log train", "dolium cas log --json | jq .new_bytes"},
       .run = RunCasLog,
   };
@@ -196,6 +232,40 @@ Verb Rm() {
       .options = {kStore, Flag("", "all", "all versions of a name"), kJson},
       .examples = {"dolium cas rm train@1", "dolium cas rm --all train"},
       .run = RunCasRm,
+  };
+}
+
+Verb Forget() {
+  return {
+      .name = "cas forget",
+      .usage = "[options] [<name>...]",
+      .outline = "remove old versions by rules; gc frees their space",
+      .description =
+          "Remove versions of the names, or of all, but for those that a rule keeps. "
+          "`dolium cas gc` frees the space that nothing needs any more.",
+      .details =
+          "--keep-last keeps the latest versions; --keep-daily the latest of each day "
+          "that "
+          "has one, as many days as it says, and the others in the same way. Days are "
+          "those of the local time zone, weeks begin on Mondays. A version stays if any "
+          "rule keeps it. A rule that has some left keeps the oldest version, too. The "
+          "rules are those of restic.\n"
+          "Each name is treated for itself. With --tag or --host, all other versions "
+          "stay, "
+          "and do not count. " +
+          std::string(kTagDetails),
+      .options =
+          {kStore, Value(ValueKind::kNumber, "", "keep-last", "<n>", "the latest"),
+           Value(ValueKind::kNumber, "", "keep-daily", "<n>", "the latest of each day"),
+           Value(ValueKind::kNumber, "", "keep-weekly", "<n>", "the latest of each week"),
+           Value(ValueKind::kNumber, "", "keep-monthly", "<n>",
+                 "the latest of each month"),
+           Value(ValueKind::kNumber, "", "keep-yearly", "<n>", "the latest of each year"),
+           kCasTags, kCasHost, Flag("", "dry-run", "show what would be removed"), kJson,
+           kNoSummary},
+      .examples = {"dolium cas forget --keep-daily 7 --keep-weekly 4 --keep-monthly 12",
+                   "dolium cas forget --dry-run --keep-last 3 train"},
+      .run = RunCasForget,
   };
 }
 
@@ -287,13 +357,19 @@ Verb CasExport() {
       .details = WithReferences(
           "Xorbs appear one after another, the shard when all are there. Cut short, the "
           "same command goes on with those that are missing; until then the folder "
-          "`<shard>.dolium-new` says which are there."),
+          "`<shard>.dolium-new` says which are there.\n"
+          "With --upload, the shard is as clients send it to a server: without footer "
+          "and "
+          "tables, and with the SHA-256 of every file, for which files are read that the "
+          "store has none of."),
       .options = {kStore,
                   Value(ValueKind::kFile, "o", "output", "<shard>", "the shard to write"),
                   Value(ValueKind::kFile, "", "xorbs", "<folder>",
                         "copy the xorbs to a folder too"),
-                  kCasForce, kPlan, kJobs, kJson, kNoSummary},
-      .examples = {"dolium cas export -o train.mdb --xorbs xorbs train"},
+                  Flag("", "upload", "a shard to be uploaded"), kCasForce, kPlan, kJobs,
+                  kJson, kNoSummary},
+      .examples = {"dolium cas export -o train.mdb --xorbs xorbs train",
+                   "dolium cas export --upload -o upload.mdb --xorbs xorbs train"},
       .run = RunCasExport,
   };
 }
@@ -317,8 +393,8 @@ Verb CasImport() {
 }  // namespace
 
 std::vector<Verb> CasVerbs() {
-  return {Init(), Put(), Get(),       CasLs(),   Log(),       Stat(),     CasDiff(),
-          Rm(),   Gc(),  CasVerify(), Reindex(), CasExport(), CasImport()};
+  return {Init(), Put(),    Get(), CasLs(),     Log(),     Stat(),      CasDiff(),
+          Rm(),   Forget(), Gc(),  CasVerify(), Reindex(), CasExport(), CasImport()};
 }
 
 }  // namespace dolium::cli

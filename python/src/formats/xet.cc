@@ -17,6 +17,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "dolium/formats/xet/file_hash.h"
+#include "dolium/formats/xet/mdb_check.h"
 #include "dolium/formats/xet/mdb_lookup.h"
 #include "dolium/formats/xet/mdb_sets.h"
 #include "dolium/formats/xet/mdb_writer.h"
@@ -141,11 +142,76 @@ nb::tuple ReadXorb(nb::handle data, std::optional<std::string> name) {
   return nb::make_tuple(xet::ToString(index.hash), NamesOf(chunks));
 }
 
-xet::ShardWriteOptions WriteOptions(uint64_t created, std::optional<uint64_t> expiry) {
+xet::ShardWriteOptions WriteOptions(uint64_t created, std::optional<uint64_t> expiry,
+                                    bool footer = true) {
   xet::ShardWriteOptions options;
+  options.with_footer = footer;
   options.created = created;
   options.expiry = expiry.value_or(xet::kNeverExpires);
   return options;
+}
+
+nb::str TextOf(const Hash& hash) {
+  const std::string text = xet::ToString(hash);
+  return nb::str(text.data(), text.size());
+}
+
+nb::tuple FileToPython(const xet::FileBlock& file) {
+  nb::list terms;
+  nb::list ranges;
+  for (size_t i = 0; i < file.size(); ++i) {
+    const xet::Term term = file.term(i);
+    terms.append(nb::make_tuple(TextOf(term.xorb), term.first, term.end, term.raw_bytes));
+    if (file.has_verification()) ranges.append(TextOf(file.verification(i)));
+  }
+  const auto sha256 = file.sha256();
+  return nb::make_tuple(
+      TextOf(file.hash()), file.raw_bytes(), terms,
+      file.has_verification() ? nb::object(ranges) : nb::object(nb::none()),
+      sha256 ? nb::object(TextOf(*sha256)) : nb::object(nb::none()));
+}
+
+nb::tuple XorbToPython(const xet::XorbBlock& xorb) {
+  nb::list chunks;
+  for (size_t i = 0; i < xorb.size(); ++i) {
+    const xet::ChunkEntry chunk = xorb.chunk(i);
+    chunks.append(nb::make_tuple(TextOf(chunk.hash), chunk.raw_bytes, chunk.offset,
+                                 (chunk.flags & xet::kGloballyEligible) != 0));
+  }
+  return nb::make_tuple(TextOf(xorb.hash()), chunks, xorb.raw_bytes(),
+                        xorb.stored_bytes());
+}
+
+nb::object FooterToPython(const std::optional<xet::ShardFooter>& footer) {
+  if (!footer) return nb::none();
+  return nb::make_tuple(
+      footer->key.is_zero() ? nb::object(nb::none()) : nb::object(TextOf(footer->key)),
+      footer->created,
+      footer->expires() ? nb::object(nb::int_(footer->expiry)) : nb::object(nb::none()),
+      footer->stored_on_disk, footer->materialized, footer->stored, footer->files.count,
+      footer->xorbs.count, footer->chunks.count);
+}
+
+nb::tuple ReadShard(nb::handle data, bool check) {
+  const BorrowedBytes lent(data);
+  const ShardView view = Must(WithoutGil([&]() -> Result<ShardView> {
+    DOLIUM_TRY(const ShardView opened, ShardView::Open(lent.view()));
+    // Blocks are sound when all have been seen once.
+    DOLIUM_TRY_VOID(opened.Scan({}));
+    if (check) DOLIUM_TRY_VOID(CheckShard(opened));
+    return opened;
+  }));
+  nb::list files;
+  nb::list xorbs;
+  Must(view.Scan({.file = [&](const xet::FileBlock& file) -> Result<void> {
+                    files.append(FileToPython(file));
+                    return {};
+                  },
+                  .xorb = [&](const xet::XorbBlock& xorb) -> Result<void> {
+                    xorbs.append(XorbToPython(xorb));
+                    return {};
+                  }}));
+  return nb::make_tuple(files, xorbs, FooterToPython(view.footer()));
 }
 
 // Shards that Python lends.
@@ -198,21 +264,22 @@ nb::bytes KeyShard(nb::handle shard, const std::string& key, uint64_t created,
 }
 
 nb::list UniteShards(const nb::sequence& shards, uint64_t created,
-                     std::optional<uint64_t> expiry) {
+                     std::optional<uint64_t> expiry, bool footer) {
   const BorrowedShards lent(shards);
   return Outputs([&](const xet::NextSink& next) {
-    return xet::UniteShards(lent.views, {.write = WriteOptions(created, expiry)}, next);
+    return xet::UniteShards(lent.views, {.write = WriteOptions(created, expiry, footer)},
+                            next);
   });
 }
 
 nb::list SubtractShards(nb::handle shard, const nb::sequence& without, uint64_t created,
-                        std::optional<uint64_t> expiry) {
+                        std::optional<uint64_t> expiry, bool footer) {
   const BorrowedBytes lent(shard);
   const ShardView view = Must(ShardView::Open(lent.view()));
   const BorrowedShards others(without);
   return Outputs([&](const xet::NextSink& next) {
     return xet::SubtractShards(view, others.views,
-                               {.write = WriteOptions(created, expiry)}, next);
+                               {.write = WriteOptions(created, expiry, footer)}, next);
   });
 }
 
@@ -256,10 +323,14 @@ void BindXet(nb::module_& module) {
              nb::arg("created") = 0, nb::arg("expiry") = nb::none(),
              "A shard with the xorbs of `shard`, their chunks under `key`.");
   module.def("xet_unite_shards", UniteShards, nb::arg("shards"), nb::arg("created") = 0,
-             nb::arg("expiry") = nb::none(), "Shards with all that is in any of these.");
+             nb::arg("expiry") = nb::none(), nb::arg("footer") = true,
+             "Shards with all that is in any of these.");
   module.def("xet_subtract_shards", SubtractShards, nb::arg("shard"), nb::arg("without"),
              nb::arg("created") = 0, nb::arg("expiry") = nb::none(),
+             nb::arg("footer") = true,
              "Shards with what is in `shard` and in none of the others.");
+  module.def("xet_read_shard", ReadShard, nb::arg("data"), nb::arg("check") = true,
+             "(files, xorbs, footer) of a shard.");
   module.def("xet_find_run", FindRun, nb::arg("shard"), nb::arg("chunks"),
              nb::arg("now") = nb::none(),
              "(xorb, first, end) of the longest run of these chunks, or None.");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dolium/base/byte_range.h"
+#include "dolium/base/sha256.h"
 #include "dolium/bytes/store.h"
 #include "dolium/codec/codec.h"
 
@@ -34,9 +35,11 @@ struct Extent {
 
 // One named thing: a chunk, a block, a sample, a file.
 struct Entry {
-  std::string key;               // as `ls` prints it and `cat` takes it
-  std::vector<Extent> extents;   // joined in this order
-  std::optional<uint64_t> size;  // decoded bytes, where the index knows
+  std::string key;                         // as `ls` prints it and `cat` takes it
+  std::vector<Extent> extents;             // joined in this order
+  std::optional<uint64_t> size;            // decoded bytes, where the index knows
+  std::optional<Sha256Value> sha256 = {};  // of the decoded bytes, where the index has
+                                           // it; verify compares
   uint64_t preceding = 0;  // unindexed bytes right before the first extent that belong
                            // to it, never encoded (mesh fragments)
   std::optional<Extent> preceding_from;  // where they lie when not right before

@@ -15,6 +15,7 @@
 
 #include "dolium/base/checked_math.h"
 #include "dolium/base/parallel.h"
+#include "dolium/base/sha256.h"
 #include "dolium/base/stable_hash.h"
 #include "dolium/container/entry_error.h"
 #include "dolium/container/unfinished.h"
@@ -239,6 +240,11 @@ class Verifier {
         ReportEntry("value", entry, fits.error());
         continue;
       }
+      if (entry.sha256) {
+        Sha256 digest;
+        digest.Update(data->value);
+        if (!CheckDigest(entry, digest)) continue;
+      }
       if (!options_.check_value) continue;
       const auto checked = options_.check_value(entry, data->value);
       if (!checked) ReportEntry(options_.value_kind, entry, checked.error());
@@ -252,22 +258,34 @@ class Verifier {
 
   void ReadLarge(const Entry& entry) {
     uint64_t bytes_decoded = 0;
+    Sha256 digest;
     const auto read = ReadInSegments(
         container_.store(), entry,
         [&](const Bytes& segment) -> Result<void> {
           bytes_decoded += segment.size();
+          if (entry.sha256) digest.Update(segment);
           if (options_.stop.stop_requested()) return Cancelled();
           return {};
         },
         options_.limits);
     if (!read && read.error().code == ErrorCode::kCancelled) return;
     if (!read) ReportEntry(DecodeKind(entry), entry, read.error());
+    if (read) CheckDigest(entry, digest);
     const uint64_t bytes_read = read ? entry.stored_size() : 0;
     const std::lock_guard lock(report_mutex_);
     ++report_.entries_read;
     report_.bytes_read += bytes_read;
     report_.bytes_decoded += bytes_decoded;
     Advance(1, bytes_read);
+  }
+
+  // Whether `digest` of the whole value is what the index says, if it says anything.
+  bool CheckDigest(const Entry& entry, Sha256& digest) {
+    if (!entry.sha256) return true;
+    const Sha256Value found = digest.Finish();
+    if (found == *entry.sha256) return true;
+    ReportEntry("sha256", entry, WrongSha256(found, *entry.sha256));
+    return false;
   }
 
   void CountScanned(uint64_t entries, uint64_t passed_by) {

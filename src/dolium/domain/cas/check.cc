@@ -221,6 +221,9 @@ class Checker {
     if (!file) return file.error();
     DOLIUM_TRY_VOID(CheckChunksOf(**file));
     DOLIUM_TRY_VOID((*file)->CheckHash());
+    if (options_.deep) {
+      DOLIUM_TRY_VOID((*file)->CheckSha256(options_.jobs, options_.stop));
+    }
     if (!size || *size == (*file)->size()) return {};
     return Corrupt(fmt::format("file {}: {} bytes, expected {}", ToString(hash),
                                (*file)->size(), *size));

@@ -86,8 +86,12 @@ class Collection {
   // Copies what is needed of xorbs that are mostly garbage. Who writes on another machine
   // notes nothing here: what is needed there is only kept as it is.
   Result<void> CopyNeeded() {
-    if (options_.repack_below == 0 || !objects_.is_local() || !lease_->CheckNoted() ||
+    if (options_.repack_below == 0 || !objects_.is_local() ||
         marking_.FirstIncomplete()) {
+      return {};
+    }
+    if (const auto noted = lease_->CheckNoted(); !noted) {
+      report_.not_repacked = noted.error().message;
       return {};
     }
     DOLIUM_TRY_VOID(VisitStayingFiles(
@@ -103,7 +107,11 @@ class Collection {
                        },
                        .dry_run = options_.dry_run,
                        .stop = options_.stop}));
-    if (!lease_->CheckNoted()) repack_->KeepAll();
+    if (repack_->gave_up()) report_.not_repacked = repack_->gave_up()->message;
+    if (const auto noted = lease_->CheckNoted(); !noted) {
+      report_.not_repacked = noted.error().message;
+      repack_->KeepAll();
+    }
     return {};
   }
 
@@ -218,14 +226,7 @@ class Collection {
         ++remains.changes;
         return {};
       }
-      xet::FileInfo& info = remains.files.emplace_back();
-      info.hash = file.hash();
-      info.is_verified = file.has_verification();
-      info.sha256 = file.sha256();
-      for (size_t i = 0; i < file.size(); ++i) {
-        info.terms.push_back(file.term(i));
-        if (info.is_verified) info.verification.push_back(file.verification(i));
-      }
+      xet::FileInfo& info = remains.files.emplace_back(xet::InfoOf(file));
       if (!options_.dry_run && repack_->Translate(info)) ++remains.changes;
       return {};
     };
@@ -235,10 +236,7 @@ class Collection {
         ++remains.changes;
         return {};
       }
-      xet::XorbInfo& info = remains.xorbs.emplace_back();
-      info.hash = xorb.hash();
-      info.stored_bytes = xorb.stored_bytes();
-      for (size_t i = 0; i < xorb.size(); ++i) info.chunks.push_back(xorb.chunk(i));
+      remains.xorbs.push_back(xet::InfoOf(xorb));
       return {};
     };
     DOLIUM_TRY_VOID(shard.view.Scan(visitor).Within(marking_.DescribeShard(shard.name)));
@@ -281,8 +279,9 @@ class Collection {
       if (!shard) continue;
       DOLIUM_TRY(const auto info, objects_.Stat(layout_.shard(name)));
       DOLIUM_TRY(Remains remains, RemainsOf(*shard, IsYoung(info)));
+      const auto& footer = shard->view.footer();
       const uint64_t expiry =
-          shard->view.footer() ? shard->view.footer()->expiry : xet::kNeverExpires;
+          footer && footer->expires() ? footer->expiry : xet::kNeverExpires;
       if (remains.files.empty() && remains.xorbs.empty()) {
         ++report_.removed_shards;
       } else if (remains.changes == 0) {

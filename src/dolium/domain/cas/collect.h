@@ -30,7 +30,10 @@ struct CollectReport {
   uint64_t removed_bytes = 0;
   uint64_t repacked_xorbs = 0;  // of those that were removed
   uint64_t copied_bytes = 0;    // of what was needed of them: new xorbs
-  uint64_t kept_young = 0;      // xorbs that nothing needs, within the grace period
+  // Why none was repacked, if something was in the way, such as a full disk; empty:
+  // nothing was.
+  std::string not_repacked = {};
+  uint64_t kept_young = 0;  // xorbs that nothing needs, within the grace period
   uint64_t shards = 0;
   uint64_t removed_shards = 0;
   uint64_t rewritten_shards = 0;

@@ -125,7 +125,7 @@ Result<Version> ImportShard(const CasStore& store, const std::string& path,
     DOLIUM_TRY(const auto file,
                StoredFile::Open(block.hash(), FoundFile{shard, block}, store.xorbs()));
     DOLIUM_TRY(auto info, ShardInfoOf(store, *file).Within(path));
-    info.sha256 = block.sha256();
+    DOLIUM_TRY_VOID(file->CheckSha256(0, options.stop).Within(path));
     files.push_back(std::move(info));
     ManifestEntry entry;
     entry.path = ToString(block.hash());
@@ -137,8 +137,8 @@ Result<Version> ImportShard(const CasStore& store, const std::string& path,
     ++report.files;
     report.bytes += file->size();
   }
-  DOLIUM_TRY(const ByteVector written,
-             xet::WriteShard(std::move(files), std::move(xorbs), {}));
+  DOLIUM_TRY(const ByteVector written, xet::WriteShard(std::move(files), std::move(xorbs),
+                                                       {.mark_file_starts = true}));
   const xet::Hash name = xet::ChunkHash(written);
   DOLIUM_TRY(NewFile file, NewFile::Create(store.layout(), lease->id()));
   DOLIUM_TRY_VOID(file.Append(written));
@@ -158,6 +158,7 @@ Result<Version> ImportShard(const CasStore& store, const std::string& path,
   version.totals.bytes = report.bytes;
   PutOptions put;
   put.name = options.name;
+  version.host = HostName();
   put.stop = options.stop;
   return PutManifest(store, *lease, list.path(), std::move(version), put);
 }

@@ -23,9 +23,9 @@ struct ImportOptions {
   std::stop_token stop = {};
 };
 // Takes the files of a shard. Everything is checked: xorbs against their names, chunks
-// against their hashes, files against theirs. A xorb of the store that is damaged is
-// replaced. kNotFound if a xorb is in neither place.
-// The version is a folder in which each file is called by its hash.
+// against their hashes, files against theirs, and against the SHA-256 where one is given.
+// A xorb of the store that is damaged is replaced. kNotFound if a xorb is in neither
+// place. The version is a folder in which each file is called by its hash.
 Result<Version> ImportShard(const CasStore& store, const std::string& path,
                             const ImportOptions& options, ExchangeReport& report);
 

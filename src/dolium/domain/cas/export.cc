@@ -18,6 +18,29 @@ namespace {
 
 constexpr size_t kCopyBytes = size_t{1} << 20;
 
+// The SHA-256 of those of `files` of which any shard has one: of several shards that list
+// a file, not all need have it.
+Result<std::map<xet::Hash, xet::Hash>> FindDigests(const CasStore& store,
+                                                   std::span<const xet::Hash> files) {
+  const std::set<xet::Hash> wanted(files.begin(), files.end());
+  std::map<xet::Hash, xet::Hash> digests;
+  DOLIUM_TRY(const auto names, store.catalog()->ShardNames());
+  for (const xet::Hash& name : names) {
+    const auto shard = store.catalog()->Shard(name);
+    if (!shard && !IsDamagedShard(shard.error())) return shard.error();
+    if (!shard || !*shard) continue;
+    // What a shard that is damaged says up to there is as good as any other.
+    [[maybe_unused]] const auto scanned =
+        (*shard)->view.Scan({.file = [&](const xet::FileBlock& file) -> Result<void> {
+          const auto digest = file.sha256();
+          if (digest && wanted.contains(file.hash()))
+            digests.emplace(file.hash(), *digest);
+          return {};
+        }});
+  }
+  return digests;
+}
+
 }  // namespace
 
 xet::XorbInfo ShardInfoOf(const xet::XorbIndex& index) {
@@ -37,6 +60,7 @@ Result<xet::FileInfo> ShardInfoOf(const CasStore& store, const StoredFile& file)
   info.hash = file.hash();
   info.is_verified = true;
   info.terms = file.terms();
+  if (file.sha256()) info.sha256 = xet::Sha256Field(*file.sha256());
   for (const xet::Term& term : info.terms) {
     DOLIUM_TRY(const auto xorb, store.xorbs()->Get(term.xorb));
     info.verification.push_back(xet::TermHash(
@@ -127,13 +151,21 @@ Result<bool> ExportXorb(const CasStore& store, Lease& lease, const xet::Hash& ha
 }
 
 Result<ByteVector> MakeExportShard(const CasStore& store, Lease& lease,
-                                   std::span<const xet::Hash> files) {
+                                   std::span<const xet::Hash> files, bool is_upload) {
+  DOLIUM_TRY(const auto digests, FindDigests(store, files));
   std::vector<xet::FileInfo> infos;
   std::map<xet::Hash, xet::XorbInfo> xorbs;
   for (const xet::Hash& hash : files) {
     if (lease.stop().stop_requested()) return Cancelled();
     DOLIUM_TRY(const auto file, store.OpenFile(hash, lease));
     DOLIUM_TRY(auto info, ShardInfoOf(store, *file));
+    if (const auto found = digests.find(hash); found != digests.end()) {
+      info.sha256 = found->second;
+    }
+    if (is_upload && !info.sha256) {
+      DOLIUM_TRY(const Sha256Value digest, file->ComputeSha256(0, lease.stop()));
+      info.sha256 = xet::Sha256Field(digest);
+    }
     for (const xet::Term& term : info.terms) {
       if (xorbs.contains(term.xorb)) continue;
       DOLIUM_TRY(const auto xorb, store.xorbs()->Get(term.xorb));
@@ -144,7 +176,8 @@ Result<ByteVector> MakeExportShard(const CasStore& store, Lease& lease,
   std::vector<xet::XorbInfo> listed;
   listed.reserve(xorbs.size());
   for (auto& [hash, info] : xorbs) listed.push_back(std::move(info));
-  return xet::WriteShard(std::move(infos), std::move(listed), {});
+  return xet::WriteShard(std::move(infos), std::move(listed),
+                         {.with_footer = !is_upload, .mark_file_starts = true});
 }
 
 }  // namespace dolium::cas

@@ -17,7 +17,7 @@
 namespace dolium::cas {
 
 // What a shard says of a xorb and of a file, the latter with verification made from the
-// xorbs.
+// xorbs, and with the SHA-256 that the store has of it.
 xet::XorbInfo ShardInfoOf(const xet::XorbIndex& index);
 Result<xet::FileInfo> ShardInfoOf(const CasStore& store, const StoredFile& file);
 
@@ -38,8 +38,9 @@ std::string ExportedXorbPath(const std::string& folder, const xet::Hash& xorb);
 Result<bool> ExportXorb(const CasStore& store, Lease& lease, const xet::Hash& xorb,
                         const std::string& folder, bool force);
 
-// The bytes of the shard that lists these files and their xorbs.
+// The bytes of the shard that lists these files and their xorbs. An upload has no footer,
+// and a SHA-256 of every file: those that the store has not are computed.
 Result<ByteVector> MakeExportShard(const CasStore& store, Lease& lease,
-                                   std::span<const xet::Hash> files);
+                                   std::span<const xet::Hash> files, bool is_upload);
 
 }  // namespace dolium::cas

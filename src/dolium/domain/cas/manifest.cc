@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "dolium/container/json.h"
+#include "dolium/domain/cas/layout.h"
 
 namespace dolium::cas {
 namespace {
@@ -24,6 +25,19 @@ std::optional<std::string> FromHex(std::string_view hex) {
     text += static_cast<char>(value);
   }
   return text;
+}
+
+std::string ToHex(std::string_view text) {
+  std::string hex;
+  for (const char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return hex;
+}
+
+Result<uint32_t> GetNumber(const nlohmann::json& json, const std::string& name) {
+  if (json.is_number_unsigned() && json.get<uint64_t>() <= UINT32_MAX) {
+    return json.get<uint32_t>();
+  }
+  return Corrupt(fmt::format("\"{}\" is no number of 32 bits", name));
 }
 
 Result<std::string> GetText(const nlohmann::json& json, const std::string& name) {
@@ -54,6 +68,7 @@ Result<ManifestEntry> FromJson(const nlohmann::json& json) {
   }
   const auto type = json.at("type").get<std::string>();
   entry.modified = json.at("modified").get<int64_t>();
+  DOLIUM_TRY(entry.attributes, ParseAttributes(json));
   if (type == "link") {
     entry.type = EntryType::kLink;
     DOLIUM_TRY(entry.target, GetText(json, "target"));
@@ -65,6 +80,15 @@ Result<ManifestEntry> FromJson(const nlohmann::json& json) {
   } else if (type == "file") {
     entry.size = json.at("size").get<uint64_t>();
     DOLIUM_TRY(entry.hash, xet::ParseHash(json.at("hash").get<std::string>()));
+    entry.inode = json.value("inode", entry.inode);
+    entry.is_sparse = json.value("sparse", false);
+  } else if (type == "fifo") {
+    entry.type = EntryType::kPipe;
+  } else if (type == "char" || type == "block") {
+    entry.type = type == "char" ? EntryType::kCharDevice : EntryType::kBlockDevice;
+    const auto& device = json.at("device");
+    DOLIUM_TRY(entry.device_major, GetNumber(device.at(0), "device"));
+    DOLIUM_TRY(entry.device_minor, GetNumber(device.at(1), "device"));
   } else {
     return Corrupt(fmt::format("an entry of type \"{}\"", type));
   }
@@ -80,9 +104,7 @@ void AddText(nlohmann::ordered_json& json, const std::string& name,
     [[maybe_unused]] const std::string line = json[name].dump();
   } catch (const nlohmann::json::exception&) {
     json.erase(name);
-    std::string hex;
-    for (const char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-    json[name + "_hex"] = hex;
+    json[name + "_hex"] = ToHex(text);
   }
 }
 
@@ -94,11 +116,48 @@ std::string_view EntryTypeName(EntryType type) {
       return "folder";
     case EntryType::kLink:
       return "link";
+    case EntryType::kPipe:
+      return "fifo";
+    case EntryType::kCharDevice:
+      return "char";
+    case EntryType::kBlockDevice:
+      return "block";
   }
   return "";
 }
 
-std::string FormatEntry(const ManifestEntry& entry) {
+void AddAttributes(nlohmann::ordered_json& json, const FileAttributes& attributes) {
+  if (attributes.owner) {
+    json["uid"] = attributes.owner->user;
+    json["gid"] = attributes.owner->group;
+  }
+  if (attributes.extended.empty()) return;
+  nlohmann::ordered_json& extended = json["xattrs"] = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : attributes.extended) {
+    extended[EscapeName(name)] = ToHex(value);
+  }
+}
+
+Result<FileAttributes> ParseAttributes(const nlohmann::json& json) {
+  FileAttributes attributes;
+  if (json.contains("uid")) {
+    Owner& owner = attributes.owner.emplace();
+    DOLIUM_TRY(owner.user, GetNumber(json.at("uid"), "uid"));
+    DOLIUM_TRY(owner.group, GetNumber(json.at("gid"), "gid"));
+  }
+  if (!json.contains("xattrs")) return attributes;
+  for (const auto& [escaped, hex] : json.at("xattrs").items()) {
+    const auto name = UnescapeName(escaped);
+    auto value = FromHex(hex.get<std::string>());
+    if (!name || name->empty() || name->find('\0') != std::string::npos || !value) {
+      return Corrupt(fmt::format("\"{}\" is no extended attribute", escaped));
+    }
+    attributes.extended.emplace(*name, *std::move(value));
+  }
+  return attributes;
+}
+
+nlohmann::ordered_json EntryJson(const ManifestEntry& entry) {
   nlohmann::ordered_json json;
   AddText(json, "path", entry.path);
   json["type"] = EntryTypeName(entry.type);
@@ -109,7 +168,17 @@ std::string FormatEntry(const ManifestEntry& entry) {
     json["hash"] = ToString(entry.hash);
   }
   if (entry.type == EntryType::kLink) AddText(json, "target", entry.target);
-  return json.dump() + "\n";
+  if (entry.type == EntryType::kCharDevice || entry.type == EntryType::kBlockDevice) {
+    json["device"] = {entry.device_major, entry.device_minor};
+  }
+  if (entry.inode != 0) json["inode"] = entry.inode;
+  if (entry.is_sparse) json["sparse"] = true;
+  AddAttributes(json, entry.attributes);
+  return json;
+}
+
+std::string FormatEntry(const ManifestEntry& entry) {
+  return EntryJson(entry).dump() + "\n";
 }
 
 Result<ManifestEntry> ParseEntry(std::string_view line) {

@@ -2,9 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -32,6 +36,8 @@ class Work {
   static Result<std::unique_ptr<Work>> Begin(const CasStore& store, Lease& lease,
                                              const PutOptions& options) {
     DOLIUM_TRY_VOID(CheckName(options.name));
+    for (const std::string& tag : options.tags) DOLIUM_TRY_VOID(CheckLabel("tag", tag));
+    if (options.host) DOLIUM_TRY_VOID(CheckLabel("name of a host", *options.host));
     DOLIUM_TRY_VOID(lease.CheckNoted());
     DOLIUM_TRY_VOID(store.catalog()->Refresh(lease.id()));
     return std::unique_ptr<Work>(new Work(store, options, lease));
@@ -94,7 +100,10 @@ class Work {
     int reads = 0;
   };
   std::deque<Waiting> waiting_;
-  uint64_t written_ = 0;          // entries that were before the first of waiting_
+  uint64_t written_ = 0;  // entries that were before the first of waiting_
+  // Numbers of files with several names, by device and inode.
+  std::map<std::pair<dev_t, ino_t>, uint64_t> inodes_;
+  bool has_special_ = false;
   std::deque<uint64_t> changed_;  // numbers of entries that are to be read again
   size_t being_read_ = 0;
   std::optional<NewFile> manifest_;
@@ -166,13 +175,16 @@ Result<Version> Work::PutFile(const std::string& path, TreeWalk::Found found,
     if (hash.error().code != ErrorCode::kConflict || reads == kMostReads) {
       return hash.error();
     }
-    DOLIUM_TRY(TreeWalk walk, TreeWalk::Begin({path}, store_.layout().local(), {}));
+    DOLIUM_TRY(TreeWalk walk, TreeWalk::Begin({path}, store_.layout().local(),
+                                              {.owners = options_.owners}));
     DOLIUM_TRY(auto again, walk.Next());
     if (!again || again->entry.type != EntryType::kFile) return hash.error();
     found = *std::move(again);
   }
   version.mode = found.entry.mode;
   version.modified = found.entry.modified;
+  version.attributes = found.entry.attributes;
+  version.is_sparse = found.entry.is_sparse;
   return Conclude(std::move(version), session_.totals());
 }
 
@@ -265,6 +277,7 @@ bool Work::Read(uint64_t number, ChunkInput& input) {
       return false;
     }
     DescribeFile(waiting.status, waiting.entry);
+    if (options_.owners) waiting.entry.attributes.owner = OwnerOf(waiting.status);
   }
   auto found = InputOf(waiting.source, waiting.status);
   if (!found) {
@@ -293,6 +306,11 @@ Result<ChunkPipeline::Next> Work::NextFile(TreeWalk& walk, StatCache& seen,
     DOLIUM_TRY(auto found, walk.Next());
     if (!found) return being_read_ > 0 ? Next::kLater : Next::kEnd;
     const bool is_file = found->entry.type == EntryType::kFile;
+    has_special_ |= IsSpecial(found->entry.type);
+    if (is_file && found->status.st_nlink > 1) {
+      const auto key = std::pair(found->status.st_dev, found->status.st_ino);
+      found->entry.inode = inodes_.try_emplace(key, inodes_.size() + 1).first->second;
+    }
     waiting_.push_back({std::move(found->entry), found->source, found->status, !is_file});
     if (!is_file) continue;
     if (!options_.reread) {
@@ -324,6 +342,7 @@ Result<Version> Work::PutTree(TreeWalk walk, Version version) {
     return SystemError(errno, "cannot read").Within(manifest_->path());
   }
   DOLIUM_TRY(version.hash, PutOne(std::move(input)));
+  version.has_special = has_special_;
   [[maybe_unused]] const auto saved = seen.Save(version.hash);
   return Conclude(std::move(version), totals);
 }
@@ -331,24 +350,37 @@ Result<Version> Work::PutTree(TreeWalk walk, Version version) {
 Version NewVersion(const PutOptions& options) {
   Version version;
   version.name = options.name;
+  version.host = options.host ? *options.host : HostName();
+  const std::set<std::string> tags(options.tags.begin(), options.tags.end());
+  version.tags.assign(tags.begin(), tags.end());
   version.is_aligned = static_cast<bool>(options.forced_cuts);
   return version;
 }
 
 }  // namespace
 
+std::string HostName() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "";
+  return CheckLabel("name of a host", name.data()) ? name.data() : "";
+}
+
 Result<Version> Put(const CasStore& store, const std::vector<std::string>& paths,
                     const PutOptions& options) {
   if (paths.empty()) return InvalidArgument("nothing to put");
+  WalkOptions walking{.one_file_system = options.one_file_system,
+                      .owners = options.owners,
+                      .skipped = options.skipped};
+  DOLIUM_TRY(walking.exclude, ExcludePatterns::Parse(options.exclude));
   DOLIUM_TRY(TreeWalk walk,
-             TreeWalk::Begin(paths, store.layout().local(), options.skipped));
+             TreeWalk::Begin(paths, store.layout().local(), std::move(walking)));
   DOLIUM_TRY(const auto lease, store.TakeLease(options.stop));
   DOLIUM_TRY(const auto work, Work::Begin(store, *lease, options));
   if (walk.is_folder() || paths.size() > 1) {
     return work->PutTree(std::move(walk), NewVersion(options));
   }
   DOLIUM_TRY(const auto found, walk.Next());
-  if (!found) {
+  if (!found || found->entry.type != EntryType::kFile) {
     return Unsupported(fmt::format("{}: neither a file nor a folder", paths[0]));
   }
   return work->PutFile(paths[0], *found, NewVersion(options));

@@ -456,8 +456,8 @@ Result<void> PutSession::WriteFinalShard() {
   std::vector<xet::XorbInfo> infos;
   infos.reserve(xorbs_.size());
   for (const OwnXorb& xorb : xorbs_) infos.push_back(InfoOf(xorb));
-  DOLIUM_TRY(const ByteVector bytes,
-             xet::WriteShard(std::move(files), std::move(infos), {}));
+  DOLIUM_TRY(const ByteVector bytes, xet::WriteShard(std::move(files), std::move(infos),
+                                                     {.mark_file_starts = true}));
   DOLIUM_TRY(const xet::Hash name, WriteShard(bytes));
   // One that was written on the way may be all there is.
   std::erase(session_shards_, name);

@@ -105,6 +105,7 @@ Result<void> Repack::Copy(const Options& options) {
 Result<void> Repack::GiveUp(const Error& error) {
   if (error.code != ErrorCode::kIo) return error;
   KeepAll();
+  gave_up_ = error;
   return {};
 }
 

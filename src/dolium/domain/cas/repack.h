@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <unordered_map>
 #include <vector>
@@ -51,6 +52,8 @@ class Repack {
   // The new xorbs, for a shard; and how many bytes they have.
   const std::vector<xet::XorbInfo>& made() const { return made_; }
   uint64_t made_bytes() const { return made_bytes_; }
+  // Why all xorbs stay as they are, if something kept them from being copied.
+  const std::optional<Error>& gave_up() const { return gave_up_; }
 
  private:
   struct ChunkLocation {
@@ -82,6 +85,7 @@ class Repack {
   std::unordered_map<xet::Hash, Replaced, xet::HashOfHash> replaced_;
   std::vector<xet::XorbInfo> made_;
   uint64_t made_bytes_ = 0;
+  std::optional<Error> gave_up_;
 };
 
 }  // namespace dolium::cas

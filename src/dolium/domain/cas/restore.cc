@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,6 +19,7 @@
 #include "dolium/bytes/folder.h"
 #include "dolium/bytes/store.h"
 #include "dolium/domain/cas/files.h"
+#include "dolium/domain/cas/restore_entry.h"
 
 namespace dolium::cas {
 namespace {
@@ -25,58 +28,32 @@ constexpr uint64_t kPart = uint64_t{4} << 20;
 // Files that are restored side by side: each may have a folder open.
 constexpr size_t kBatch = 256;
 
-timespec TimeOf(int64_t nanoseconds) {
-  int64_t seconds = nanoseconds / 1'000'000'000;
-  int64_t rest = nanoseconds % 1'000'000'000;
-  if (rest < 0) {
-    rest += 1'000'000'000;
-    --seconds;
-  }
-  return {seconds, rest};
-}
-
-// Opens the folder of `path` below `root`, without following a link on the way.
-Result<UniqueFd> OpenParent(int root, std::string_view path) {
-  UniqueFd folder(fcntl(root, F_DUPFD_CLOEXEC, 0));
-  if (!folder) return SystemError(errno, "cannot open the folder");
-  while (true) {
-    const size_t slash = path.find('/');
-    if (slash == std::string_view::npos) return folder;
-    const std::string part(path.substr(0, slash));
-    UniqueFd next(openat(folder.get(), part.c_str(),
-                         O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!next) return SystemError(errno, fmt::format("cannot open folder {}", part));
-    folder = std::move(next);
-    path.remove_prefix(slash + 1);
-  }
-}
-
-std::string LastPart(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
-}
-
-// What keeps a file or link from its name, if anything does. Files and links are replaced
-// on request, all else never.
-Result<void> CheckFree(int folder, const std::string& name, bool force) {
-  struct stat status{};
-  if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return {};
-  if (S_ISDIR(status.st_mode)) {
-    return Exists("is a folder, which a file or link does not replace");
-  }
-  if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
-    return Exists("is neither a file nor a link, and is not replaced");
-  }
-  if (force) return {};
-  return Exists("is there already").WithHint(Hint::kReplace);
-}
-
 // Removes what killed processes left in a folder.
 void RemoveTemporaries(int folder) {
   // By its descriptor: its path may lead elsewhere by now.
   const auto store = FileStore::Open(fmt::format("/proc/self/fd/{}", folder));
   if (store) [[maybe_unused]]
     const auto removed = (*store)->RemoveStaleTemporaries("");
+}
+
+// Writes what is not zero, so that holes stay: blocks of a file that is all zero so far.
+Result<void> WriteData(AtomicFile& to, uint64_t offset, BytesView bytes) {
+  constexpr size_t kBlock = 4096;
+  const auto is_zero = [](BytesView block) {
+    return std::ranges::all_of(block, [](std::byte byte) { return byte == std::byte{}; });
+  };
+  for (size_t begin = 0; begin < bytes.size();) {
+    size_t end = begin;
+    while (end < bytes.size() &&
+           !is_zero(bytes.subspan(end, std::min(kBlock, bytes.size() - end)))) {
+      end = std::min(end + kBlock, bytes.size());
+    }
+    if (end > begin) {
+      DOLIUM_TRY_VOID(to.WriteAt(offset + begin, bytes.subspan(begin, end - begin)));
+    }
+    begin = std::max(end, std::min(begin + kBlock, bytes.size()));
+  }
+  return {};
 }
 
 // A file that is being restored: a temporary beside its place.
@@ -95,10 +72,54 @@ class Restorer {
  public:
   // `total`: bytes of all that will be added, for the progress.
   Restorer(const CasStore& store, const GetOptions& options, uint64_t total)
-      : store_(store), options_(options), total_(total) {}
+      : store_(store), options_(options), total_(total) {
+    if (!options.lost) return;
+    options_.lost = [this, lost = options.lost](Lost what, const std::string& path,
+                                                const Error& reason) {
+      const std::lock_guard hold(report_mutex_);
+      lost(what, path, reason);
+    };
+  }
 
-  // Adds a file; reads what was added if that is much.
-  Result<void> Add(int root, const ManifestEntry& entry, std::string label) {
+  // Adds a file; reads what was added if that is much. One that had several names waits
+  // for the first of them, if it is the same file still.
+  Result<void> Add(int root, const ManifestEntry& entry, const std::string& label) {
+    if (entry.inode != 0) {
+      const auto [first, is_new] =
+          named_.try_emplace(entry.inode, entry.path, entry.hash);
+      if (!is_new && first->second.hash == entry.hash) {
+        links_.push_back(entry);
+        return {};
+      }
+    }
+    return AddFile(root, entry, label);
+  }
+
+  // Makes all that was added and is not there yet. `out` is for messages.
+  Result<void> Finish(int root, const std::string& out) {
+    DOLIUM_TRY_VOID(Flush());
+    for (ManifestEntry& link : links_) {
+      const std::string label = fmt::format("{}/{}", out, link.path);
+      Result<void> made = Unsupported("its first name is damaged");
+      if (!damaged_.contains(link.inode)) {
+        made = MakeHardLink(root, named_.at(link.inode).path, link, options_.force);
+      }
+      if (made) {
+        report_.bytes += link.size;
+        ++report_.files;
+      } else if (made.error().code == ErrorCode::kUnsupported) {
+        DOLIUM_TRY_VOID(AddFile(root, link, label));
+      } else {
+        return made.error().Within(label);
+      }
+    }
+    return Flush();
+  }
+
+  const GetReport& report() const { return report_; }
+
+ private:
+  Result<void> AddFile(int root, const ManifestEntry& entry, std::string label) {
     auto target = std::make_unique<Target>();
     target->entry = entry;
     target->label = std::move(label);
@@ -147,9 +168,6 @@ class Restorer {
     return {};
   }
 
-  const GetReport& report() const { return report_; }
-
- private:
   Result<std::shared_ptr<const StoredFile>> OpenEntry(const ManifestEntry& entry) const {
     DOLIUM_TRY(auto file, store_.OpenCovered(entry.hash));
     if (file->size() == entry.size) return file;
@@ -162,22 +180,21 @@ class Restorer {
     if (!options_.damaged || !IsDamage(error)) return error;
     const std::lock_guard hold(report_mutex_);
     if (!target.is_damaged.exchange(true)) options_.damaged(target.label, error);
+    if (target.entry.inode != 0) damaged_.insert(target.entry.inode);
     return {};
   }
 
   Result<void> Prepare(Target& target) {
     DOLIUM_TRY(target.to, AtomicFile::Create(target.folder->get(), target.name, 0600));
+    if (target.entry.is_sparse &&
+        ftruncate(target.to->fd(), static_cast<off_t>(target.entry.size)) != 0) {
+      return SystemError(errno, "cannot set the size");
+    }
     return {};
   }
 
   Result<void> Publish(Target& target) {
-    if (fchmod(target.to->fd(), target.entry.mode) != 0) {
-      return SystemError(errno, "cannot set the mode");
-    }
-    const timespec times[2] = {{0, UTIME_OMIT}, TimeOf(target.entry.modified)};
-    if (futimens(target.to->fd(), times) != 0) {
-      return SystemError(errno, "cannot set the time");
-    }
+    DOLIUM_TRY_VOID(SetAttributes(target.to->fd(), target.entry, target.label, options_));
     DOLIUM_TRY_VOID(CheckFree(target.folder->get(), target.name, options_.force));
     return target.to->Rename(target.name, options_.force ? AtomicFile::IfThere::kReplace
                                                          : AtomicFile::IfThere::kRefuse);
@@ -198,7 +215,11 @@ class Restorer {
       const std::lock_guard hold(prepare_[std::hash<Target*>()(&target) % kStripes]);
       if (!target.to) DOLIUM_TRY_VOID(Prepare(target));
     }
-    DOLIUM_TRY_VOID(target.to->WriteAt(offset, buffer));
+    if (target.entry.is_sparse) {
+      DOLIUM_TRY_VOID(WriteData(*target.to, offset, buffer));
+    } else {
+      DOLIUM_TRY_VOID(target.to->WriteAt(offset, buffer));
+    }
     return true;
   }
 
@@ -228,7 +249,7 @@ class Restorer {
   static constexpr size_t kStripes = 61;
 
   const CasStore& store_;
-  const GetOptions& options_;
+  GetOptions options_;
   const uint64_t total_;
   std::vector<std::unique_ptr<Target>> targets_;
   std::shared_ptr<const UniqueFd> folder_;  // of the last file
@@ -236,51 +257,18 @@ class Restorer {
   std::mutex prepare_[kStripes];
   std::mutex report_mutex_;
   GetReport report_;
+
+  // Files with several names: the first that was added, by the numbers of entries.
+  struct Named {
+    Named(std::string path_of, const xet::Hash& hash_of)
+        : path(std::move(path_of)), hash(hash_of) {}
+    std::string path;
+    xet::Hash hash;
+  };
+  std::map<uint64_t, Named> named_;
+  std::set<uint64_t> damaged_;
+  std::vector<ManifestEntry> links_;
 };
-
-Result<void> MakeFolderBelow(int root, const ManifestEntry& entry) {
-  DOLIUM_TRY(const UniqueFd parent, OpenParent(root, entry.path));
-  // Writable for us while it is filled.
-  const std::string name = LastPart(entry.path);
-  if (mkdirat(parent.get(), name.c_str(), 0700) == 0) return {};
-  if (errno != EEXIST) return SystemError(errno, "cannot make the folder");
-  const UniqueFd there(openat(parent.get(), name.c_str(),
-                              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!there) return SystemError(errno, "is in the way of a folder");
-  return {};
-}
-
-Result<void> MakeLink(int root, const ManifestEntry& entry, bool force) {
-  DOLIUM_TRY(const UniqueFd parent, OpenParent(root, entry.path));
-  const std::string name = LastPart(entry.path);
-  DOLIUM_TRY_VOID(CheckFree(parent.get(), name, force));
-  if (force) unlinkat(parent.get(), name.c_str(), 0);
-  if (symlinkat(entry.target.c_str(), parent.get(), name.c_str()) != 0) {
-    return SystemError(errno, "cannot make the link");
-  }
-  const timespec times[2] = {{0, UTIME_OMIT}, TimeOf(entry.modified)};
-  if (utimensat(parent.get(), name.c_str(), times, AT_SYMLINK_NOFOLLOW) != 0) {
-    return SystemError(errno, "cannot set the time");
-  }
-  return {};
-}
-
-Result<void> SetFolder(int root, const ManifestEntry& entry) {
-  UniqueFd folder;
-  if (entry.path == ".") {
-    folder = UniqueFd(fcntl(root, F_DUPFD_CLOEXEC, 0));
-  } else {
-    DOLIUM_TRY(const UniqueFd parent, OpenParent(root, entry.path));
-    folder = UniqueFd(openat(parent.get(), LastPart(entry.path).c_str(),
-                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  }
-  if (!folder) return SystemError(errno, "cannot open the folder");
-  const timespec times[2] = {{0, UTIME_OMIT}, TimeOf(entry.modified)};
-  if (futimens(folder.get(), times) != 0 || fchmod(folder.get(), entry.mode) != 0) {
-    return SystemError(errno, "cannot set mode and time");
-  }
-  return {};
-}
 
 Result<GetReport> RestoreFolder(const CasStore& store, const Version& version,
                                 const std::string& out, Lease& lease,
@@ -297,6 +285,7 @@ Result<GetReport> RestoreFolder(const CasStore& store, const Version& version,
   Restorer restorer(store, options, version.totals.bytes);
   std::vector<ManifestEntry> folders;
   std::vector<ManifestEntry> links;
+  std::vector<ManifestEntry> special;
   DOLIUM_TRY_VOID(
       store.VisitManifest(version, lease, [&](ManifestEntry entry) -> Result<void> {
         if (!MoveBelow(options.path, entry.path)) return {};
@@ -306,23 +295,31 @@ Result<GetReport> RestoreFolder(const CasStore& store, const Version& version,
           links.push_back(std::move(entry));
           return {};
         }
+        if (IsSpecial(entry.type)) {
+          special.push_back(std::move(entry));
+          return {};
+        }
         if (entry.path != ".") {
           DOLIUM_TRY_VOID(MakeFolderBelow(root.get(), entry).Within(label));
         }
         folders.push_back(std::move(entry));
         return {};
       }));
-  DOLIUM_TRY_VOID(restorer.Flush());
+  DOLIUM_TRY_VOID(restorer.Finish(root.get(), out));
   // Links last: nothing is ever written through one. Then folders, innermost first, whose
   // times the rest would change.
-  for (const ManifestEntry& link : links) {
-    DOLIUM_TRY_VOID(MakeLink(root.get(), link, options.force)
-                        .Within(fmt::format("{}/{}", out, link.path)));
-  }
-  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) {
-    DOLIUM_TRY_VOID(
-        SetFolder(root.get(), *folder).Within(fmt::format("{}/{}", out, folder->path)));
-  }
+  const auto each = [&](const std::vector<ManifestEntry>& entries,
+                        const auto& make) -> Result<void> {
+    for (const ManifestEntry& entry : entries) {
+      const std::string label = fmt::format("{}/{}", out, entry.path);
+      DOLIUM_TRY_VOID(make(root.get(), entry, label, options).Within(label));
+    }
+    return {};
+  };
+  DOLIUM_TRY_VOID(each(special, MakeSpecial));
+  DOLIUM_TRY_VOID(each(links, MakeLink));
+  std::ranges::reverse(folders);
+  DOLIUM_TRY_VOID(each(folders, SetFolder));
   return restorer.report();
 }
 
@@ -336,15 +333,13 @@ Result<GetReport> RestoreFile(const CasStore& store, const Version& version,
   }
   const std::string parent = ParentPath(out);
   DOLIUM_TRY(const UniqueFd folder, OpenFolder(AT_FDCWD, parent).Within(parent));
-  ManifestEntry entry;
+  ManifestEntry entry = FileEntryOf(version);
   entry.path = BaseName(out);
-  entry.mode = version.mode;
-  entry.modified = version.modified != 0 ? version.modified : NowNanoseconds();
+  if (entry.modified == 0) entry.modified = NowNanoseconds();
   entry.size = file->size();
-  entry.hash = version.hash;
   Restorer restorer(store, options, entry.size);
   DOLIUM_TRY_VOID(restorer.Add(folder.get(), entry, out));
-  DOLIUM_TRY_VOID(restorer.Flush());
+  DOLIUM_TRY_VOID(restorer.Finish(folder.get(), parent));
   return restorer.report();
 }
 

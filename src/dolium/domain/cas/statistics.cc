@@ -19,13 +19,9 @@ using Entries = std::map<std::string, ManifestEntry>;
 Result<Entries> EntriesOf(const CasStore& store, const Version& version, Lease& lease) {
   Entries entries;
   if (version.kind == VersionKind::kFile) {
-    ManifestEntry entry;
+    ManifestEntry entry = FileEntryOf(version);
     entry.path = ".";
-    entry.mode = version.mode;
-    entry.modified = version.modified;
-    entry.hash = version.hash;
-    entry.size = version.totals.bytes;
-    entries.emplace(".", entry);
+    entries.emplace(".", std::move(entry));
     return entries;
   }
   DOLIUM_TRY_VOID(
@@ -48,6 +44,13 @@ std::string ReasonOf(const ManifestEntry& a, const ManifestEntry& b) {
   add(a.target != b.target, "target");
   add(a.mode != b.mode, "mode");
   add(a.modified != b.modified, "time");
+  add(std::pair(a.device_major, a.device_minor) !=
+          std::pair(b.device_major, b.device_minor),
+      "device");
+  // Versions of older stores say nothing of owners.
+  const auto& [before, after] = std::pair(a.attributes.owner, b.attributes.owner);
+  add(before && after && *before != *after, "owner");
+  add(a.attributes.extended != b.attributes.extended, "attributes");
   return reason;
 }
 

@@ -77,7 +77,7 @@ struct VersionDifference {
   enum class Kind : uint8_t { kRemoved, kAdded, kChanged };
   Kind kind = Kind::kChanged;
   std::string path;
-  std::string reason;  // of a change: "content", "mode", "time", "type", "target"
+  std::string reason;  // of a change: "content", "mode", "time", "owner", ...
 };
 struct VersionDifferences {
   uint64_t equal = 0;

@@ -121,12 +121,30 @@ Result<Version> CasStore::FindPart(const Version& version, const std::string& pa
     return Unsupported(
         fmt::format("{}: {}: is a link to {}", version.reference(), path, found->target));
   }
+  if (IsSpecial(found->type)) {
+    return Unsupported(fmt::format("{}: {}: is a pipe or a device; restore the folder",
+                                   version.reference(), path));
+  }
+  part.attributes = found->attributes;
+  part.is_sparse = found->is_sparse;
   part.kind = VersionKind::kFile;
   part.hash = found->hash;
   part.totals = {};
   part.totals.files = 1;
   part.totals.bytes = found->size;
   return part;
+}
+
+ManifestEntry FileEntryOf(const Version& version) {
+  ManifestEntry entry;
+  entry.path = version.name;
+  entry.mode = version.mode;
+  entry.modified = version.modified;
+  entry.size = version.totals.bytes;
+  entry.hash = version.hash;
+  entry.is_sparse = version.is_sparse;
+  entry.attributes = version.attributes;
+  return entry;
 }
 
 Result<void> ReadManifest(const StoredFile& manifest, const std::stop_token& stop,

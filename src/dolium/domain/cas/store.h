@@ -71,6 +71,9 @@ class CasStore {
   const std::shared_ptr<XorbCache> xorbs_;
 };
 
+// A version that is a file as an entry of its own name.
+ManifestEntry FileEntryOf(const Version& version);
+
 // Visits the entries of a manifest that is open.
 Result<void> ReadManifest(const StoredFile& manifest, const std::stop_token& stop,
                           const ManifestReader::Visitor& visit);

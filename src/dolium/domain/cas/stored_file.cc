@@ -30,6 +30,7 @@ Result<std::shared_ptr<const StoredFile>> StoredFile::Open(
       return Corrupt(
           fmt::format("file {}: the shard has no terms of it", ToString(hash)));
     }
+    if (const auto field = block.sha256()) file->sha256_ = xet::Sha256Digest(*field);
     for (size_t i = 0; i < block.size(); ++i) {
       const xet::Term term = block.term(i);
       if (term.first >= term.end || term.raw_bytes == 0) {
@@ -158,6 +159,23 @@ Result<void> StoredFile::CheckHash() const {
   if (found == hash_) return {};
   return Corrupt(
       fmt::format("file {}: its terms give {}", ToString(hash_), ToString(found)));
+}
+
+Result<Sha256Value> StoredFile::ComputeSha256(size_t jobs,
+                                              const std::stop_token& stop) const {
+  Sha256 digest;
+  DOLIUM_TRY_VOID(ReadAll(jobs, stop, [&](BytesView segment) -> Result<void> {
+    digest.Update(segment);
+    return {};
+  }));
+  return digest.Finish();
+}
+
+Result<void> StoredFile::CheckSha256(size_t jobs, const std::stop_token& stop) const {
+  if (!sha256_) return {};
+  DOLIUM_TRY(const Sha256Value found, ComputeSha256(jobs, stop));
+  if (found == *sha256_) return {};
+  return WrongSha256(found, *sha256_).Within(fmt::format("file {}", ToString(hash_)));
 }
 
 Result<void> StoredFile::ReadAll(

@@ -6,12 +6,14 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
+#include "dolium/base/sha256.h"
 #include "dolium/container/progress.h"
 #include "dolium/domain/cas/catalog.h"
 #include "dolium/domain/cas/xorb_cache.h"
@@ -32,6 +34,8 @@ class StoredFile {
   const xet::Hash& hash() const { return hash_; }
   uint64_t size() const { return offsets_.back(); }
   const std::vector<xet::Term>& terms() const { return terms_; }
+  // As the shard says, which nobody has checked.
+  const std::optional<Sha256Value>& sha256() const { return sha256_; }
 
   // Fills `into` from `offset` on. Precondition: the range lies within the file.
   Result<void> Read(uint64_t offset, MutableBytes into) const;
@@ -39,6 +43,11 @@ class StoredFile {
   // kCorrupt unless the chunks of all terms give the file's hash. Reads the footers of
   // xorbs, no chunk.
   Result<void> CheckHash() const;
+
+  // The SHA-256 of what is stored. Reads all of it.
+  Result<Sha256Value> ComputeSha256(size_t jobs, const std::stop_token& stop) const;
+  // kCorrupt if a shard says another. Reads all of it, if one says anything.
+  Result<void> CheckSha256(size_t jobs, const std::stop_token& stop) const;
 
   // Reads all of it in order, `jobs` threads ahead of `take`, which gets segments of some
   // MiB.
@@ -57,7 +66,8 @@ class StoredFile {
   const std::shared_ptr<XorbCache> xorbs_;
   std::vector<xet::Term> terms_;
   std::vector<xet::Hash> verification_;  // of each term, or none
-  std::vector<uint64_t> offsets_;        // of each term in the file, and the size
+  std::optional<Sha256Value> sha256_;
+  std::vector<uint64_t> offsets_;  // of each term in the file, and the size
   std::unique_ptr<std::atomic<bool>[]> checked_;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dolium/base/result.h"
+#include "dolium/domain/cas/exclude.h"
 #include "dolium/domain/cas/manifest.h"
 
 namespace dolium::cas {
@@ -18,16 +19,26 @@ namespace dolium::cas {
 // Called for what is left out, and why. The error does not name the path.
 using Skipped = std::function<void(const std::string& path, const Error& reason)>;
 
+struct WalkOptions {
+  ExcludePatterns exclude = {};  // of what is below the paths it begins with
+  // Stay on the file system of each path it begins with. Where another is mounted, the
+  // folder is kept, and nothing in it.
+  bool one_file_system = false;
+  bool owners = true;  // note them
+  Skipped skipped = {};
+};
+
 // Depth first, parents first, names of each folder sorted: the same folder gives the same
 // order. Links are not followed, but for the paths it begins with. Holds the names of the
 // folders that it is in. One thread at a time.
 class TreeWalk {
  public:
   // With one path that is a folder, entries are relative to it, and the first is ".";
-  // else they begin with the base names of `paths`, which must differ. Skipped are what
-  // is neither file, folder nor link, what cannot be looked at, and the store itself.
+  // else they begin with the base names of `paths`, which must differ. Skipped are
+  // sockets, what cannot be looked at, and the store itself; what is excluded is passed
+  // over.
   static Result<TreeWalk> Begin(const std::vector<std::string>& paths,
-                                const std::string& store, Skipped skipped);
+                                const std::string& store, WalkOptions options);
 
   // Whether it began with one folder.
   bool is_folder() const { return is_folder_; }
@@ -48,12 +59,15 @@ class TreeWalk {
     size_t next = 0;
   };
   void Skip(const std::string& source, const Error& reason) const {
-    if (skipped_) skipped_(source, reason);
+    if (options_.skipped) options_.skipped(source, reason);
   }
   Result<std::optional<Found>> Take(std::string source, const std::string& path,
                                     bool follow_link);
+  Result<void> EnterFolder(const std::string& source, const std::string& path,
+                           bool is_given);
 
-  Skipped skipped_;
+  WalkOptions options_;
+  dev_t device_ = 0;  // of the path that it is below
   struct stat store_{};
   bool is_folder_ = false;
   std::vector<std::string> paths_;
@@ -61,7 +75,7 @@ class TreeWalk {
   std::vector<Level> levels_;
 };
 
-// Sets mode, time and size of an entry that is a file.
+// Sets mode, time and size of an entry that is a file, and whether it is sparse.
 void DescribeFile(const struct stat& status, ManifestEntry& entry);
 
 }  // namespace dolium::cas

@@ -9,6 +9,7 @@
 #include "dolium/bytes/store.h"
 #include "dolium/container/json.h"
 #include "dolium/domain/cas/files.h"
+#include "dolium/domain/cas/manifest.h"
 
 namespace dolium::cas {
 namespace {
@@ -17,6 +18,9 @@ constexpr uint64_t kVersionLimit = 1 << 20;
 constexpr std::string_view kEnd = ".json";
 constexpr std::string_view kLastEnd = ".last";
 constexpr size_t kCheckDigits = 16;
+// What a kind ends with if the version has pipes or devices.
+constexpr std::string_view kSpecialEnd = "/2";
+constexpr size_t kLongestLabel = 255;
 
 std::string CheckOf(std::string_view text) {
   return ToString(xet::ChunkHash(AsBytes(text))).substr(0, kCheckDigits);
@@ -121,15 +125,19 @@ std::string_view VersionKindName(VersionKind kind) {
 std::string Version::reference() const { return fmt::format("{}@{}", name, sequence); }
 
 std::string FormatVersion(const Version& version) {
+  std::string kind(VersionKindName(version.kind));
+  if (version.has_special) kind += kSpecialEnd;
   // Names are bytes; JSON holds them escaped.
   nlohmann::ordered_json json = {{"name", EscapeName(version.name)},
                                  {"sequence", version.sequence},
                                  {"created", version.created},
-                                 {"kind", VersionKindName(version.kind)},
+                                 {"kind", kind},
                                  {"hash", ToString(version.hash)}};
   if (version.kind == VersionKind::kFile) {
     json["mode"] = version.mode;
     json["modified"] = version.modified;
+    if (version.is_sparse) json["sparse"] = true;
+    AddAttributes(json, version.attributes);
   }
   json["aligned"] = version.is_aligned;
   json["files"] = version.totals.files;
@@ -138,6 +146,8 @@ std::string FormatVersion(const Version& version) {
   json["new_chunks"] = version.totals.new_chunks;
   json["new_bytes"] = version.totals.new_bytes;
   json["stored_bytes"] = version.totals.stored_bytes;
+  if (!version.host.empty()) json["host"] = version.host;
+  if (!version.tags.empty()) json["tags"] = version.tags;
   return json.dump() + "\n";
 }
 
@@ -151,19 +161,28 @@ Result<Version> ParseVersion(std::string_view text) {
     version.name = *name;
     version.sequence = Member<uint64_t>(*json, "sequence");
     version.created = Member<int64_t>(*json, "created");
-    const auto kind = Member<std::string>(*json, "kind");
+    const auto text_of_kind = Member<std::string>(*json, "kind");
+    std::string_view kind = text_of_kind;
+    if (kind.ends_with(kSpecialEnd) && kind != "file/2") {
+      version.has_special = true;
+      kind.remove_suffix(kSpecialEnd.size());
+    }
     if (kind == "folder") {
       version.kind = VersionKind::kFolder;
     } else if (kind == "paths") {
       version.kind = VersionKind::kPaths;
     } else if (kind != "file") {
-      return Unsupported(fmt::format("a version of kind \"{}\"", kind));
+      return Unsupported(fmt::format("a version of kind \"{}\"", text_of_kind));
     }
     DOLIUM_TRY(version.hash, xet::ParseHash(Member<std::string>(*json, "hash")));
     if (version.kind == VersionKind::kFile) {
       version.mode = Member<uint32_t>(*json, "mode");
       version.modified = Member<int64_t>(*json, "modified");
+      version.is_sparse = json->value("sparse", false);
+      DOLIUM_TRY(version.attributes, ParseAttributes(*json));
     }
+    version.host = json->value("host", "");
+    version.tags = json->value("tags", version.tags);
     version.is_aligned = Member<bool>(*json, "aligned");
     version.totals = {.files = Member<uint64_t>(*json, "files"),
                       .bytes = Member<uint64_t>(*json, "bytes"),
@@ -175,6 +194,26 @@ Result<Version> ParseVersion(std::string_view text) {
   } catch (const nlohmann::json::exception& error) {
     return Corrupt(fmt::format("no version: {}", error.what()));
   }
+}
+
+Result<void> CheckLabel(std::string_view what, const std::string& label) {
+  const auto is_bad = [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F || c == ',';
+  };
+  bool is_utf8 = true;
+  try {
+    [[maybe_unused]] const std::string text = nlohmann::json(label).dump();
+  } catch (const nlohmann::json::exception&) {
+    is_utf8 = false;
+  }
+  if (!label.empty() && label.size() <= kLongestLabel && is_utf8 &&
+      std::none_of(label.begin(), label.end(), is_bad)) {
+    return {};
+  }
+  return InvalidArgument(fmt::format(
+      "\"{}\" is no {}: 1 to {} bytes of UTF-8 are, without commas and control "
+      "characters",
+      is_utf8 ? label : "", what, kLongestLabel));
 }
 
 Result<std::vector<std::string>> ListNames(const Layout& layout) {

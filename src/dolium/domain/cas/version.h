@@ -9,6 +9,7 @@
 
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
+#include "dolium/domain/cas/attributes.h"
 #include "dolium/domain/cas/layout.h"
 #include "dolium/domain/cas/lease.h"
 
@@ -39,9 +40,16 @@ struct Version {
   int64_t created = 0;  // nanoseconds since 1970
   VersionKind kind = VersionKind::kFile;
   xet::Hash hash;
-  uint32_t mode = 0;     // of a file
-  int64_t modified = 0;  // of a file; nanoseconds since 1970
+  uint32_t mode = 0;               // of a file
+  int64_t modified = 0;            // of a file; nanoseconds since 1970
+  FileAttributes attributes = {};  // of a file
+  bool is_sparse = false;          // of a file
+  // Whether pipes or devices are in the folder. The record says so by its kind, so that
+  // programs that do not know them refuse the version (docs/decisions/0028).
+  bool has_special = false;
   bool is_aligned = false;
+  std::string host = {};               // that it was put on; older versions have none
+  std::vector<std::string> tags = {};  // sorted
   PutTotals totals;
 
   std::string reference() const;  // `name@3`
@@ -51,6 +59,10 @@ struct Version {
 // One line of JSON, and back. kCorrupt for anything that is no version.
 std::string FormatVersion(const Version& version);
 Result<Version> ParseVersion(std::string_view text);
+
+// kInvalidArgument for what cannot be a tag, or the name of a host: empty or long text,
+// other than UTF-8, with commas or control characters.
+Result<void> CheckLabel(std::string_view what, const std::string& label);
 
 // All names, sorted.
 Result<std::vector<std::string>> ListNames(const Layout& layout);

@@ -10,10 +10,10 @@
 
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
+#include "dolium/base/sha256.h"
 #include "dolium/formats/xet/chunker.h"
 #include "dolium/formats/xet/hash.h"
 #include "dolium/formats/xet/merkle.h"
-#include "dolium/formats/xet/sha256.h"
 
 namespace dolium::xet {
 

@@ -19,6 +19,11 @@ constexpr uint64_t kChunksPerRecord = 64;
 
 using XorbMap = std::unordered_map<Hash, XorbBlock, HashOfHash>;
 
+Error WithoutFooter(std::string_view why) {
+  return Corrupt(fmt::format(
+      "shard ends where its xorbs end, without its footer: {}; is it complete?", why));
+}
+
 // That a table has a row for each of its blocks, in order.
 template <typename Block>
 Result<void> CheckTableBytes(std::string_view what, BytesView table, BytesView section,
@@ -152,6 +157,17 @@ Result<void> CheckXorbName(const XorbBlock& xorb) {
                                ToString(found)));
   }
   return {};
+}
+
+Result<void> CheckUpload(bool has_files, const std::optional<XorbBlock>& first) {
+  if (!has_files && !first) return WithoutFooter("it holds nothing");
+  if (first && !CheckXorbName(*first)) return WithoutFooter("its hashes may be keyed");
+  return {};
+}
+
+Result<void> CheckLastBookend(BytesView bookend) {
+  if (IsPlainBookend(bookend)) return {};
+  return WithoutFooter("its last record has more than an end");
 }
 
 Result<void> CheckShard(const ShardView& shard) {

@@ -1,6 +1,8 @@
 // Checking a shard for all that it can be wrong about.
 #pragma once
 
+#include <optional>
+
 #include "dolium/base/result.h"
 #include "dolium/formats/xet/mdb_reader.h"
 #include "dolium/formats/xet/mdb_records.h"
@@ -19,5 +21,12 @@ Result<void> CheckShard(const ShardView& shard);
 
 // kCorrupt unless the chunks of a xorb give its name. Not for keyed shards.
 Result<void> CheckXorbName(const XorbBlock& xorb);
+
+// What a shard without the footer that its header announces has to say for itself (see
+// ShardHeader): kCorrupt if it holds nothing, or if hashes of its chunks seem to be
+// keyed, since the key is in the footer. `first` is its first xorb, if it has one.
+Result<void> CheckUpload(bool has_files, const std::optional<XorbBlock>& first);
+// That its last record, `bookend`, can be nothing else, such as the end of a footer.
+Result<void> CheckLastBookend(BytesView bookend);
 
 }  // namespace dolium::xet

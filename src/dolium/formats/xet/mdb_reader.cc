@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/checked_math.h"
+#include "dolium/formats/xet/mdb_check.h"
 
 namespace dolium::xet {
 
@@ -63,7 +64,7 @@ Result<std::optional<Block>> BlockCursor<Block>::Next() {
   DOLIUM_TRY(const uint64_t size, CheckedSize<Block>(rest_, rest_.size()));
   const Block block(rest_.first(static_cast<size_t>(size)));
   if constexpr (std::is_same_v<Block, FileBlock>) {
-    DOLIUM_TRY_VOID(CheckSameVerification(is_verified_, block));
+    if (!allow_mixed_) DOLIUM_TRY_VOID(CheckSameVerification(is_verified_, block));
   }
   rest_ = rest_.subspan(static_cast<size_t>(size));
   return block;
@@ -88,31 +89,49 @@ Result<Block> BlockAt(BytesView section, uint64_t at) {
 template Result<FileBlock> BlockAt<FileBlock>(BytesView section, uint64_t at);
 template Result<XorbBlock> BlockAt<XorbBlock>(BytesView section, uint64_t at);
 
+Result<BytesView> ShardView::WalkSections(BytesView shard, ShardView& view) {
+  const BytesView rest = shard.subspan(kRecordSize);
+  DOLIUM_TRY(const uint64_t files, FindEnd<FileBlock>(rest));
+  view.file_section_ = rest.first(static_cast<size_t>(files));
+  const BytesView behind = rest.subspan(static_cast<size_t>(files));
+  DOLIUM_TRY(const uint64_t xorbs, FindEnd<XorbBlock>(behind));
+  view.xorb_section_ = behind.first(static_cast<size_t>(xorbs));
+  return behind.subspan(static_cast<size_t>(xorbs));
+}
+
+Result<ShardView> ShardView::OpenUpload(BytesView shard) {
+  ShardView view;
+  DOLIUM_TRY(const BytesView rest, WalkSections(shard, view));
+  if (rest.empty()) return view;
+  return Corrupt(
+      fmt::format("{} bytes follow a shard that says it has no footer", rest.size()));
+}
+
 Result<ShardView> ShardView::Open(BytesView shard) {
   if (shard.size() < kRecordSize) {
     return Corrupt(fmt::format("{} bytes are no shard", shard.size()));
   }
   DOLIUM_TRY(const ShardHeader header, ParseShardHeader(shard));
+  if (header.footer_size == 0) return OpenUpload(shard);
+  auto parsed = shard.size() < kRecordSize + kShardFooterSize
+                    ? Result<ShardFooter>(Corrupt(fmt::format(
+                          "shard with a footer has {} bytes, at least {} expected",
+                          shard.size(), kRecordSize + kShardFooterSize)))
+                    : ParseShardFooter(shard.last(kShardFooterSize), shard.size());
   ShardView view;
-  if (header.footer_size == 0) {
-    const BytesView rest = shard.subspan(kRecordSize);
-    DOLIUM_TRY(const uint64_t files, FindEnd<FileBlock>(rest));
-    view.file_section_ = rest.first(static_cast<size_t>(files));
-    const BytesView behind = rest.subspan(static_cast<size_t>(files));
-    DOLIUM_TRY(const uint64_t xorbs, FindEnd<XorbBlock>(behind));
-    view.xorb_section_ = behind.first(static_cast<size_t>(xorbs));
-    if (xorbs != behind.size()) {
-      return Corrupt(fmt::format("{} bytes follow a shard that says it has no footer",
-                                 behind.size() - xorbs));
+  if (!parsed) {
+    // An upload whose header is wrong, or a shard that is cut short or damaged.
+    const auto rest = WalkSections(shard, view);
+    if (!rest) {
+      return Corrupt(fmt::format("{}; {}", parsed.error().message, rest.error().message));
     }
+    if (!rest->empty()) return std::move(parsed).error();
+    DOLIUM_TRY(const auto first, view.xorbs().Next());
+    DOLIUM_TRY_VOID(CheckUpload(view.file_section_.size() > kRecordSize, first));
+    DOLIUM_TRY_VOID(CheckLastBookend(shard.last(kRecordSize)));
     return view;
   }
-  if (shard.size() < kRecordSize + kShardFooterSize) {
-    return Corrupt(fmt::format("shard with a footer has {} bytes, at least {} expected",
-                               shard.size(), kRecordSize + kShardFooterSize));
-  }
-  DOLIUM_TRY(const ShardFooter footer,
-             ParseShardFooter(shard.last(kShardFooterSize), shard.size()));
+  const ShardFooter footer = *parsed;
   const auto part = [&](uint64_t begin, uint64_t end) {
     return shard.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
   };

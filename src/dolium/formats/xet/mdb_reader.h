@@ -15,14 +15,17 @@ namespace dolium::xet {
 template <typename Block>
 class BlockCursor {
  public:
-  // `section` begins at a block and ends with the bookend.
-  explicit BlockCursor(BytesView section) : rest_(section) {}
+  // `section` begins at a block and ends with the bookend. With `allow_mixed`, some files
+  // may have a verification and others none.
+  explicit BlockCursor(BytesView section, bool allow_mixed = true)
+      : rest_(section), allow_mixed_(allow_mixed) {}
 
   // The next block; nullopt at the bookend, which must be the last record.
   Result<std::optional<Block>> Next();
 
  private:
   BytesView rest_;
+  bool allow_mixed_;
   std::optional<bool> is_verified_;
 };
 using FileCursor = BlockCursor<FileBlock>;
@@ -32,7 +35,8 @@ using XorbCursor = BlockCursor<XorbBlock>;
 class ShardView {
  public:
   // Checks header and footer, and that the sections end with bookends; without footer,
-  // walks through the sections to find their ends.
+  // walks through the sections to find their ends. A shard whose header announces a
+  // footer and that ends right behind its sections is an upload (see ShardHeader).
   static Result<ShardView> Open(BytesView shard);
 
   // nullopt if there is none: an upload.
@@ -40,9 +44,13 @@ class ShardView {
   // Zero: hashes of chunks are not keyed.
   Hash key() const { return footer_ ? footer_->key : Hash(); }
   // Whether it may no longer be used to find chunks by. `now` in seconds since 1970.
-  bool IsExpired(uint64_t now) const { return footer_ && now > footer_->expiry; }
+  bool IsExpired(uint64_t now) const {
+    return footer_ && footer_->expires() && now > footer_->expiry;
+  }
 
-  FileCursor files() const { return FileCursor(file_section_); }
+  // Of an upload, either all files have a verification or none; else that is an error on
+  // the way. Unions of shards may have both.
+  FileCursor files() const { return FileCursor(file_section_, footer_.has_value()); }
   XorbCursor xorbs() const { return XorbCursor(xorb_section_); }
   // Visits all blocks, as ShardStream does.
   Result<void> Scan(const ShardVisitor& visitor) const;
@@ -55,6 +63,10 @@ class ShardView {
   BytesView chunk_table() const { return chunk_table_; }
 
  private:
+  // Finds the sections without a footer. What follows them is the rest.
+  static Result<BytesView> WalkSections(BytesView shard, ShardView& view);
+  static Result<ShardView> OpenUpload(BytesView shard);
+
   std::optional<ShardFooter> footer_;
   BytesView file_section_;  // with their bookends
   BytesView xorb_section_;

@@ -186,6 +186,10 @@ TEST(ShardView, KnowsWhenItExpires) {
   EXPECT_TRUE(view.IsExpired(4000000001));
   EXPECT_EQ(view.key(), RawHashOf(Vectors()["keyed_chunk_hash"][0]["key_raw"]));
   const ByteVector full = ShardVector("full");
+  // In answers of servers, 0 says that there is no expiry.
+  const ByteVector unlimited =
+      Changed(keyed, keyed.size() - kShardFooterSize + 112, uint64_t{0});
+  EXPECT_FALSE(ShardView::Open(unlimited)->IsExpired(4000000001));
   EXPECT_FALSE(ShardView::Open(full)->IsExpired(kNeverExpires));
   const ByteVector upload = ShardVector("upload");
   EXPECT_FALSE(ShardView::Open(upload)->IsExpired(kNeverExpires));
@@ -226,8 +230,57 @@ TEST(Shard, IsRefusedWithAnotherFooterSize) {
             "shard header says the footer has 199 bytes, 0 or 200 expected");
   EXPECT_THAT(Refusal(Changed(ShardVector("full"), 40, 0)),
               HasSubstr("bytes follow a shard that says it has no footer"));
-  EXPECT_FALSE(ShardView::Open(Changed(ShardVector("upload"), 40, 200)));
-  Errors(Changed(ShardVector("upload"), 40, 200));
+}
+
+// As hf_xet 1.1.7 to 1.2.0 wrote them.
+TEST(Shard, IsReadWithoutTheFooterThatItsHeaderAnnounces) {
+  for (const char* name : {"upload", "minimal upload"}) {
+    const ByteVector plain = ShardVector(name);
+    const ByteVector announced = Changed(plain, 40, kShardFooterSize);
+    const auto expected = ByFooter(plain).value();
+    const auto opened = ByFooter(announced);
+    ASSERT_TRUE(opened) << name << ": " << opened.error().message;
+    EXPECT_EQ(*opened, expected);
+    EXPECT_FALSE(opened->footer);
+    for (const size_t segment : {1UL, 48UL, 199UL, 100000UL}) {
+      const auto streamed = ByStream(announced, segment);
+      ASSERT_TRUE(streamed) << name << ": " << streamed.error().message;
+      EXPECT_EQ(*streamed, expected);
+    }
+    const auto checked = CheckShard(ShardView::Open(announced).value());
+    EXPECT_TRUE(checked) << name << ": " << checked.error().message;
+  }
+}
+
+TEST(Shard, IsRefusedWithoutAFooterThatItNeeds) {
+  // The key is in the footer.
+  const ByteVector keyed = ShardVector("keyed");
+  const uint64_t end = ByFooter(keyed)->footer->xorbs_end();
+  EXPECT_EQ(Refusal(BytesView(keyed).first(end)),
+            "shard ends where its xorbs end, without its footer: its hashes may be "
+            "keyed; is it complete?");
+  const ByteVector empty = ShardVector("empty");
+  EXPECT_EQ(Refusal(BytesView(empty).first(3 * kRecordSize)),
+            "shard ends where its xorbs end, without its footer: it holds nothing; is it "
+            "complete?");
+}
+
+TEST(Shard, IsNoUploadIfItsLastRecordMayBeOfAFooter) {
+  const ByteVector upload = Changed(ShardVector("upload"), 40, kShardFooterSize);
+  const ByteVector shard =
+      Changed(upload, upload.size() - 8, upload.size() - kShardFooterSize);
+  EXPECT_THAT(Errors(shard).first, HasSubstr("its last record has more than an end"));
+}
+
+TEST(Shard, SaysThatItIsCutShort) {
+  const ByteVector full = ShardVector("full");
+  const uint64_t end = ByFooter(full)->footer->xorbs_end();
+  const auto message = [&](uint64_t size) {
+    return Errors(BytesView(full).first(size)).second;
+  };
+  EXPECT_THAT(message(end - 1), HasSubstr("are no footer; is it complete?; xorb"));
+  EXPECT_THAT(message(end + 1), HasSubstr("are no footer; is it complete?"));
+  EXPECT_THAT(message(full.size() - 1), HasSubstr("are no footer; is it complete?"));
 }
 
 TEST(Shard, IsRefusedWithOffsetsOutOfBoundsOrOrder) {
@@ -314,6 +367,18 @@ TEST(Shard, IsRefusedWithMixedVerification) {
   AppendBookend(shard);
   // Opening walks through the blocks, and reading them compares.
   EXPECT_THAT(Refusal(shard), HasSubstr("has no verification, files before it have one"));
+  EXPECT_THAT(Refusal(Changed(shard, 40, kShardFooterSize)),
+              HasSubstr("has no verification, files before it have one"));
+}
+
+TEST(Shard, WithFooterMayHaveMixedVerification) {
+  auto files = FilesOfShardVector();
+  files[1].is_verified = false;
+  const auto shard = WriteShard(files, XorbsOfShardVector(), {}).value();
+  const auto opened = ByFooter(shard);
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(ByStream(shard, 100).value(), *opened);
+  EXPECT_TRUE(CheckShard(ShardView::Open(shard).value()));
 }
 
 TEST(Shard, IsRefusedWithUnknownFlags) {
@@ -324,8 +389,12 @@ TEST(Shard, IsRefusedWithUnknownFlags) {
 TEST(Shard, IsRefusedCutShortAnywhere) {
   for (const char* name : {"full", "upload", "keyed", "empty"}) {
     const ByteVector shard = ShardVector(name);
+    const auto footer = ByFooter(shard)->footer;
+    const uint64_t sections = footer ? footer->xorbs_end() : shard.size();
     for (size_t size = 0; size < shard.size(); size += 1 + size / 50) {
       const BytesView cut = BytesView(shard).first(size);
+      // What is left then is an upload with all that the shard has.
+      if (name == std::string_view("full") && size == sections) continue;
       EXPECT_FALSE(ByFooter(cut)) << name << " cut to " << size;
       EXPECT_FALSE(ByStream(cut, 1000)) << name << " cut to " << size;
     }

@@ -130,6 +130,12 @@ void AppendShardHeader(const ShardHeader& header, ByteVector& out) {
 Result<ShardFooter> ParseShardFooter(BytesView bytes, uint64_t shard_size) {
   const auto number = [&](size_t at) { return LoadLE<uint64_t>(bytes.data() + at); };
   if (number(0) != kShardFooterVersion) {
+    if (shard_size < kShardFooterSize || number(192) != shard_size - kShardFooterSize) {
+      return Corrupt(
+          fmt::format("the last {} bytes of a shard of {} bytes are no footer; is it "
+                      "complete?",
+                      kShardFooterSize, shard_size));
+    }
     return Unsupported(fmt::format("shard footer has version {}, {} expected", number(0),
                                    kShardFooterVersion));
   }
@@ -173,6 +179,12 @@ void AppendShardFooter(const ShardFooter& footer, ByteVector& out) {
 bool IsBookend(BytesView record) {
   return std::all_of(record.begin(), record.begin() + Hash::kSize,
                      [](std::byte byte) { return byte == std::byte{0xFF}; });
+}
+
+bool IsPlainBookend(BytesView record) {
+  return IsBookend(record) &&
+         std::all_of(record.begin() + Hash::kSize, record.begin() + kRecordSize,
+                     [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 Result<uint64_t> FileBlockSize(BytesView record) {
@@ -260,6 +272,26 @@ Result<void> CheckXorbBlock(const XorbBlock& xorb) {
                                xorb.raw_bytes()));
   }
   return {};
+}
+
+FileInfo InfoOf(const FileBlock& file) {
+  FileInfo info;
+  info.hash = file.hash();
+  info.is_verified = file.has_verification();
+  info.sha256 = file.sha256();
+  for (size_t i = 0; i < file.size(); ++i) {
+    info.terms.push_back(file.term(i));
+    if (info.is_verified) info.verification.push_back(file.verification(i));
+  }
+  return info;
+}
+
+XorbInfo InfoOf(const XorbBlock& xorb) {
+  XorbInfo info;
+  info.hash = xorb.hash();
+  info.stored_bytes = xorb.stored_bytes();
+  for (size_t i = 0; i < xorb.size(); ++i) info.chunks.push_back(xorb.chunk(i));
+  return info;
 }
 
 void AppendFile(const FileInfo& file, ByteVector& out) {

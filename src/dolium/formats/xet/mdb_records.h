@@ -41,7 +41,9 @@ inline constexpr uint32_t kGloballyEligible = uint32_t{1} << 31;  // flag of chu
 bool HasShardTag(BytesView bytes);
 
 struct ShardHeader {
-  uint64_t footer_size = 0;  // kShardFooterSize, or 0: no footer
+  // kShardFooterSize, or 0: no footer. Clients of 2025 (hf_xet 1.1.7 to 1.2.0) wrote the
+  // former into uploads, which have none: the bytes that are there decide.
+  uint64_t footer_size = 0;
 };
 // Refuses another tag, another version, and footers of another size. Precondition:
 // kRecordSize bytes.
@@ -62,7 +64,7 @@ struct ShardFooter {
   Table chunks;
   Hash key;  // zero: hashes of chunks are not keyed
   uint64_t created = 0;
-  uint64_t expiry = kNeverExpires;
+  uint64_t expiry = kNeverExpires;  // 0 means the same, in answers of servers
   uint64_t stored_on_disk = 0;
   uint64_t materialized = 0;
   uint64_t stored = 0;
@@ -73,13 +75,15 @@ struct ShardFooter {
   bool lacks_tables() const {
     return files == Table() && xorbs == Table() && chunks == Table();
   }
+  bool expires() const { return expiry != 0 && expiry != kNeverExpires; }
   // Where the section of xorbs ends.
   uint64_t xorbs_end() const { return lacks_tables() ? footer_offset : files.offset; }
 
   friend bool operator==(const ShardFooter&, const ShardFooter&) = default;
 };
 // Refuses another version, and offsets or counts that lie beyond each other or beyond a
-// shard of `shard_size` bytes. Precondition: kShardFooterSize bytes.
+// shard of `shard_size` bytes; kCorrupt if the bytes are no footer of it at all.
+// Precondition: kShardFooterSize bytes.
 Result<ShardFooter> ParseShardFooter(BytesView bytes, uint64_t shard_size);
 void AppendShardFooter(const ShardFooter& footer, ByteVector& out);
 
@@ -147,6 +151,8 @@ class XorbBlock {
 
 // Whether a record ends a section. Its last 16 bytes are not looked at.
 bool IsBookend(BytesView record);
+// Whether they are zero, too, as writers make them.
+bool IsPlainBookend(BytesView record);
 
 // The bytes of the block whose header record this is. Refuses flags that are not known:
 // records might follow that we do not know of.
@@ -172,6 +178,9 @@ struct XorbInfo {
   uint32_t stored_bytes = 0;
   std::vector<ChunkEntry> chunks;
 };
+// All that a block says.
+FileInfo InfoOf(const FileBlock& file);
+XorbInfo InfoOf(const XorbBlock& xorb);
 // Precondition of the first: `verification` has a hash for each term if it is verified.
 void AppendFile(const FileInfo& file, ByteVector& out);
 void AppendXorb(const XorbInfo& xorb, ByteVector& out);

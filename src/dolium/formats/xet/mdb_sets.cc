@@ -1,5 +1,6 @@
 #include "dolium/formats/xet/mdb_sets.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -101,6 +102,30 @@ class Output {
   size_t count_ = 0;
 };
 
+// Adds a file that several shards have: the first block that says as much as all of them,
+// else that with the terms and range hashes of the first that has those and the SHA-256
+// of the first that has one.
+Result<void> AddUnited(std::span<const FileBlock> blocks, Output& output) {
+  const auto verified = std::ranges::find_if(blocks, &FileBlock::has_verification);
+  const auto digested = std::ranges::find_if(
+      blocks, [](const FileBlock& block) { return block.sha256().has_value(); });
+  for (const FileBlock& block : blocks) {
+    if ((block.has_verification() || verified == blocks.end()) &&
+        (block.sha256() || digested == blocks.end())) {
+      return output.Add(block);
+    }
+  }
+  FileInfo file = InfoOf(verified == blocks.end() ? blocks.front() : *verified);
+  file.sha256 = digested->sha256();
+  ByteVector merged;
+  AppendFile(file, merged);
+  return output.Add(FileBlock(merged));
+}
+
+Result<void> AddUnited(std::span<const XorbBlock> blocks, Output& output) {
+  return output.Add(blocks.front());
+}
+
 template <typename Block>
 Result<void> Unite(std::span<const ShardView> shards, Output& output) {
   DOLIUM_TRY(Inputs<Block> inputs, OpenInputs<Block>(shards));
@@ -114,7 +139,13 @@ Result<void> Unite(std::span<const ShardView> shards, Output& output) {
     }
     if (least == nullptr) return {};
     const Hash hash = least->block()->hash();
-    DOLIUM_TRY_VOID(output.Add(*least->block()));
+    std::vector<Block> equal;
+    for (const Input<Block>& input : inputs) {
+      if (input.block() && input.block()->hash() == hash) {
+        equal.push_back(*input.block());
+      }
+    }
+    DOLIUM_TRY_VOID(AddUnited(equal, output));
     for (Input<Block>& input : inputs) {
       if (input.block() && input.block()->hash() == hash)
         DOLIUM_TRY_VOID(input.Advance());

@@ -3,8 +3,8 @@
 // Inputs are gone through once, side by side, in the order of their hashes, so that
 // memory does not grow with them: they may be memory maps. Outputs are cut where they
 // would exceed a size. An input that is not in order is kInvalidArgument; so is one with
-// another key, or files with verification in one and without in another. Whether an input
-// has expired is for the caller to ask.
+// another key, and an output without footer in which some files have a verification and
+// others none. Whether an input has expired is for the caller to ask.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,9 @@ struct ShardSetOptions {
 // Gives the place for the next output.
 using NextSink = std::function<Result<ByteSink>()>;
 
-// Writes all that is in any of `shards`; of what is in several, the first. Gives the
-// number of shards written: at least one.
+// Writes all that is in any of `shards`; of what is in several, the first. Of a file that
+// is in several, range hashes and SHA-256 may come from different ones, so that none is
+// lost. Gives the number of shards written: at least one.
 Result<size_t> UniteShards(std::span<const ShardView> shards,
                            const ShardSetOptions& options, const NextSink& next);
 

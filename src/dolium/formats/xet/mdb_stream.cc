@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "dolium/formats/xet/mdb_check.h"
+
 namespace dolium::xet {
 
 Result<void> CheckSameVerification(std::optional<bool>& so_far, const FileBlock& file) {
@@ -51,12 +53,18 @@ Result<void> ShardStream::Take(BytesView block) {
         return {};
       }
       const FileBlock file(block);
-      DOLIUM_TRY_VOID(CheckSameVerification(is_verified_, file));
+      if (is_uniform_) is_uniform_ = CheckSameVerification(is_verified_, file);
+      if (header_.footer_size == 0) DOLIUM_TRY_VOID(is_uniform_);
       if (visitor_.file) return visitor_.file(file);
       return {};
     }
     case Part::kXorbs:
+      if (header_.footer_size != 0 && position_ == xorbs_begin_ + block.size()) {
+        is_upload_ = CheckUpload(is_verified_.has_value(),
+                                 ends ? std::nullopt : std::optional(XorbBlock(block)));
+      }
       if (ends) {
+        if (header_.footer_size != 0 && is_upload_) is_upload_ = CheckLastBookend(block);
         xorbs_end_ = position_;
         part_ = Part::kRest;
         return {};
@@ -112,12 +120,14 @@ Result<std::optional<ShardFooter>> ShardStream::Finish() {
                                : part_ == Part::kFiles ? "files"
                                                        : "xorbs"));
   }
-  if (header_.footer_size == 0) {
-    if (position_ != xorbs_end_) {
-      return Corrupt(fmt::format("{} bytes follow a shard that says it has no footer",
-                                 position_ - xorbs_end_));
-    }
+  if (position_ == xorbs_end_) {
+    DOLIUM_TRY_VOID(is_upload_);
+    DOLIUM_TRY_VOID(is_uniform_);
     return std::nullopt;
+  }
+  if (header_.footer_size == 0) {
+    return Corrupt(fmt::format("{} bytes follow a shard that says it has no footer",
+                               position_ - xorbs_end_));
   }
   if (pending_.size() < kShardFooterSize) {
     return Corrupt(fmt::format("shard footer has {} bytes, {} expected", pending_.size(),

@@ -29,7 +29,8 @@ class ShardStream {
   Result<void> Write(BytesView segment);
 
   // The shard ends here. Gives its footer, if it has one, which must say what was read:
-  // the offsets of sections, and sizes of tables that fit what lies between.
+  // the offsets of sections, and sizes of tables that fit what lies between. Without
+  // footer it is an upload, whatever its header says (see ShardHeader).
   Result<std::optional<ShardFooter>> Finish();
 
  private:
@@ -44,6 +45,8 @@ class ShardStream {
   ByteVector pending_;  // the beginning of a block; in the end, the last bytes
   ShardHeader header_;
   std::optional<bool> is_verified_;  // of the files so far
+  Result<void> is_upload_;           // if it has no footer and its header says it has
+  Result<void> is_uniform_;          // kCorrupt for files with and without verification
   uint64_t position_ = 0;            // behind the last block
   uint64_t xorbs_begin_ = 0;
   uint64_t xorbs_end_ = 0;

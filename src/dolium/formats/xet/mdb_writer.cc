@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,6 +36,20 @@ void SortOnce(std::vector<Info>& infos) {
       std::unique(infos.begin(), infos.end(),
                   [](const Info& a, const Info& b) { return a.hash == b.hash; });
   infos.erase(end, infos.end());
+}
+
+// Marks the first chunk of each file whose xorb is among `xorbs`. Precondition: these are
+// in order.
+void MarkFileStarts(std::span<const FileInfo> files, std::span<XorbInfo> xorbs) {
+  for (const FileInfo& file : files) {
+    if (file.terms.empty()) continue;
+    const Term& first = file.terms.front();
+    const auto xorb = std::ranges::lower_bound(xorbs, first.xorb, {}, &XorbInfo::hash);
+    if (xorb == xorbs.end() || xorb->hash != first.xorb) continue;
+    if (first.first < xorb->chunks.size()) {
+      xorb->chunks[first.first].flags |= kGloballyEligible;
+    }
+  }
 }
 
 }  // namespace
@@ -80,8 +95,9 @@ Result<void> MdbShardWriter::AddFile(const FileBlock& file) {
     return InvalidArgument(fmt::format("file {} comes after xorbs", ToString(hash)));
   }
   DOLIUM_TRY_VOID(CheckOrder("file", last_file_, hash));
-  if (auto same = CheckSameVerification(is_verified_, file); !same) {
-    return InvalidArgument(same.error().message);
+  if (!options_.with_footer) {
+    const auto same = CheckSameVerification(is_verified_, file);
+    if (!same) return InvalidArgument(same.error().message);
   }
   DOLIUM_TRY(const uint32_t index, IndexOfNext(footer_.file_info));
   if (options_.with_block_tables) AppendBlockRow(file_rows_, hash, index);
@@ -169,6 +185,7 @@ Result<ByteVector> WriteShard(std::vector<FileInfo> files, std::vector<XorbInfo>
                               const ShardWriteOptions& options) {
   SortOnce(files);
   SortOnce(xorbs);
+  if (options.mark_file_starts) MarkFileStarts(files, xorbs);
   ByteVector shard;
   MdbShardWriter writer(
       [&](BytesView bytes) -> Result<void> {

@@ -20,6 +20,9 @@ struct ShardWriteOptions {
   bool with_footer = true;        // without: an upload, which has no tables either
   bool with_block_tables = true;  // of files and xorbs
   bool with_chunk_table = true;
+  // Of WriteShard(): mark the chunks that files begin with as eligible for global
+  // deduplication, as stock clients do in uploads. Marks that are there stay in any case.
+  bool mark_file_starts = false;
   // What the footer says. The writer does not key: hashes of chunks that it is given are
   // keyed already.
   Hash key = {};
@@ -33,8 +36,9 @@ class MdbShardWriter {
  public:
   MdbShardWriter(ByteSink sink, ShardWriteOptions options);
 
-  // All files, then all xorbs, each in ascending order of their hashes, none twice, and
-  // either all files with verification or none; else kInvalidArgument.
+  // All files, then all xorbs, each in ascending order of their hashes, none twice; else
+  // kInvalidArgument. Without footer either all files have a verification or none:
+  // servers refuse other uploads.
   Result<void> AddFile(const FileBlock& file);
   Result<void> AddXorb(const XorbBlock& xorb);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <random>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -71,6 +72,24 @@ TEST(WriteShard, MakesTheShardsOfTheVectors) {
   EXPECT_EQ(WriteShard({}, {}, {}).value(), ShardVector("empty"));
 }
 
+TEST(WriteShard, MarksTheChunksThatFilesBeginWith) {
+  auto xorbs = XorbsOfShardVector();
+  xorbs[0].chunks[4].flags = kGloballyEligible;  // A mark of somebody else.
+  std::vector<FileInfo> files = FilesOfShardVector();
+  FileInfo elsewhere = MadeUpFile(1);  // Of a xorb that is not described.
+  files.push_back(elsewhere);
+  std::set<size_t> expected = {4};
+  for (const FileInfo& file : FilesOfShardVector()) {
+    expected.insert(file.terms.front().first);
+  }
+  ASSERT_GT(expected.size(), 1U);
+  const auto shard = WriteShard(files, xorbs, {.mark_file_starts = true}).value();
+  const auto xorb = ShardView::Open(shard)->xorbs().Next().value().value();
+  for (size_t i = 0; i < xorb.size(); ++i) {
+    EXPECT_EQ(xorb.chunk(i).flags, expected.contains(i) ? kGloballyEligible : 0) << i;
+  }
+}
+
 TEST(WriteShard, KeepsTheFirstOfEqualHashes) {
   auto files = FilesOfShardVector();
   auto xorbs = XorbsOfShardVector();
@@ -124,10 +143,10 @@ TEST(MdbShardWriter, RefusesWhatIsOutOfOrder) {
   EXPECT_THAT(writer.AddFile(FileBlock(b)).error().message, HasSubstr("after xorbs"));
 }
 
-TEST(MdbShardWriter, RefusesMixedVerification) {
+TEST(MdbShardWriter, RefusesMixedVerificationInUploads) {
   auto files = FilesOfShardVector();
   files[1].is_verified = false;
-  const auto shard = WriteShard(files, {}, {});
+  const auto shard = WriteShard(files, {}, {.with_footer = false});
   EXPECT_EQ(shard.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(shard.error().message, HasSubstr("verification"));
 }
@@ -210,8 +229,9 @@ TEST(FindRun, FindsNothingInAnExpiredShard) {
   const std::vector<Hash> chunks = {ChunkHash(AsBytes("Hello World!"))};
   EXPECT_TRUE(FindRun(view, chunks, 4000000000).value());
   EXPECT_FALSE(FindRun(view, chunks, 4000000001).value());
+  // 0 says that it does not expire.
   const ByteVector zero = WriteShard({}, XorbsOfShardVector(), {.expiry = 0}).value();
-  EXPECT_FALSE(FindRun(ShardView::Open(zero).value(), chunks, 1).value());
+  EXPECT_TRUE(FindRun(ShardView::Open(zero).value(), chunks, 1).value());
 }
 
 TEST(FindRun, PrefersTheLongestRun) {
@@ -283,6 +303,59 @@ TEST(UniteShards, GivesTheShardOfAllBlocks) {
   Outputs outputs;
   EXPECT_EQ(UniteShards(views, {}, outputs.next()).value(), 1U);
   EXPECT_EQ(*outputs.shards[0], MadeUpShard(0, 100));
+}
+
+// Two shards have one file: one with its range hashes, the other with its SHA-256.
+TEST(UniteShards, MergesWhatShardsSayOfOneFile) {
+  const FileInfo whole = MadeUpFile(1);
+  FileInfo verified = whole;
+  verified.sha256.reset();
+  FileInfo digested = whole;
+  digested.is_verified = false;
+  digested.verification.clear();
+  FileInfo bare = digested;
+  bare.sha256.reset();
+  const auto shard_of = [](const FileInfo& file) {
+    return WriteShard({file}, {MadeUpXorb(1)}, {}).value();
+  };
+  const ByteVector expected = shard_of(whole);
+  const auto unite = [](const std::vector<ByteVector>& shards) {
+    std::vector<ShardView> views;
+    for (const ByteVector& shard : shards)
+      views.push_back(ShardView::Open(shard).value());
+    Outputs outputs;
+    EXPECT_EQ(UniteShards(views, {}, outputs.next()).value(), 1U);
+    return *outputs.shards[0];
+  };
+  EXPECT_EQ(unite({shard_of(verified), shard_of(digested)}), expected);
+  EXPECT_EQ(unite({shard_of(digested), shard_of(verified)}), expected);
+  EXPECT_EQ(unite({shard_of(bare), shard_of(digested), shard_of(verified)}), expected);
+  // One that says as much as all of them is taken as it is.
+  EXPECT_EQ(unite({shard_of(bare), shard_of(whole)}), expected);
+  EXPECT_EQ(unite({shard_of(bare), shard_of(digested)}), shard_of(digested));
+  // Zeros in place of a SHA-256 say nothing.
+  FileInfo zeros = verified;
+  zeros.sha256 = Hash();
+  EXPECT_EQ(unite({shard_of(zeros), shard_of(digested)}), expected);
+}
+
+// Files of different shards need not say equally much.
+TEST(UniteShards, MayHaveMixedVerification) {
+  FileInfo bare = MadeUpFile(2);
+  bare.is_verified = false;
+  bare.verification.clear();
+  const ByteVector a = WriteShard({MadeUpFile(1)}, {MadeUpXorb(1)}, {}).value();
+  const ByteVector b = WriteShard({bare}, {MadeUpXorb(2)}, {}).value();
+  const std::vector<ShardView> views = {ShardView::Open(a).value(),
+                                        ShardView::Open(b).value()};
+  Outputs outputs;
+  ASSERT_TRUE(UniteShards(views, {}, outputs.next()));
+  const auto united = ShardView::Open(*outputs.shards[0]).value();
+  EXPECT_TRUE(CheckShard(united));
+  EXPECT_EQ(HashesOf(united).size(), 4U);
+  EXPECT_EQ(
+      UniteShards(views, {.write = {.with_footer = false}}, outputs.next()).error().code,
+      ErrorCode::kInvalidArgument);
 }
 
 TEST(UniteShards, CutsOutputsAtALimit) {

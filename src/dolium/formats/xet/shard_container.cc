@@ -85,8 +85,8 @@ Properties ShardContainer::properties() const {
   if (!footer) return properties;
   properties.emplace_back("keyed", footer->key.is_zero() ? "no" : "yes");
   if (footer->created != 0) properties.emplace_back("created", TimeText(footer->created));
-  properties.emplace_back(
-      "expires", footer->expiry == kNeverExpires ? "never" : TimeText(footer->expiry));
+  properties.emplace_back("expires",
+                          footer->expires() ? TimeText(footer->expiry) : "never");
   return properties;
 }
 
@@ -151,6 +151,7 @@ Result<Entry> ShardContainer::EntryOf(const FileBlock& file) const {
   Entry entry;
   entry.key = ToString(file.hash());
   entry.size = file.raw_bytes();
+  if (const auto sha256 = file.sha256()) entry.sha256 = Sha256Digest(*sha256);
   std::optional<MerkleBuilder> chunks(std::in_place);
   for (size_t i = 0; i < file.size(); ++i) {
     const std::string what = fmt::format("term {}", i);

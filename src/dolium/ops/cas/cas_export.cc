@@ -55,6 +55,7 @@ struct CasExportParameters {
   std::string store;
   std::string name;   // of the shard
   std::string xorbs;  // folder
+  bool upload = false;
   bool force = false;
   cas::ExchangeReport planned;
 };
@@ -66,6 +67,7 @@ Result<CasExportParameters> ParseParameters(const JobRecord& record) {
                     value.at("store").get_to(read.store);
                     value.at("name").get_to(read.name);
                     value.at("xorbs").get_to(read.xorbs);
+                    read.upload = value.value("upload", false);
                     value.at("force").get_to(read.force);
                     value.at("file_count").get_to(read.planned.files);
                     value.at("xorb_count").get_to(read.planned.xorbs);
@@ -126,8 +128,8 @@ class CasExportJob final : public Job {
     DOLIUM_TRY(const auto files,
                ReadHashes(PlanFolder(folder_).folder().Child(kFilesName)));
     DOLIUM_TRY(const auto opened, Open({}));
-    DOLIUM_TRY(const ByteVector bytes,
-               cas::MakeExportShard(*opened.store, *opened.lease, files));
+    DOLIUM_TRY(const ByteVector bytes, cas::MakeExportShard(*opened.store, *opened.lease,
+                                                            files, parameters_.upload));
     const Location shard = folder_.Child(parameters_.name);
     DOLIUM_TRY([[maybe_unused]] const Generation made,
                shard.store->Put(shard.path, bytes, Precondition::None()));
@@ -185,7 +187,8 @@ class CasExportDraft final : public JobDraft {
     }
     DOLIUM_TRY(text_, DumpJob({{"store", store_},
                                {"references", request_.references},
-                               {"xorbs", xorbs_}}));
+                               {"xorbs", xorbs_},
+                               {"upload", request_.upload}}));
     return {};
   }
 
@@ -205,6 +208,7 @@ class CasExportDraft final : public JobDraft {
     return DumpJob({{"store", store_},
                     {"name", BaseName(target_.path)},
                     {"xorbs", xorbs_},
+                    {"upload", request_.upload},
                     {"force", request_.force},
                     {"file_count", list_.files.size()},
                     {"xorb_count", list_.xorbs.size()},

@@ -27,7 +27,9 @@ struct CasExportRequest {
   std::string target;                        // the shard
   std::vector<std::string> references = {};  // none: all versions
   std::string xorbs = {};                    // a folder to copy xorbs to; empty: none
-  bool force = false;                        // replace the shard, and what is no xorb
+  // As clients upload it: no footer, no tables, and a SHA-256 of every file.
+  bool upload = false;
+  bool force = false;  // replace the shard, and what is no xorb
   size_t jobs = 0;
   std::stop_token stop = {};
   // For tests, as RunOptions has it.

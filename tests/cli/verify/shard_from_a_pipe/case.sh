@@ -13,3 +13,5 @@ cp x.mdb bad.mdb
 overwrite bad.mdb $((48 + 4 * 48 + 48)) 'X'
 cat bad.mdb | status dolium verify -
 head -c 300 x.mdb | status dolium verify -
+# Terms cannot be followed to xorbs; who asks for it is refused.
+status dolium verify --xorbs store/xorbs - < x.mdb

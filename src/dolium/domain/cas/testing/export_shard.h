@@ -18,7 +18,7 @@ inline Result<ExchangeReport> ExportShard(const CasStore& store, const std::stri
     DOLIUM_TRY(const bool copied, ExportXorb(store, *lease, xorb, xorbs, force));
     report.copied_xorbs += copied ? 1 : 0;
   }
-  DOLIUM_TRY(const ByteVector shard, MakeExportShard(store, *lease, list.files));
+  DOLIUM_TRY(const ByteVector shard, MakeExportShard(store, *lease, list.files, false));
   DOLIUM_TRY(const auto target, FileStore::Open());
   DOLIUM_TRY([[maybe_unused]] const auto made,
              target->Put(path, shard, Precondition::None()));

@@ -1,16 +1,17 @@
-// SHA-256, which shards carry beside a file's own name so that Git LFS can find it.
+// SHA-256.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "dolium/base/bytes.h"
-#include "dolium/formats/xet/hash.h"
+#include "dolium/base/error.h"
 
-namespace dolium::xet {
+namespace dolium {
 
-// In the usual order of bytes; Sha256Field() (hash.h) makes the form of shards of it.
+// In the usual order of bytes.
 using Sha256Value = std::array<std::byte, 32>;
 
 // The digest of bytes that come in segments. One thread at a time.
@@ -30,4 +31,10 @@ class Sha256 {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace dolium::xet
+// As it is usually printed: 64 digits.
+std::string ToString(const Sha256Value& value);
+
+// The error for bytes whose digest is `found` and should be `expected`.
+Error WrongSha256(const Sha256Value& found, const Sha256Value& expected);
+
+}  // namespace dolium

@@ -1,10 +1,12 @@
-#include "dolium/formats/xet/sha256.h"
+#include "dolium/base/sha256.h"
 
 #include <openssl/evp.h>
 
 #include <new>
 
-namespace dolium::xet {
+#include <fmt/format.h>
+
+namespace dolium {
 
 struct Sha256::State {
   State() : context(EVP_MD_CTX_new()) {
@@ -37,4 +39,15 @@ Sha256Value Sha256::Finish() {
   return value;
 }
 
-}  // namespace dolium::xet
+std::string ToString(const Sha256Value& value) {
+  std::string text;
+  for (const std::byte byte : value) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+Error WrongSha256(const Sha256Value& found, const Sha256Value& expected) {
+  return Corrupt(
+      fmt::format("its SHA-256 is {}, {} expected", ToString(found), ToString(expected)));
+}
+
+}  // namespace dolium
