@@ -104,7 +104,8 @@ def plan_ingest(
     "zyx". `to_dtype` is the volume's, if it is not the file's (`data_type` is its older name). An
     array in memory needs no plan: use Volume.create() and assign it.
 
-    Storage is as for Volume.create(). Coarser scales are made until one is a single chunk, or
+    Storage is as for Volume.create(), but `shard_size` is about what a shard takes as stored, by
+    a sample of chunks. Coarser scales are made until one is a single chunk, or
     there are as many as `scales` says, the full one counted: 1 makes no other. `factor`, `method`
     and `ignore_zero` are as for plan_downsample(). `force` replaces a volume that is there once
     the new one is complete.
@@ -218,9 +219,11 @@ def plan_transcode(
 ) -> Plan:
     """Plans a copy of a volume, or of some of its `scales`, stored in another way. Storage is as
     in the source, unless you choose (`shard_size` and `sharding` choose shards, `gzip_files`
-    none); chunks about which nothing changes are copied without being decoded. `force` replaces
-    a volume that is there once the new one is complete. The last six are for DVID exports,
-    as in Volume.open()."""
+    none; `shard_size` is about what a shard takes as stored, by a sample of chunks); chunks about
+    which nothing changes are copied without being decoded. Mesh, skeletons and segment properties
+    are copied file by file; a warning names those that cannot be. `force` replaces a volume that
+    is there once the new one is complete. The last six are for DVID exports, as in
+    Volume.open()."""
     plan = _core.plan_volume_transcode(
         _location(source),
         target,

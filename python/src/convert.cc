@@ -84,10 +84,14 @@ void DefineConversion(nb::module_& module, const char* name, const char* doc) {
         request.force = force;
         request.skip_damaged = skip_damaged || salvage;
         request.allow_unfinished = unfinished;
-        return RunBulkWork<Report>(memory, jobs, std::move(progress),
-                                   [&](const RunOptions& options) {
-                                     return Work(BuiltinFormats(), request, options, {});
-                                   });
+        std::vector<Finding> found;
+        const auto report = DoBulkWork<Report>(
+            memory, jobs, std::move(progress), [&](const RunOptions& options) {
+              return Work(BuiltinFormats(), request, options,
+                          [&](const Finding& finding) { found.push_back(finding); });
+            });
+        WarnOf(found);
+        return ToPython(report);
       },
       nb::arg("source"), nb::arg("target"), nb::kw_only(), nb::arg("to") = nb::none(),
       nb::arg("format") = nb::none(), nb::arg("sharding") = nb::none(),

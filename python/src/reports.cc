@@ -1,6 +1,7 @@
 #include "python/src/reports.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <nanobind/stl/string.h>
@@ -117,6 +118,16 @@ nb::object ToPython(const ConvertReport& report) {
   members["skipped"] = ToPython(report.skipped);
   members["target"] = NameText(report.target);
   return Make("JobReport", members);
+}
+
+void WarnOf(const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings) {
+    if (finding.severity != Severity::kWarning) continue;
+    const std::string text = finding.object.empty()
+                                 ? finding.message
+                                 : finding.object + ": " + finding.message;
+    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw nb::python_error();
+  }
 }
 
 nb::list StagesToPython(const std::vector<std::vector<std::string>>& stages) {

@@ -30,6 +30,8 @@ nb::object ToPython(const StatsReport& report);
 nb::object ToPython(const TaskReport& report);
 nb::object ToPython(const ConvertReport& report);
 nb::object ToPython(const Plan& plan);
+// Warnings among the findings, as Python's.
+void WarnOf(const std::vector<Finding>& findings);
 // Tasks, stage by stage.
 nb::list StagesToPython(const std::vector<std::vector<std::string>>& stages);
 

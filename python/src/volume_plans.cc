@@ -133,7 +133,10 @@ nb::dict PlanTranscoding(nb::handle source, nb::handle target,
   request.storage = StorageOf(storage);
   request.sharded = ShardedOf(storage);
   request.force = force;
-  return Members(Must(WithoutGil([&] { return PlanTranscode(request); })));
+  const volume::VolumePlan plan =
+      Must(WithoutGil([&] { return PlanTranscode(request); }));
+  WarnOf(plan.left_out);
+  return Members(plan);
 }
 
 }  // namespace

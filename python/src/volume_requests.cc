@@ -118,12 +118,16 @@ volume::StorageRequest StorageOf(const nb::dict& options) {
   storage.chunk_size = Wish<Vec3>(options, "chunk_size");
   storage.encoding = EncodingOf(options);
   storage.sharded = ShardedOf(options).value_or(true);
-  storage.shard_bytes =
-      Wish<uint64_t>(options, "shard_size").value_or(volume::kDefaultShardBytes);
+  storage.stored_shard_bytes = Wish<uint64_t>(options, "shard_size");
+  // Of a volume without voxels, there is nothing to estimate it by.
+  storage.shard_bytes = storage.stored_shard_bytes.value_or(storage.shard_bytes);
   storage.gzip_files = Wish<bool>(options, "gzip_files").value_or(false);
   const nb::object sharding = Wish(options, "sharding");
   if (sharding.is_valid()) {
     storage.sharding = ShardingFrom(sharding);
+    if (storage.stored_shard_bytes) {
+      throw nb::value_error("shard_size means nothing with sharding");
+    }
   }
   return storage;
 }

@@ -110,7 +110,7 @@ def test_cloud_volume_reads_ours(case, tmp_path):
         np.testing.assert_array_equal(CloudVolumeVolume(folder).read(), case[1])
 
 
-@pytest.mark.parametrize("compress", ["gzip", None], ids=["gz", "plain"])
+@pytest.mark.parametrize("compress", ["gzip", None, "br", "zstd"], ids=["gz", "plain", "br", "zstd"])
 @pytest.mark.parametrize("case", WRITTEN_BY_CLOUD_VOLUME, ids=name)
 def test_we_read_cloud_volumes(case, compress, tmp_path):
     encoding, array, scale = case

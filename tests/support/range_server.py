@@ -41,12 +41,19 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             wanted = (-int(suffix[1]), -1)
         self.server.log.append(Request(self.command, self.path, wanted))
         path = self.server.folder / self.path.lstrip("/")
+        headers = []
+        for suffix, encoding in self.server.encodings.items():
+            if path.with_name(path.name + suffix).is_file():
+                path = path.with_name(path.name + suffix)
+                headers.append(("Content-Encoding", encoding))
+                break
         if ".." in path.parts or not path.is_file():
             return self._send(404, [], b"", with_body)
         # The same open file gives the bytes and the tag, even if the name is given to another.
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
-            headers = [("ETag", f'"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}"')]
+            tag = f'"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}"'
+            headers.append(("ETag", tag))
             headers.append(("Accept-Ranges", "bytes"))
             if wanted is None:
                 return self._send(200, headers, file.read(), with_body)
@@ -74,13 +81,18 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 class RangeServer:
-    """Serves a folder while the `with` block runs."""
+    """Serves a folder while the `with` block runs.
 
-    def __init__(self, folder):
+    With `encodings`, as {".br": "br"}, a file `x.br` is served by the name `x`, with that
+    Content-Encoding: as object stores do for what cloud-volume uploads.
+    """
+
+    def __init__(self, folder, encodings=None):
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self._server.daemon_threads = True
         self._server.folder = pathlib.Path(folder).resolve()
         self._server.log = []
+        self._server.encodings = encodings or {}
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     def __enter__(self):

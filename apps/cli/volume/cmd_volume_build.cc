@@ -62,6 +62,7 @@ void ShowSummary(Context& context, const Subject& subject, const VolumePlan& pla
 ExitStatus RunVolumePlan(Context& context, const Subject& subject,
                          const Result<VolumePlan>& plan) {
   if (!plan) return context.FailLocation(plan.error());
+  for (const Finding& finding : plan->left_out) context.ReportFinding(finding);
   if (context.arguments.Has("plan")) {
     for (const std::vector<std::string>& stage : plan->stages) {
       for (const std::string& task : stage) context.terminal.Line(task);

@@ -43,7 +43,7 @@ std::vector<Option> StorageRows(std::string_view chunk_size, std::string_view en
       Value(ValueKind::kText, "", "block-size", "<x,y,z>",
             "blocks of compressed_segmentation [8,8,8]"),
       Value(ValueKind::kSize, "", "shard-size", "<size>",
-            "most voxels in a shard, before they are encoded [1GiB]"),
+            "about this much in a shard, as stored, by a sample [1GiB of voxels]"),
       Aliased(Value(ValueKind::kFile, "", "to-spec", "<file>",
                     "the spec of the shards, instead of one by size"),
               "sharding"),
@@ -169,9 +169,9 @@ Verb Transcode() {
           "Rewrite a volume with another encoding, other chunks or other shards.",
       .details = fmt::format(
           "What no option names stays as in the source. Chunks are copied without being "
-          "decoded where neither their size nor their encoding changes. Meshes, "
-          "skeletons and segment properties are not copied. If the work is stopped, the "
-          "same command resumes it.\n"
+          "decoded where neither their size nor their encoding changes. Mesh, "
+          "skeletons and segment properties are copied file by file; what cannot be is "
+          "named in a warning. If the work is stopped, the same command resumes it.\n"
           "Of a DVID export, damage and blocks outside of the volume are reported before "
           "anything is written; with --skip-damaged, damaged blocks are left out, and "
           "the exit status is 1.\n"

@@ -142,7 +142,12 @@ Result<volume::StorageRequest> StorageOptions(const Context& context) {
   volume::StorageRequest storage;
   DOLIUM_TRY(storage.chunk_size, VectorOption(arguments, "chunk-size", 1));
   DOLIUM_TRY(storage.encoding, EncodingOptions(arguments));
-  storage.shard_bytes = arguments.Number("shard-size", storage.shard_bytes);
+  if (arguments.Has("shard-size")) {
+    storage.stored_shard_bytes = arguments.Number("shard-size", 0);
+  }
+  if (arguments.Has("shard-size") && arguments.Has("to-spec")) {
+    return InvalidArgument("--shard-size means nothing with --to-spec");
+  }
   storage.gzip_files = arguments.Has("gzip");
   DOLIUM_TRY(const auto sharding, context.ReadSpec("to-spec"));
   if (sharding) {

@@ -10,6 +10,8 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
+#include "dolium/bytes/stream_decoder.h"
+
 namespace dolium {
 namespace {
 
@@ -170,10 +172,11 @@ void CurlSession::SetOptions(const HttpRequest& request, Transfer& transfer) {
     curl_easy_setopt(easy, CURLOPT_RANGE, text.c_str());
   }
   curl_slist_free_all(transfer.headers);
-  // Not CURLOPT_ACCEPT_ENCODING: it would decode, without noticing a cut-off gzip stream.
-  transfer.headers =
-      curl_slist_append(nullptr, request.accept_gzip ? "Accept-Encoding: gzip"
-                                                     : "Accept-Encoding: identity");
+  // Not CURLOPT_ACCEPT_ENCODING: it would decode, without noticing a cut-off stream.
+  const std::string accepted = fmt::format(
+      "Accept-Encoding: {}",
+      request.accept_encoded ? kAcceptedEncodings : std::string_view("identity"));
+  transfer.headers = curl_slist_append(nullptr, accepted.c_str());
   if (transfer.headers == nullptr) throw std::bad_alloc();
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer.headers);
 }

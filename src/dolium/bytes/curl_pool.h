@@ -42,7 +42,7 @@ struct HttpRequest {
   std::string url;
   std::optional<ByteRange> range;  // not empty
   std::optional<uint64_t> suffix;  // so many of the last bytes, instead of a range
-  bool accept_gzip = false;        // else identity; bodies are never decoded here
+  bool accept_encoded = false;     // else identity; bodies are never decoded here
 };
 
 // Receives one response. Redirects have been followed before it sees anything.

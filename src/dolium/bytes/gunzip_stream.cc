@@ -46,7 +46,7 @@ Result<void> GunzipStream::Write(BytesView segment, ByteVector& out, uint64_t li
       const size_t made = state_->decoded.size() - stream.avail_out;
       if (made > limit - out.size()) {
         return Corrupt(
-            fmt::format("gzip body decodes to more than the limit of {} bytes", limit));
+            fmt::format("gzip stream decodes to more than the limit of {} bytes", limit));
       }
       Append(out, BytesView(state_->decoded).first(made));
       if (status == Z_STREAM_END) {
@@ -55,7 +55,7 @@ Result<void> GunzipStream::Write(BytesView segment, ByteVector& out, uint64_t li
         throw std::bad_alloc();
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
         return Corrupt(
-            fmt::format("gzip body is damaged after {} decoded bytes: {}", out.size(),
+            fmt::format("gzip stream is damaged after {} decoded bytes: {}", out.size(),
                         stream.msg != nullptr ? stream.msg : "no reason given"));
       }
       more_output = !finished_ && stream.avail_out == 0;

@@ -242,7 +242,7 @@ std::optional<Failure> SuffixExchange::CheckEnd() {
 void WholeExchange::Restart() {
   received_ = 0;
   announced_.reset();
-  gunzip_.reset();
+  decoder_.reset();
   bytes_.clear();
   generation_ = Generation();
 }
@@ -253,13 +253,13 @@ std::optional<Failure> WholeExchange::CheckHead(const ResponseHead& head) {
   }
   announced_ = head.content_length();
   generation_ = head.MakeGeneration(head.is_encoded() ? std::nullopt : announced_);
-  const std::string encoding = head.content_encoding();
-  if (encoding == "gzip" || encoding == "x-gzip") {
-    gunzip_.emplace();
-  } else if (encoding != "identity") {
-    return Failure{Unsupported(fmt::format(
-        "{}: Content-Encoding is {}, which was not asked for; only gzip is understood",
-        name(), encoding))};
+  if (head.is_encoded()) {
+    decoder_ = NewStreamDecoder(head.content_encoding());
+    if (!decoder_) {
+      return Failure{Unsupported(fmt::format(
+          "{}: Content-Encoding is {}, which was not asked for; understood are {}",
+          name(), head.content_encoding(), kAcceptedEncodings))};
+    }
   } else if (announced_) {
     if (*announced_ > limit_) return Failure{OverLimitError(name(), *announced_, limit_)};
     bytes_.reserve(static_cast<size_t>(std::min(*announced_, kMaxReserve)));
@@ -269,13 +269,13 @@ std::optional<Failure> WholeExchange::CheckHead(const ResponseHead& head) {
 
 std::optional<Failure> WholeExchange::TakeBody(BytesView segment) {
   received_ += segment.size();
-  if (gunzip_) {
+  if (decoder_) {
     if (received_ > MostCompressedBytes(limit_)) {
-      return Failure{Corrupt(
-          fmt::format("{}: the gzip body alone has more than the limit of {} bytes",
-                      name(), limit_))};
+      return Failure{
+          Corrupt(fmt::format("{}: the {} body alone has more than the limit of {} bytes",
+                              name(), decoder_->name(), limit_))};
     }
-    auto decoded = gunzip_->Write(segment, bytes_, limit_);
+    auto decoded = decoder_->Write(segment, bytes_, limit_);
     if (!decoded) return Failure{std::move(decoded).error().Within(name())};
     return std::nullopt;
   }
@@ -288,10 +288,10 @@ std::optional<Failure> WholeExchange::TakeBody(BytesView segment) {
 }
 
 std::optional<Failure> WholeExchange::CheckEnd() {
-  if (!gunzip_ || gunzip_->finished()) return std::nullopt;
+  if (!decoder_ || decoder_->finished()) return std::nullopt;
   // A body of known length is all there is; one that ends with its connection may be cut.
-  return Failure{Corrupt(fmt::format("{}: the gzip body ends early, after {} bytes",
-                                     name(), received_)),
+  return Failure{Corrupt(fmt::format("{}: the {} body ends early, after {} bytes", name(),
+                                     decoder_->name(), received_)),
                  !announced_};
 }
 

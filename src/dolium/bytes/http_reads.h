@@ -2,14 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "dolium/bytes/gunzip_stream.h"
 #include "dolium/bytes/http_exchange.h"
 #include "dolium/bytes/store.h"
+#include "dolium/bytes/stream_decoder.h"
 
 namespace dolium {
 
@@ -138,7 +139,7 @@ class WholeExchange final : public Exchange {
   const uint64_t limit_;
   uint64_t received_ = 0;
   std::optional<uint64_t> announced_;
-  std::optional<GunzipStream> gunzip_;
+  std::unique_ptr<StreamDecoder> decoder_;  // null: the body is the object
   ByteVector bytes_;
   Generation generation_;
 };

@@ -254,7 +254,7 @@ Result<Suffix> HttpStore::ReadSuffix(std::string_view object, uint64_t length) c
 
 Result<WholeObject> HttpStore::ReadWhole(std::string_view object, uint64_t limit) const {
   HttpRequest request = Get(object);
-  request.accept_gzip = true;
+  request.accept_encoded = true;
   WholeExchange read(Describe(object), std::move(request), forbidden_is_missing_, limit);
   Exchange* exchange = &read;
   DOLIUM_TRY_VOID(Run({&exchange, 1}));

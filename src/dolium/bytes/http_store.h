@@ -5,10 +5,10 @@
 // (`token=x`) goes with every request and never into messages or Describe().
 //
 // Ranged reads ask for identity encoding and insist on 206 with exactly the range asked
-// for; whole reads accept gzip and undo it. Answers 408, 429 and 5xx, lost connections,
-// timeouts and bodies that break off are tried again; other errors are final. Google and
-// Amazon answer 403 for objects that do not exist in a bucket that may not be listed:
-// there, and only there, 403 means not found.
+// for; whole reads accept gzip, brotli and zstd and undo them. Answers 408, 429 and 5xx,
+// lost connections, timeouts and bodies that break off are tried again; other errors are
+// final. Google and Amazon answer 403 for objects that do not exist in a bucket that may
+// not be listed: there, and only there, 403 means not found.
 //
 // TLS certificates are checked against CURL_CA_BUNDLE or SSL_CERT_FILE if set, else
 // against the system's. Proxies come from the environment, as with curl; .netrc and

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "dolium/bytes/http_store.h"
-#include "dolium/bytes/testing/gzip_text.h"
+#include "dolium/bytes/testing/encoded_text.h"
 #include "dolium/bytes/testing/http_store_fixture.h"
 
 namespace dolium {
@@ -225,6 +225,20 @@ TEST_F(HttpStoreTest, RefusesACutOffGzipBody) {
   EXPECT_EQ(server_.request_count(), 1u);
 }
 
+TEST_F(HttpStoreTest, UndoesBrotliAndZstdAndRefusesThemCutOff) {
+  for (const auto& [encoding, name, stored] :
+       {std::tuple{"br", "brotli", BrotliText(body_)},
+        {"zstd", "zstd", ZstdText(body_)}}) {
+    server_.Put("/seg/a", {stored, "\"z\"", "", encoding});
+    EXPECT_EQ(ReadAll(), body_) << name;
+    server_.Put("/seg/a", {stored.substr(0, 500), "\"z\"", "", encoding});
+    EXPECT_EQ(ReadAll(),
+              fmt::format("corrupt: URL: the {} body ends early, after 500 bytes", name));
+    server_.Put("/seg/a", {"not " + body_, "\"z\"", "", encoding});
+    EXPECT_THAT(ReadAll(), HasSubstr(fmt::format("{} stream is damaged", name)));
+  }
+}
+
 TEST_F(HttpStoreTest, RetriesAGzipBodyThatEndsWithItsConnection) {
   server_.Put("/seg/a", {GzipText(body_), "\"z\"", "", "gzip"});
   Fault fault;
@@ -236,11 +250,11 @@ TEST_F(HttpStoreTest, RetriesAGzipBodyThatEndsWithItsConnection) {
 }
 
 TEST_F(HttpStoreTest, RefusesEncodingsNotAskedFor) {
-  server_.Put("/seg/a", {body_, "", "", "br"});
-  EXPECT_EQ(
-      ReadAll(),
-      "unsupported: URL: Content-Encoding is br, which was not asked for; only gzip is "
-      "understood");
+  server_.Put("/seg/a", {body_, "", "", "deflate"});
+  EXPECT_EQ(ReadAll(),
+            "unsupported: URL: Content-Encoding is deflate, which was not asked for; "
+            "understood "
+            "are gzip, br, zstd");
 }
 
 TEST_F(HttpStoreTest, FollowsRedirectsUpToFive) {

@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dolium/bytes/testing/gzip_text.h"
+#include "dolium/bytes/testing/encoded_text.h"
 #include "dolium/bytes/testing/http_store_fixture.h"
 
 namespace dolium {
@@ -276,7 +276,7 @@ TEST_F(HttpStoreTest, ReadsWholeObjects) {
   EXPECT_EQ(AsText(whole->bytes), body_);
   EXPECT_EQ(whole->generation.token, "etag \"one\"");
   ASSERT_EQ(server_.request_count(), 1u);
-  EXPECT_EQ(server_.requests()[0].header("accept-encoding"), "gzip");
+  EXPECT_EQ(server_.requests()[0].header("accept-encoding"), "gzip, br, zstd");
   EXPECT_EQ(server_.requests()[0].header("range"), "");
 }
 
@@ -316,9 +316,9 @@ TEST_F(HttpStoreTest, UndoesGzipWithinTheLimit) {
   server_.Put("/seg/a", {GzipText(body_), "\"z\"", "", "gzip"});
   EXPECT_EQ(ReadAll(100'000), body_);
   EXPECT_EQ(ReadAll(99'999),
-            "corrupt: URL: gzip body decodes to more than the limit of 99999 bytes");
+            "corrupt: URL: gzip stream decodes to more than the limit of 99999 bytes");
   server_.Put("/seg/a", {GzipText("") + std::string(70'000, 'x'), "", "", "gzip"});
-  EXPECT_THAT(ReadAll(1000), StartsWith("corrupt: URL: gzip body is damaged"));
+  EXPECT_THAT(ReadAll(1000), StartsWith("corrupt: URL: gzip stream is damaged"));
   std::string members;
   while (members.size() < 100'000) members += GzipText("");
   server_.Put("/seg/a", {members, "", "", "gzip"});

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/endian.h"
+#include "dolium/bytes/zstd_stream.h"
 
 namespace dolium {
 
@@ -123,6 +124,17 @@ Result<void> ZstdDecodeInto(BytesView stored, MutableBytes into,
         fmt::format("zstd frame decodes to {} bytes, {} expected", got, into.size()));
   }
   return {};
+}
+
+Result<ByteVector> ZstdDecode(BytesView stored, uint64_t limit) {
+  ZstdStream stream;
+  ByteVector out;
+  DOLIUM_TRY_VOID(stream.Write(stored, out, limit));
+  if (!stream.finished()) {
+    return Corrupt(fmt::format("zstd stream is cut short: {} bytes decode to {} so far",
+                               stored.size(), out.size()));
+  }
+  return out;
 }
 
 ByteVector ZstdEncode(BytesView value, int level, const ZstdDictionary* dictionary) {

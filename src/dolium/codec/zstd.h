@@ -54,6 +54,9 @@ std::optional<uint64_t> ZstdClaimedSize(BytesView stored);
 Result<void> ZstdDecodeInto(BytesView stored, MutableBytes into,
                             const ZstdDictionary* dictionary = nullptr);
 
+// Decodes frames that fill `stored`, whether or not they say how large they are.
+Result<ByteVector> ZstdDecode(BytesView stored, uint64_t limit);
+
 // One frame with the size of its content and no checksum. With a dictionary, its level
 // counts.
 ByteVector ZstdEncode(BytesView value, int level = kZstdLevel,

@@ -104,5 +104,26 @@ TEST(ZstdDictionary, IsNotMadeOfAnything) {
   EXPECT_FALSE(ZstdDictionary::Load(cut.Slice(0, 20)));
 }
 
+TEST(ZstdDecode, TakesFramesThatDoNotSayTheirSize) {
+  // A streamed frame of "hello", as other programs write it: no size of its content.
+  const ByteVector streamed = {
+      std::byte{0x28}, std::byte{0xb5}, std::byte{0x2f}, std::byte{0xfd}, std::byte{0x00},
+      std::byte{0x58}, std::byte{0x29}, std::byte{0x00}, std::byte{0x00}, std::byte{'h'},
+      std::byte{'e'},  std::byte{'l'},  std::byte{'l'},  std::byte{'o'}};
+  EXPECT_EQ(ZstdClaimedSize(streamed), std::nullopt);
+  ByteVector two = streamed;
+  Append(two, ZstdEncode(ByteVector(100'000, std::byte{7})));
+  auto decoded = ZstdDecode(two, 100'005);
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  EXPECT_EQ(decoded->size(), 100'005U);
+  EXPECT_EQ(AsText(BytesView(*decoded).first(5)), "hello");
+  decoded = ZstdDecode(two, 100'004);
+  ASSERT_FALSE(decoded);
+  EXPECT_EQ(decoded.error().code, ErrorCode::kCorrupt);
+  for (size_t size = 0; size < streamed.size(); ++size) {
+    EXPECT_FALSE(ZstdDecode(BytesView(streamed).first(size), 100)) << size;
+  }
+}
+
 }  // namespace
 }  // namespace dolium

@@ -54,8 +54,9 @@ Entry WithoutCodecs(const Entry& entry) {
 
 class ConvertDraft final : public JobDraft {
  public:
-  ConvertDraft(Formats formats, const ConvertRequest& request, const RunOptions& options)
-      : formats_(formats), request_(request), options_(options) {}
+  ConvertDraft(Formats formats, const ConvertRequest& request, const RunOptions& options,
+               const FindingVisitor& visitor)
+      : formats_(formats), request_(request), options_(options), visitor_(visitor) {}
 
   Result<void> Resolve() {
     DOLIUM_TRY(const Location source, ParseLocation(request_.source));
@@ -88,6 +89,7 @@ class ConvertDraft final : public JobDraft {
       DOLIUM_TRY_VOID(CheckOutside(part.location, target_));
     }
     DOLIUM_TRY(copy_, source_->OpenForCopy(request_.target_format));
+    if (visitor_) std::ranges::for_each(copy_.left_out, visitor_);
     if (request_.skip_damaged && copy_.is_unchecked) {
       return Unsupported(
           fmt::format("{}: a {} is copied file by file, so that damaged chunks within "
@@ -168,6 +170,7 @@ class ConvertDraft final : public JobDraft {
   const Formats formats_;
   ConvertRequest request_;
   const RunOptions& options_;
+  const FindingVisitor& visitor_;
   std::string text_;
   Location source_location_;
   Location target_;
@@ -176,8 +179,8 @@ class ConvertDraft final : public JobDraft {
 };
 
 Result<OpenJob> BeginConvert(Formats formats, const ConvertRequest& request,
-                             const RunOptions& options) {
-  ConvertDraft draft(formats, request, options);
+                             const RunOptions& options, const FindingVisitor& visitor) {
+  ConvertDraft draft(formats, request, options, visitor);
   DOLIUM_TRY_VOID(draft.Resolve());
   return BeginJob(formats, draft, draft.target(), request.force, options);
 }
@@ -189,7 +192,7 @@ Result<Plan> PlanConvert(Formats formats, const ConvertRequest& request,
   if (const auto* const voxels = FindVoxelTarget(request.target_format)) {
     return voxels->plan(request, options, visitor);
   }
-  DOLIUM_TRY(const OpenJob open, BeginConvert(formats, request, options));
+  DOLIUM_TRY(const OpenJob open, BeginConvert(formats, request, options, visitor));
   DOLIUM_TRY(const ConvertParameters parameters,
              ParseConvertParameters(open.state.record->parameters));
   Plan plan;
@@ -218,7 +221,7 @@ Result<ConvertReport> Convert(Formats formats, const ConvertRequest& request,
   if (const auto* const voxels = FindVoxelTarget(request.target_format)) {
     return voxels->convert(request, options, visitor);
   }
-  DOLIUM_TRY(OpenJob open, BeginConvert(formats, request, options));
+  DOLIUM_TRY(OpenJob open, BeginConvert(formats, request, options, visitor));
   return RunJob(formats, open, options);
 }
 

@@ -13,8 +13,7 @@
 namespace dolium {
 
 bool IsDamage(const Error& error) {
-  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kNotFound ||
-         error.code == ErrorCode::kIo;
+  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kNotFound;
 }
 
 Result<std::vector<Finding>> ScanSource(

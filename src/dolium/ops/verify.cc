@@ -321,8 +321,11 @@ class Verifier {
 
   void Report(const Finding& finding, ErrorCode code = ErrorCode::kCorrupt) {
     const std::lock_guard lock(report_mutex_);
-    if (code == ErrorCode::kUnavailable || code == ErrorCode::kIo) ++report_.unreadable;
-    ++(finding.severity == Severity::kError ? report_.errors : report_.warnings);
+    if (finding.severity == Severity::kError) {
+      CountError(report_, code);
+    } else {
+      ++report_.warnings;
+    }
     if (visitor_) visitor_(finding);
   }
 
@@ -344,6 +347,11 @@ class Verifier {
 };
 
 }  // namespace
+
+void CountError(VerifyReport& report, ErrorCode code) {
+  ++report.errors;
+  if (code == ErrorCode::kUnavailable || code == ErrorCode::kIo) ++report.unreadable;
+}
 
 Result<VerifyReport> Verify(const Container& container, const VerifyOptions& options,
                             const FindingVisitor& visitor) {

@@ -44,6 +44,9 @@ struct VerifyReport {
   uint64_t warnings = 0;
 };
 
+// Counts an error: also as unreadable, if it is one of the way to the data.
+void CountError(VerifyReport& report, ErrorCode code);
+
 // Checks every object's index and reads every entry (or a sample), carrying on past
 // damage. Each finding goes to `visitor`, one call at a time. The Result's error is for
 // what kept verify from doing its work at all (or kCancelled), never for damage.

@@ -28,7 +28,7 @@ constexpr VoxelParameter kVoxelParameters[] = {
       "just these scales of the source, by number [all]"},
      kToBoth},
     {{"shard-size", Parameter::Kind::kSize, "<size>",
-      "most voxels in a shard, before they are encoded [1GiB]"},
+      "about this much in a shard, as stored, by a sample [1GiB of voxels]"},
      kToVolume},
     {{"downsample", Parameter::Kind::kNumber, "<n>",
       "add so many coarser scales, by most frequent label [0]"},
@@ -194,8 +194,10 @@ Result<volume::TranscodeRequest> VolumeRequest(const ConvertRequest& request) {
   DOLIUM_TRY(transcode.exported, ReadOptionsOf(request));
   transcode.force = request.force;
   DOLIUM_TRY(transcode.scales, ScalesOf(request));
-  DOLIUM_TRY(transcode.storage.shard_bytes,
-             NumberParameter(request, "shard-size", volume::kDefaultShardBytes));
+  if (request.parameters.contains("shard-size")) {
+    DOLIUM_TRY(transcode.storage.stored_shard_bytes,
+               NumberParameter(request, "shard-size", 1));
+  }
   DOLIUM_TRY(const uint64_t scales, NumberParameter(request, "downsample", 0, 0));
   if (scales > 0) {
     volume::PyramidRequest& pyramid = transcode.pyramid.emplace();
@@ -212,6 +214,7 @@ Result<Plan> PlanToVolume(const ConvertRequest& request, const RunOptions& optio
   DOLIUM_TRY(const auto transcode, VolumeRequest(request));
   DOLIUM_TRY_VOID(CheckVoxelSource(request, transcode.exported, options, visitor));
   DOLIUM_TRY(auto planned, PlanTranscode(transcode));
+  if (visitor) std::ranges::for_each(planned.left_out, visitor);
   Plan plan;
   plan.target = planned.home;
   for (auto& stage : planned.stages) {
@@ -231,6 +234,7 @@ Result<ConvertReport> ConvertToVolume(const ConvertRequest& request,
   DOLIUM_TRY(auto skipped,
              CheckVoxelSource(request, transcode.exported, options, visitor));
   DOLIUM_TRY(const auto plan, PlanTranscode(transcode));
+  if (visitor) std::ranges::for_each(plan.left_out, visitor);
   DOLIUM_TRY(const auto done, RunVolumePlan(plan, options));
   return ConvertReport{.written = done.written,
                        .parts = done.parts,

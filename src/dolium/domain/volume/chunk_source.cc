@@ -22,7 +22,7 @@ int64_t CeilDivide(int64_t a, int64_t b) { return -FloorDivide(-a, b); }
 Result<std::optional<StoredChunk>> Encoded(const Scale& target, const Vec3& cell,
                                            BytesView voxels) {
   DOLIUM_TRY(ByteVector bytes, target.EncodeChunk(cell, voxels));
-  return StoredChunk{Bytes::FromVector(std::move(bytes)), false};
+  return StoredChunk{Bytes::FromVector(std::move(bytes)), Wrapper::kNone};
 }
 
 class ArrayChunks : public ChunkSource {

@@ -1,8 +1,8 @@
 // ChunkStorage: where the chunks of one scale are kept, by cell of its grid.
 //
 // Either in shards or one to an object. What comes out and goes in are encoded voxels
-// (encoding.h); gzip around them is this layer's matter. Const methods may be called from
-// many threads; so may Update, also from many processes: it loses nothing.
+// (encoding.h); what is around them is this layer's matter. Const methods may be called
+// from many threads; so may Update, also from many processes: it loses nothing.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
+#include "dolium/domain/volume/chunk_wrapper.h"
 #include "dolium/domain/volume/grid.h"
 #include "dolium/domain/volume/volume_info.h"
 
@@ -36,7 +37,7 @@ struct ChunkUpdate {
 // Encoded voxels as they are stored.
 struct StoredChunk {
   Bytes bytes;
-  bool is_gzip = false;  // around the voxels' own encoding
+  Wrapper wrapper = Wrapper::kNone;  // around the voxels' own encoding
 };
 
 // How the work on many chunks is done.
@@ -59,14 +60,14 @@ class ChunkStorage {
   // Nullopt if no cell of the grid has it.
   virtual std::optional<Vec3> CellOf(std::string_view key) const = 0;
 
-  // The encoded voxels of a value that was found by its key: undoes gzip in files.
-  // Precondition: the key is that of a cell.
+  // The encoded voxels of a value that was found by its key: undoes what is around them
+  // in files. Precondition: the key is that of a cell.
   virtual Result<Bytes> Unwrap(std::string_view key, const Bytes& value) const = 0;
 
   // Nullopt if the chunk is not there.
   virtual Result<std::optional<Bytes>> Get(const Vec3& cell) const = 0;
 
-  // The same without undoing gzip.
+  // The same without undoing what is around it.
   virtual Result<std::optional<StoredChunk>> GetStored(const Vec3& cell) const = 0;
 
   // Reads many and hands each over as soon as it is there: in any order, from several

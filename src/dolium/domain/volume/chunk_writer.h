@@ -16,16 +16,20 @@ namespace dolium::volume {
 // Add(). One thread at a time. Destroyed without Finish(), it leaves no shard behind.
 class ChunkWriter {
  public:
+  explicit ChunkWriter(Wrapper wrapper) : wrapper_(wrapper) {}
   virtual ~ChunkWriter() = default;
 
-  // Whether chunks are stored with gzip around them; those that come without it get it in
-  // Add(), so give them with it, from many threads.
-  virtual bool wants_gzip() const = 0;
+  // The chunk with that around it which chunks are stored with. Add() does the same; this
+  // one may be called from many threads.
+  Result<StoredChunk> Prepare(StoredChunk chunk) const;
 
   // Encoded voxels. No cell may come twice.
   virtual Result<void> Add(const Vec3& cell, const StoredChunk& chunk) = 0;
 
   virtual Result<WriteSummary> Finish() = 0;
+
+ private:
+  const Wrapper wrapper_;
 };
 
 std::unique_ptr<ChunkWriter> NewChunkWriter(const Scale& scale, bool gzip_files,

@@ -1,5 +1,6 @@
 #include "dolium/domain/volume/file_chunks.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <mutex>
@@ -11,12 +12,9 @@
 
 #include "dolium/base/parallel.h"
 #include "dolium/base/stable_hash.h"
-#include "dolium/codec/gzip.h"
 
 namespace dolium::volume {
 namespace {
-
-constexpr std::string_view kGzSuffix = ".gz";
 
 // Requests under way at once, to a server.
 constexpr size_t kRemoteFileJobs = 32;
@@ -25,8 +23,8 @@ constexpr size_t kRemoteFileJobs = 32;
 constexpr int kMaxFileRounds = 1000;
 constexpr int kMaxPauseMilliseconds = 5;
 
-// What marks gzip.
-constexpr size_t kHeadBytes = 3;
+// Unknown endings of names in one folder that are told apart.
+constexpr size_t kMaxForeignSuffixes = 32;
 
 // Keeps threads from making one chunk under two names, in stores that have no locks.
 // Chunks share them, by name.
@@ -36,10 +34,10 @@ std::mutex& MutexFor(const Location& object) {
   return mutexes[StableHash(object.path) % kMutexes];
 }
 
-bool BeginsLikeGzip(BytesView bytes) {
-  constexpr std::byte kMagic[kHeadBytes] = {std::byte{0x1f}, std::byte{0x8b},
-                                            std::byte{8}};
-  return bytes.size() >= kHeadBytes && Equal(bytes.first(kHeadBytes), kMagic);
+const std::vector<std::string>& ForeignSuffixes() {
+  static const auto& suffixes =
+      *new std::vector<std::string>(kForeignSuffixes.begin(), kForeignSuffixes.end());
+  return suffixes;
 }
 
 bool IsLostRace(const Error& error) {
@@ -55,7 +53,7 @@ FileChunks::FileChunks(Location folder, Encoding encoding, const Grid& grid,
       grid_(grid),
       shape_(shape),
       max_bytes_(max_bytes),
-      gzip_new_(gzip_new),
+      new_form_(NewChunkForm(gzip_new)),
       is_local_(IsLocal(folder_)) {}
 
 std::string FileChunks::Describe(const Vec3& cell) const {
@@ -63,86 +61,102 @@ std::string FileChunks::Describe(const Vec3& cell) const {
 }
 
 std::vector<std::string> FileChunks::ObjectsOf(const Vec3& cell) const {
-  return {ObjectOf(cell, Form::kPlain).path, ObjectOf(cell, Form::kGz).path};
+  std::vector<std::string> objects;
+  for (const ChunkForm& form : kChunkForms) {
+    objects.push_back(ObjectOf(cell, form.suffix).path);
+  }
+  return objects;
 }
 
 std::optional<Vec3> FileChunks::CellOf(std::string_view key) const {
-  if (key.ends_with(kGzSuffix)) key.remove_suffix(kGzSuffix.size());
+  key.remove_suffix(FormOf(key).suffix.size());
   return grid_.ParseName(key);
 }
 
 Result<Bytes> FileChunks::Unwrap(std::string_view key, const Bytes& value) const {
   const Vec3 cell = CellOf(key).value_or(Vec3{0, 0, 0});
-  const bool is_gzip = key.ends_with(kGzSuffix) || IsGzip(cell, value, value.size());
-  return VoxelsOf(cell, {value, is_gzip});
+  const ChunkForm& form = FormOf(key);
+  return VoxelsOf(cell,
+                  {value, form.suffix.empty() ? PlainWrapper(cell, value, value.size())
+                                              : form.wrapper});
 }
 
-Result<std::optional<WholeObject>> FileChunks::ReadObject(const Location& object) const {
-  auto read = object.store->ReadWhole(object.path, max_bytes_);
-  if (read) return *std::move(read);
-  if (read.error().code == ErrorCode::kNotFound) return std::nullopt;
-  return std::move(read).error();
+Location FileChunks::ObjectOf(const Vec3& cell, std::string_view suffix) const {
+  return folder_.Child(grid_.NameOf(cell).append(suffix));
 }
 
-Location FileChunks::ObjectOf(const Vec3& cell, Form form) const {
-  std::string name = grid_.NameOf(cell);
-  if (form == Form::kGz) name += kGzSuffix;
-  return folder_.Child(name);
-}
-
-bool FileChunks::IsGzip(const Vec3& cell, BytesView head, uint64_t size) const {
-  if (!BeginsLikeGzip(head)) return false;
-  if (encoding_ != Encoding::kRaw) return true;
+Wrapper FileChunks::PlainWrapper(const Vec3& cell, BytesView head, uint64_t size) const {
+  const Wrapper wrapper = WrapperOf(head);
+  if (wrapper == Wrapper::kNone || encoding_ != Encoding::kRaw) return wrapper;
   // Raw voxels may begin with any bytes; but then their length is right.
   ArrayShape shape = shape_;
   shape.size = grid_.VoxelsOf(cell).size();
-  return size != shape.bytes();
+  return size == shape.bytes() ? Wrapper::kNone : wrapper;
 }
 
 Result<Bytes> FileChunks::VoxelsOf(const Vec3& cell, const StoredChunk& stored) const {
-  if (!stored.is_gzip) return stored.bytes;
-  auto value = Decode({{CodecId::kGzip}}, stored.bytes, max_bytes_);
+  auto value = volume::Unwrap(stored.wrapper, stored.bytes, max_bytes_);
   if (!value) return std::move(value).error().Within(Describe(cell));
   return value;
 }
 
-Result<std::optional<FileChunks::Found>> FileChunks::Find(const Vec3& cell,
-                                                          bool both) const {
-  const auto load = [&](Form form) -> Result<std::optional<Found>> {
-    DOLIUM_TRY(auto whole, ReadObject(ObjectOf(cell, form)));
-    if (!whole) return std::nullopt;
-    if (form == Form::kPlain && IsGzip(cell, whole->bytes, whole->bytes.size())) {
-      form = Form::kGzip;
-    }
-    return Found{
-        {std::move(whole->bytes), form != Form::kPlain}, whole->generation, form};
-  };
-  if (is_local_ || both) {
-    DOLIUM_TRY(auto found, load(Form::kGz));
-    if (found) return found;
-    return load(Form::kPlain);
+Result<std::optional<FileChunks::Found>> FileChunks::Load(const Vec3& cell,
+                                                          ChunkForm form) const {
+  const Location object = ObjectOf(cell, form.suffix);
+  auto whole = object.store->ReadWhole(object.path, max_bytes_);
+  if (!whole && whole.error().code == ErrorCode::kNotFound) return std::nullopt;
+  if (!whole) return std::move(whole).error();
+  if (form.suffix.empty()) {
+    form.wrapper = PlainWrapper(cell, whole->bytes, whole->bytes.size());
   }
-  DOLIUM_TRY(auto found, load(Form::kPlain));
-  if (found) plain_seen_.store(true, std::memory_order_relaxed);
-  if (found || plain_seen_.load(std::memory_order_relaxed)) return found;
-  return load(Form::kGz);
+  return Found{{std::move(whole->bytes), form.wrapper}, whole->generation, form};
 }
 
-Result<std::optional<FileChunks::Form>> FileChunks::FindForm(const Vec3& cell) const {
-  const Location gz = ObjectOf(cell, Form::kGz);
-  DOLIUM_TRY(const auto as_gz, gz.store->Stat(gz.path));
-  if (as_gz) return Form::kGz;
-  const Location plain = ObjectOf(cell, Form::kPlain);
-  DOLIUM_TRY(const auto info, plain.store->Stat(plain.path));
-  if (!info) return std::nullopt;
-  if (info->size < kHeadBytes) return Form::kPlain;
-  const auto head = plain.store->ReadRange(plain.path, {0, kHeadBytes},
-                                           {.if_generation = info->generation});
-  if (!head && head.error().code == ErrorCode::kNotFound) {
-    return Conflict(head.error().message);
+Result<std::optional<FileChunks::Found>> FileChunks::Find(const Vec3& cell,
+                                                          bool all) const {
+  if (!is_local_ && !all) return FindRemote(cell);
+  for (const ChunkForm& form : kChunkForms) {
+    DOLIUM_TRY(auto found, Load(cell, form));
+    if (found) return found;
   }
-  if (!head) return head.error();
-  return IsGzip(cell, *head, info->size) ? Form::kGzip : Form::kPlain;
+  DOLIUM_TRY_VOID(CheckNotForeign(cell, ForeignSuffixes()));
+  return std::nullopt;
+}
+
+Result<std::optional<FileChunks::Found>> FileChunks::FindRemote(const Vec3& cell) const {
+  constexpr size_t kPlain = kChunkForms.size() - 1;
+  const size_t last = last_form_.load(std::memory_order_relaxed);
+  const size_t first = std::min(last, kPlain);
+  DOLIUM_TRY(auto found, Load(cell, kChunkForms[first]));
+  if (found) last_form_.store(first, std::memory_order_relaxed);
+  if (found || last == kPlain) return found;
+  for (size_t i = kChunkForms.size(); i-- > 0;) {
+    if (i == first) continue;
+    DOLIUM_TRY(found, Load(cell, kChunkForms[i]));
+    if (!found) continue;
+    last_form_.store(i, std::memory_order_relaxed);
+    return found;
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<ChunkForm>> FileChunks::FindForm(const Vec3& cell) const {
+  for (ChunkForm form : kChunkForms) {
+    const Location object = ObjectOf(cell, form.suffix);
+    DOLIUM_TRY(const auto info, object.store->Stat(object.path));
+    if (!info) continue;
+    if (!form.suffix.empty()) return form;
+    const auto head = object.store->ReadRange(
+        object.path, {0, std::min<uint64_t>(info->size, kWrapperHeadBytes)},
+        {.if_generation = info->generation});
+    if (!head && head.error().code == ErrorCode::kNotFound) {
+      return Conflict(head.error().message);
+    }
+    if (!head) return head.error();
+    form.wrapper = PlainWrapper(cell, *head, info->size);
+    return form;
+  }
+  return std::nullopt;
 }
 
 Result<std::optional<Bytes>> FileChunks::Get(const Vec3& cell) const {
@@ -165,14 +179,86 @@ Result<void> FileChunks::GetEach(std::span<const Vec3> cells, const WorkOptions&
   return GetInRuns(*this, cells, suited, visit);
 }
 
+Result<void> FileChunks::CheckNotForeign(const Vec3& cell,
+                                         std::span<const std::string> suffixes) const {
+  for (const std::string& suffix : suffixes) {
+    const Location object = ObjectOf(cell, suffix);
+    DOLIUM_TRY(const auto info, object.store->Stat(object.path));
+    if (!info) continue;
+    return Unsupported(
+        fmt::format("{}: voxels {}: the chunk is there with the ending \"{}\", and what "
+                    "that means is not known",
+                    object.Describe(), ToString(grid_.VoxelsOf(cell)), suffix));
+  }
+  std::string nested = grid_.NameOf(cell);
+  std::ranges::replace(nested, '_', '/');
+  for (const std::string_view suffix : {"", ".gz"}) {
+    const Location object = folder_.Child(nested + std::string(suffix));
+    DOLIUM_TRY(const auto info, object.store->Stat(object.path));
+    if (!info) continue;
+    return Unsupported(
+        fmt::format("{}: voxels {}: the chunk is in folders within folders, as "
+                    "neuroglancer-scripts stores it; it is read by the name {}",
+                    object.Describe(), ToString(grid_.VoxelsOf(cell)), Describe(cell)));
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> FileChunks::ListForeignSuffixes() const {
+  std::vector<std::string> suffixes = ForeignSuffixes();
+  bool too_many = false;
+  const auto listed =
+      folder_.store->List(folder_.path, [&](std::string_view name, bool is_folder) {
+        // Names of chunks have no dot.
+        const size_t dot = name.find('.');
+        if (is_folder || dot == std::string_view::npos) return true;
+        const std::string_view suffix = name.substr(dot);
+        const bool is_known = std::ranges::any_of(
+            kChunkForms, [&](const ChunkForm& form) { return form.suffix == suffix; });
+        if (is_known || std::ranges::find(suffixes, suffix) != suffixes.end())
+          return true;
+        if (!grid_.ParseName(name.substr(0, dot))) return true;
+        too_many = suffixes.size() == kMaxForeignSuffixes;
+        if (!too_many) suffixes.emplace_back(suffix);
+        return !too_many;
+      });
+  if (!listed && listed.error().code != ErrorCode::kNotFound &&
+      listed.error().code != ErrorCode::kUnsupported) {
+    return listed.error();
+  }
+  if (too_many) {
+    return Unsupported(
+        fmt::format("{}: names of chunks with more than {} endings that are not known",
+                    folder_.Describe(), kMaxForeignSuffixes));
+  }
+  return suffixes;
+}
+
+// All chunks, before any is written. The folder is listed once.
+Result<void> FileChunks::CheckWritable(std::span<const ChunkUpdate> updates,
+                                       const WorkOptions& options) const {
+  DOLIUM_TRY(const auto* const suffixes,
+             foreign_suffixes_.Get([this] { return ListForeignSuffixes(); }));
+  return ParallelFor(
+      updates.size(), options.jobs,
+      [&](size_t i) -> Result<void> {
+        const auto foreign = CheckNotForeign(updates[i].cell, *suffixes);
+        if (foreign) return {};
+        // Beside a name that we know, it is a copy that nobody reads.
+        DOLIUM_TRY(const auto form, FindForm(updates[i].cell));
+        return form ? Result<void>() : foreign;
+      },
+      options.stop);
+}
+
 // A new chunk, under the name that is wished for such. One writer at a time looks that
-// there is none under either name, and makes it: in other processes by the lock of the
+// there is none under any name, and makes it: in other processes by the lock of the
 // folder above, for the scale's own is what a commit takes.
-Result<void> FileChunks::PutNew(const Vec3& cell, BytesView voxels) {
-  const Location object = ObjectOf(cell, gzip_new_ ? Form::kGz : Form::kPlain);
+Result<void> FileChunks::PutNew(const Vec3& cell, BytesView stored) {
+  const Location object = ObjectOf(cell, new_form_.suffix);
   DOLIUM_TRY(const auto writer, object.store->Begin(object.path));
-  DOLIUM_TRY_VOID(writer->Append(voxels));
-  const std::lock_guard mutex(MutexFor(ObjectOf(cell, Form::kPlain)));
+  DOLIUM_TRY_VOID(writer->Append(stored));
+  const std::lock_guard mutex(MutexFor(ObjectOf(cell, {})));
   const std::string above = ParentPath(folder_.path);
   DOLIUM_TRY(const auto lock, folder_.store->LockForRewrite(above.empty() ? "." : above));
   DOLIUM_TRY(const auto there, FindForm(cell));
@@ -182,22 +268,12 @@ Result<void> FileChunks::PutNew(const Vec3& cell, BytesView voxels) {
   return {};
 }
 
-// Removes a chunk's plain object, which its `.gz` has made meaningless.
-Result<void> FileChunks::RemoveDuplicate(const Vec3& cell) {
-  const Location plain = ObjectOf(cell, Form::kPlain);
-  DOLIUM_TRY(const auto info, plain.store->Stat(plain.path));
-  if (!info) return {};
-  auto removed = plain.store->Remove(plain.path, Precondition::None());
-  if (!removed && removed.error().code == ErrorCode::kNotFound) return {};
-  return removed;
-}
-
 Result<void> FileChunks::TryUpdate(const ChunkUpdate& update) {
-  std::optional<Form> form;
+  std::optional<ChunkForm> form;
   std::optional<Bytes> old;
   Precondition precondition = Precondition::None();
   if (update.needs_old) {
-    DOLIUM_TRY(const auto found, Find(update.cell, /*both=*/true));
+    DOLIUM_TRY(const auto found, Find(update.cell, /*all=*/true));
     if (found) {
       form = found->form;
       precondition = Precondition::At(found->generation);
@@ -206,13 +282,15 @@ Result<void> FileChunks::TryUpdate(const ChunkUpdate& update) {
   } else {
     DOLIUM_TRY(form, FindForm(update.cell));
   }
-  DOLIUM_TRY(ByteVector voxels, update.make(old));
-  if (form ? *form != Form::kPlain : gzip_new_) voxels = GzipEncode(voxels);
-  if (!form) return PutNew(update.cell, voxels);
-  const Location object = ObjectOf(update.cell, *form);
+  DOLIUM_TRY(ByteVector stored, update.make(old));
+  const Wrapper wrapper = form.value_or(new_form_).wrapper;
+  if (wrapper != Wrapper::kNone) stored = Wrap(wrapper, stored);
+  if (!form) return PutNew(update.cell, stored);
+  const Location object = ObjectOf(update.cell, form->suffix);
   DOLIUM_TRY([[maybe_unused]] const Generation generation,
-             object.store->Put(object.path, voxels, precondition));
-  return *form == Form::kGz ? RemoveDuplicate(update.cell) : Result<void>();
+             object.store->Put(object.path, stored, precondition));
+  return RemoveOtherForms(folder_, grid_.NameOf(update.cell), *form,
+                          OtherForms::kShadowed);
 }
 
 Result<void> FileChunks::UpdateOne(const ChunkUpdate& update,
@@ -229,9 +307,25 @@ Result<void> FileChunks::UpdateOne(const ChunkUpdate& update,
 
 Result<void> FileChunks::Update(std::span<const ChunkUpdate> updates,
                                 const WorkOptions& options) {
+  DOLIUM_TRY_VOID(CheckWritable(updates, options));
   return ParallelFor(
       updates.size(), options.jobs,
       [&](size_t i) { return UpdateOne(updates[i], options.stop); }, options.stop);
+}
+
+Result<void> RemoveOtherForms(const Location& folder, const std::string& chunk,
+                              const ChunkForm& kept, OtherForms which) {
+  bool counts = which == OtherForms::kShadowed;  // More than the one that is kept.
+  for (const ChunkForm& form : kChunkForms) {
+    if (form.suffix == kept.suffix) counts = false;
+    if (counts || form.suffix == kept.suffix) continue;
+    const Location object = folder.Child(chunk + std::string(form.suffix));
+    DOLIUM_TRY(const auto info, object.store->Stat(object.path));
+    if (!info) continue;
+    auto removed = object.store->Remove(object.path, Precondition::None());
+    if (!removed && removed.error().code != ErrorCode::kNotFound) return removed;
+  }
+  return {};
 }
 
 }  // namespace dolium::volume

@@ -1,19 +1,24 @@
 // Unsharded chunks: one object each, named by the voxels it covers.
 //
-// Local folders may hold a chunk as `<name>`, as `<name>.gz` (cloud-volume's way), or as
-// gzip under its plain name (copies of what servers store). All are read, and a chunk
-// that is changed keeps its form. Where both names exist, `.gz` counts, as it does for
-// cloud-volume, and a change removes the other. Writers that want different names for new
-// chunks do not make both: the second one finds what the first has made. Over HTTP a
-// server is expected to know its names; `.gz` is asked for only until a chunk was found
-// by its plain name.
+// Local folders may hold a chunk under its name, with an ending (kChunkForms), or as gzip
+// or zstd under its plain name (copies of what servers store). All are read, and a chunk
+// that is changed keeps its form. Where several names exist, the first of kChunkForms
+// counts, as it does for cloud-volume, and a change removes the others. Writers that want
+// different names for new chunks do not make both: the second one finds what the first
+// has made. A chunk that is there with another ending, and not by a name that we know, is
+// kUnsupported: nothing of the box is written.
+//
+// Over HTTP a server is expected to know its names; endings are asked for only until a
+// chunk was found by its plain name.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "dolium/base/once.h"
 #include "dolium/domain/volume/chunk_storage.h"
 
 namespace dolium::volume {
@@ -35,38 +40,54 @@ class FileChunks : public ChunkStorage {
                       const WorkOptions& options) override;
 
  private:
-  // How a chunk is stored: its bytes under its name, gzip under its name, or gzip as
-  // `<name>.gz`.
-  enum class Form : uint8_t { kPlain, kGzip, kGz };
   struct Found {
     StoredChunk chunk;
     Generation generation;
-    Form form = Form::kPlain;
+    ChunkForm form;  // its wrapper is that of the chunk, also under the plain name
   };
-  Location ObjectOf(const Vec3& cell, Form form) const;
-  // `both`: asks for both names, where a server would be taken to know its own.
-  Result<std::optional<Found>> Find(const Vec3& cell, bool both = false) const;
+  Location ObjectOf(const Vec3& cell, std::string_view suffix) const;
+  Result<std::optional<Found>> Load(const Vec3& cell, ChunkForm form) const;
+  // `all`: asks for all names, where a server would be taken to know its own.
+  Result<std::optional<Found>> Find(const Vec3& cell, bool all = false) const;
+  Result<std::optional<Found>> FindRemote(const Vec3& cell) const;
   // The form of a chunk, without reading all of it.
-  Result<std::optional<Form>> FindForm(const Vec3& cell) const;
-  Result<std::optional<WholeObject>> ReadObject(const Location& object) const;
-  // Whether what is stored under a plain name has gzip around it, by its first bytes and
-  // its length.
-  bool IsGzip(const Vec3& cell, BytesView head, uint64_t size) const;
+  Result<std::optional<ChunkForm>> FindForm(const Vec3& cell) const;
+  // What stands around the voxels that are stored under a plain name, by their first
+  // bytes and their length.
+  Wrapper PlainWrapper(const Vec3& cell, BytesView head, uint64_t size) const;
   Result<Bytes> VoxelsOf(const Vec3& cell, const StoredChunk& stored) const;
+
+  // kUnsupported if the chunk is there with one of these endings, or where
+  // neuroglancer-scripts puts it: in folders within folders.
+  Result<void> CheckNotForeign(const Vec3& cell,
+                               std::span<const std::string> suffixes) const;
+  // Endings of names in the folder that follow those of chunks, and that we do not know;
+  // and those that we know to be foreign.
+  Result<std::vector<std::string>> ListForeignSuffixes() const;
+  Result<void> CheckWritable(std::span<const ChunkUpdate> updates,
+                             const WorkOptions& options) const;
+
   Result<void> UpdateOne(const ChunkUpdate& update, const std::stop_token& stop);
   // One try. kConflict or kExists if somebody else was faster.
   Result<void> TryUpdate(const ChunkUpdate& update);
-  Result<void> PutNew(const Vec3& cell, BytesView voxels);
-  Result<void> RemoveDuplicate(const Vec3& cell);
+  Result<void> PutNew(const Vec3& cell, BytesView stored);
 
   const Location folder_;
   const Encoding encoding_;
   const Grid grid_;
   const ArrayShape shape_;
   const uint64_t max_bytes_;
-  const bool gzip_new_;
+  const ChunkForm new_form_;
   const bool is_local_;
-  mutable std::atomic<bool> plain_seen_{false};
+  // Of a server, the form that the last chunk was found in; none: kChunkForms.size().
+  mutable std::atomic<size_t> last_form_ = kChunkForms.size();
+  mutable Once<std::vector<std::string>> foreign_suffixes_;
 };
+
+// Removes the chunk's objects under other names than that of `kept`: all of them, or
+// those that do not count beside it.
+enum class OtherForms : uint8_t { kAll, kShadowed };
+Result<void> RemoveOtherForms(const Location& folder, const std::string& chunk,
+                              const ChunkForm& kept, OtherForms which);
 
 }  // namespace dolium::volume

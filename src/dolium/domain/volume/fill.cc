@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "dolium/base/parallel.h"
-#include "dolium/codec/gzip.h"
 #include "dolium/domain/volume/chunk_writer.h"
 #include "dolium/domain/volume/slab.h"
 
@@ -33,8 +32,8 @@ class Filler {
           part.size(), jobs_,
           [&](size_t i) -> Result<void> {
             DOLIUM_TRY(made[i], source.Make(target_, part[i]));
-            if (made[i] && writer_->wants_gzip() && !made[i]->is_gzip) {
-              *made[i] = {Bytes::FromVector(GzipEncode(made[i]->bytes)), true};
+            if (made[i]) {
+              DOLIUM_TRY(made[i], writer_->Prepare(*std::move(made[i])));
             }
             return {};
           },

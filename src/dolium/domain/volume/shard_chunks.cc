@@ -73,8 +73,8 @@ Result<std::optional<Bytes>> ShardChunks::Get(const Vec3& cell) const {
 Result<std::optional<StoredChunk>> ShardChunks::GetStored(const Vec3& cell) const {
   DOLIUM_TRY(auto bytes, reader_.GetStored(morton_.Encode(cell), max_bytes_));
   if (!bytes) return std::nullopt;
-  return StoredChunk{*std::move(bytes),
-                     reader_.spec().data_encoding == neuroglancer::Encoding::kGzip};
+  const bool is_gzip = reader_.spec().data_encoding == neuroglancer::Encoding::kGzip;
+  return StoredChunk{*std::move(bytes), is_gzip ? Wrapper::kGzip : Wrapper::kNone};
 }
 
 Result<void> ShardChunks::GetEach(std::span<const Vec3> cells, const WorkOptions& options,

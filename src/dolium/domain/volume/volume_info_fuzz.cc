@@ -10,6 +10,7 @@
 #include "dolium/domain/volume/volume_sharding.h"
 
 using namespace dolium::volume;
+using dolium::Require;
 
 namespace {
 

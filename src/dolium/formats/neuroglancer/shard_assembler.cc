@@ -11,7 +11,12 @@ namespace dolium::neuroglancer {
 namespace {
 
 // Beyond this, a shard index is no index any more: 2^24 rows take 256 MiB.
-constexpr unsigned kMaxWritableMinishardBits = 24;
+// The shard index is 4 GiB then; what is held in memory goes by the minishards that have
+// chunks.
+constexpr unsigned kMaxWritableMinishardBits = 28;
+
+// Rows of the shard index that are written at once.
+constexpr uint64_t kIndexRowsAtOnce = uint64_t{1} << 16;
 
 // Segments of at least this size are left to the kernel; smaller ones are read in
 // batches.
@@ -103,8 +108,10 @@ class ChunkCopier {
   ByteVector buffer_;
 };
 
-// What the first pass learns of a minishard, and may keep for the second.
+// What the first pass learns of a minishard that has chunks, and may keep for the second.
 struct PlannedMinishard {
+  uint64_t number = 0;
+  ShardIndexRow row;
   bool kept = false;
   std::vector<StoredChunk> stored_chunks;
   ByteVector index;  // encoded
@@ -124,7 +131,7 @@ class Assembler {
     }
     DOLIUM_TRY_VOID(Plan());
     if (summary_.entries == 0) return summary_;
-    DOLIUM_TRY_VOID(out_.Append(EncodeShardIndex(rows_)));
+    DOLIUM_TRY_VOID(WriteShardIndex());
     DOLIUM_TRY_VOID(source_.Rewind());
     DOLIUM_TRY_VOID(WriteBody());
     summary_.stored_bytes = out_.size();
@@ -136,8 +143,6 @@ class Assembler {
   // First pass: sizes alone decide where everything goes.
   Result<void> Plan() {
     const uint64_t count = spec_.minishard_count();
-    rows_.resize(count);
-    planned_.resize(count);
     uint64_t cursor = 0;
     for (uint64_t minishard = 0; minishard < count; ++minishard) {
       std::vector<StoredChunk> stored_chunks;
@@ -147,13 +152,32 @@ class Assembler {
       summary_.entries += stored_chunks.size();
       for (const StoredChunk& stored_chunk : stored_chunks)
         summary_.value_bytes += stored_chunk.length;
-      rows_[minishard] = {cursor, cursor + index.size()};
+      PlannedMinishard& planned = planned_.emplace_back();
+      planned.number = minishard;
+      planned.row = {cursor, cursor + index.size()};
       cursor += index.size();
       const uint64_t cost = stored_chunks.size() * sizeof(StoredChunk) + index.size();
       if (kept_bytes_ + cost <= options_.memory) {
         kept_bytes_ += cost;
-        planned_[minishard] = {true, std::move(stored_chunks), std::move(index)};
+        planned.kept = true;
+        planned.stored_chunks = std::move(stored_chunks);
+        planned.index = std::move(index);
       }
+    }
+    return {};
+  }
+
+  // A block at a time; minishards without chunks have rows of zeros.
+  Result<void> WriteShardIndex() {
+    const uint64_t count = spec_.minishard_count();
+    auto next = planned_.begin();
+    for (uint64_t first = 0; first < count; first += kIndexRowsAtOnce) {
+      if (options_.stop.stop_requested()) return Cancelled();
+      std::vector<ShardIndexRow> rows(std::min(kIndexRowsAtOnce, count - first));
+      for (; next != planned_.end() && next->number < first + rows.size(); ++next) {
+        rows[next->number - first] = next->row;
+      }
+      DOLIUM_TRY_VOID(out_.Append(EncodeShardIndex(rows)));
     }
     return {};
   }
@@ -161,9 +185,9 @@ class Assembler {
   Result<void> WriteBody() {
     ChunkCopier copier(source_.inputs(), out_);
     uint64_t cursor = 0;
-    for (uint64_t minishard = 0; minishard < rows_.size(); ++minishard) {
-      if (rows_[minishard].empty()) continue;
-      PlannedMinishard planned = std::move(planned_[minishard]);
+    for (PlannedMinishard& waiting : planned_) {
+      PlannedMinishard planned = std::move(waiting);
+      const uint64_t minishard = planned.number;
       const uint64_t values_begin = cursor;
       uint64_t index_begin = cursor;
       if (!planned.kept) {
@@ -175,10 +199,9 @@ class Assembler {
       DOLIUM_TRY_VOID(copier.Flush());
       DOLIUM_TRY_VOID(out_.Append(planned.index));
       if (options_.progress) {
-        options_.progress(planned.stored_chunks.size(),
-                          rows_[minishard].begin - values_begin);
+        options_.progress(planned.stored_chunks.size(), planned.row.begin - values_begin);
       }
-      cursor = rows_[minishard].end;
+      cursor = planned.row.end;
       if (out_.size() != spec_.shard_index_bytes() + cursor) {
         return Conflict(
             fmt::format("minishard {} changed while it was being copied", minishard));
@@ -218,7 +241,6 @@ class Assembler {
   ChunkSource& source_;
   ObjectWriter& out_;
   const AssembleOptions& options_;
-  std::vector<ShardIndexRow> rows_;
   std::vector<PlannedMinishard> planned_;
   uint64_t kept_bytes_ = 0;
   WriteSummary summary_;

@@ -1,6 +1,9 @@
 #include "dolium/formats/neuroglancer/sharded_writer.h"
 
 #include <charconv>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,48 +18,77 @@ constexpr uint64_t kMinMemory = uint64_t{64} << 10;
 // A buffer of this part of the limit is worth a file of its own.
 constexpr uint64_t kLargePart = 8;
 
-// Memory that encoding and laying out may take on top of a buffer that leaves.
-uint64_t LeavingCost(const ShardingSpec& spec, uint64_t memory) {
-  return spec.data_encoding == Encoding::kRaw ? memory : 2 * memory;
+// Chunks that one thread encodes into one block: small ones are not worth one each.
+constexpr size_t kRunChunks = 256;
+constexpr uint64_t kRunBytes = uint64_t{256} << 10;
+
+// Memory that a buffer takes on its way out, with what it is encoded to.
+uint64_t LeavingCost(const ShardingSpec& spec, const ChunkBuffer& buffer) {
+  const uint64_t encoded = spec.data_encoding == Encoding::kRaw ? 0 : buffer.memory();
+  return buffer.memory() + encoded + buffer.chunks().size() * sizeof(StoredChunk);
+}
+
+// Parts of the memory: one for buffers that are filled, the others for one that leaves.
+uint64_t MemoryParts(const ShardingSpec& spec) {
+  return spec.data_encoding == Encoding::kRaw ? 2 : 3;
 }
 
 uint64_t BufferLimit(const ShardingSpec& spec, uint64_t memory) {
-  return std::max(memory, kMinMemory) / (spec.data_encoding == Encoding::kRaw ? 2 : 3);
+  return std::max(memory, kMinMemory) / MemoryParts(spec);
 }
 
-// The chunks of a buffer, encoded where they must be; `encoded` owns the new bytes.
+// The chunks of a buffer, encoded where they must be; `blocks` own the new bytes.
 struct EncodedChunks {
   std::vector<StoredChunk> stored_chunks;
-  std::vector<ByteVector> encoded;
+  std::vector<ByteVector> blocks;
 };
+
+// Where runs of chunks begin, and the end of the last.
+std::vector<size_t> RunsOf(std::span<const BufferedChunk> chunks) {
+  std::vector<size_t> begins = {0};
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    if (i - begins.back() == kRunChunks || bytes >= kRunBytes) {
+      begins.push_back(i);
+      bytes = 0;
+    }
+    bytes += chunks[i].preceding + chunks[i].length;
+  }
+  begins.push_back(chunks.size());
+  return begins;
+}
 
 Result<EncodedChunks> EncodeChunks(const ShardingSpec& spec, const ChunkBuffer& buffer,
                                    size_t jobs) {
   const CodecChain codecs = CodecsOf(spec.data_encoding);
   const std::vector<BufferedChunk>& chunks = buffer.chunks();
   EncodedChunks out;
-  out.stored_chunks.resize(chunks.size());
-  out.encoded.resize(codecs.empty() ? 0 : chunks.size());
-  DOLIUM_TRY_VOID(ParallelFor(
-      chunks.size(), codecs.empty() ? 1 : jobs, [&](size_t i) -> Result<void> {
-        const BufferedChunk& chunk = chunks[i];
-        StoredChunk stored_chunk{.id = chunk.id,
+  out.stored_chunks.reserve(chunks.size());
+  for (const BufferedChunk& chunk : chunks) {
+    out.stored_chunks.push_back({.id = chunk.id,
                                  .length = chunk.length,
                                  .preceding = chunk.preceding,
-                                 .memory = chunk.data};
-        if (!codecs.empty() && !chunk.encoded) {
-          DOLIUM_TRY(ByteVector value, Encode(codecs, chunk.value()));
-          stored_chunk.length = value.size();
-          if (chunk.preceding != 0) {
-            const BytesView preceding = chunk.preceding_view();
-            value.insert(value.begin(), preceding.begin(), preceding.end());
-          }
-          out.encoded[i] = std::move(value);
-          stored_chunk.memory = out.encoded[i].data();
-        }
-        out.stored_chunks[i] = stored_chunk;
-        return {};
-      }));
+                                 .memory = chunk.data});
+  }
+  if (codecs.empty()) return out;
+  const std::vector<size_t> runs = RunsOf(chunks);
+  out.blocks.resize(runs.size() - 1);
+  DOLIUM_TRY_VOID(ParallelFor(out.blocks.size(), jobs, [&](size_t run) -> Result<void> {
+    ByteVector block;
+    std::vector<std::pair<size_t, size_t>> placed;  // chunk, its place in the block
+    for (size_t i = runs[run]; i < runs[run + 1]; ++i) {
+      if (chunks[i].encoded) continue;
+      DOLIUM_TRY(const ByteVector value, Encode(codecs, chunks[i].value()));
+      placed.emplace_back(i, block.size());
+      Append(block, chunks[i].preceding_view());
+      Append(block, value);
+      out.stored_chunks[i].length = value.size();
+    }
+    block.shrink_to_fit();
+    for (const auto& [i, at] : placed) out.stored_chunks[i].memory = &block[at];
+    out.blocks[run] = std::move(block);
+    return {};
+  }));
   return out;
 }
 
@@ -113,12 +145,12 @@ Result<void> ShardedWriter::AddChunk(uint64_t id, BytesView value, BytesView pre
       turns_.splice(turns_.end(), turns_, state->turn);
     }
   }
-  const uint64_t before = state->buffer->memory();
+  const uint64_t before = LeavingCost(spec_, *state->buffer);
   state->buffer->Add(id, value, preceding, encoded);
-  buffered_ += state->buffer->memory() - before;
+  buffered_cost_ += LeavingCost(spec_, *state->buffer) - before;
   ++entries_;
   value_bytes_ += value.size();
-  if (buffered_ <= buffer_limit_) return {};
+  if (buffered_cost_ <= buffer_limit_ * (MemoryParts(spec_) - 1)) return {};
   return MakeRoom();
 }
 
@@ -146,19 +178,22 @@ Result<void> ShardedWriter::MakeRoom() {
     while (!turns_.empty()) leaving.push_back(Take(turns_.front()));
     DOLIUM_TRY_VOID(Spill(std::move(leaving)));
   }
-  return WaitForMemory();
+  return workers_.status();
 }
 
 ShardedWriter::Leaving ShardedWriter::Take(uint64_t shard) {
   ShardState& state = shards_.find(shard)->second;
   turns_.erase(state.turn);
-  buffered_ -= state.buffer->memory();
+  buffered_cost_ -= LeavingCost(spec_, *state.buffer);
   return {shard, std::move(state.buffer)};
 }
 
 void ShardedWriter::Start(uint64_t memory, WorkerPool::Work work) {
+  const uint64_t budget = std::max(options_.memory, kMinMemory) - buffer_limit_;
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    memory_freed_.wait(lock,
+                       [&] { return in_flight_ == 0 || in_flight_ + memory <= budget; });
     in_flight_ += memory;
   }
   // Given back when the work is destroyed, so also when it is dropped after an error.
@@ -171,18 +206,8 @@ void ShardedWriter::Start(uint64_t memory, WorkerPool::Work work) {
       [taken = std::move(taken), work = std::move(work)]() { return work(); });
 }
 
-Result<void> ShardedWriter::WaitForMemory() {
-  const uint64_t budget = std::max(options_.memory, kMinMemory);
-  {
-    std::unique_lock lock(mutex_);
-    memory_freed_.wait(
-        lock, [&] { return in_flight_ == 0 || in_flight_ + buffered_ <= budget; });
-  }
-  return workers_.status();
-}
-
 void ShardedWriter::LayOut(Leaving leaving) {
-  const uint64_t memory = LeavingCost(spec_, leaving.buffer->memory());
+  const uint64_t memory = LeavingCost(spec_, *leaving.buffer);
   Start(memory, [this, leaving = std::move(leaving)]() -> Result<void> {
     DOLIUM_TRY(auto encoded, EncodeChunks(spec_, *leaving.buffer, jobs_));
     ListSource source(spec_, std::move(encoded.stored_chunks), {});
@@ -193,7 +218,7 @@ void ShardedWriter::LayOut(Leaving leaving) {
 Result<void> ShardedWriter::Spill(std::vector<Leaving> leaving) {
   DOLIUM_TRY(spill_store_, spills_->store());
   uint64_t memory = 0;
-  for (const Leaving& one : leaving) memory += LeavingCost(spec_, one.buffer->memory());
+  for (const Leaving& one : leaving) memory += LeavingCost(spec_, *one.buffer);
   const std::string object = fmt::format("{:06}", spill_count_++);
   Start(memory, [this, object, leaving = std::move(leaving)]() -> Result<void> {
     std::vector<EncodedChunks> encoded;

@@ -62,9 +62,9 @@ class ShardedWriter : public Writer {
   Leaving Take(uint64_t shard);
   void LayOut(Leaving leaving);
   Result<void> Spill(std::vector<Leaving> leaving);
-  // Runs `work` on a worker; `memory` counts as taken until it is over.
+  // Runs `work` on a worker, as soon as there is room for `memory`, which counts as taken
+  // until it is over.
   void Start(uint64_t memory, WorkerPool::Work work);
-  Result<void> WaitForMemory();
 
   Result<void> WriteShard(uint64_t shard, ChunkSource& source, size_t writers);
   Result<void> FinishShard(uint64_t shard, ShardState& state, size_t writers);
@@ -78,8 +78,8 @@ class ShardedWriter : public Writer {
 
   BlockPool pool_;
   std::map<uint64_t, ShardState> shards_;  // inserted into under mutex_
-  std::list<uint64_t> turns_;  // shards with buffers, least recently touched first
-  uint64_t buffered_ = 0;      // memory of those buffers
+  std::list<uint64_t> turns_;   // shards with buffers, least recently touched first
+  uint64_t buffered_cost_ = 0;  // memory that those buffers take on their way out
   uint64_t entries_ = 0;
   uint64_t value_bytes_ = 0;
 

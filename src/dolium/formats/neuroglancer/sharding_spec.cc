@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -31,7 +32,11 @@ Result<unsigned> ParseBits(const nlohmann::json& object, const char* member,
   if (found == object.end()) {
     return InvalidArgument(fmt::format("sharding: \"{}\" is missing", member));
   }
-  if (!found->is_number_integer() || *found < 0 || *found > max) {
+  // JSON has one kind of number: 1.0 is an integer, as it is for JavaScript.
+  const auto is_whole = [&] {
+    return found->is_number_float() && std::trunc(found->get<double>()) == *found;
+  };
+  if ((!found->is_number_integer() && !is_whole()) || *found < 0 || *found > max) {
     return InvalidArgument(
         fmt::format("sharding: \"{}\" is {}, expected an integer from 0 to {}", member,
                     found->dump(), max));

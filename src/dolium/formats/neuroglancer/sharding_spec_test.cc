@@ -120,6 +120,14 @@ TEST(ParseSharding, AcceptsTheLimitsOfEachMember) {
   for (const int bits : {0, 1, 56, 57}) EXPECT_EQ(ErrorWith("shard_bits", bits), "");
 }
 
+TEST(ParseSharding, TakesWholeNumbersInAnyForm) {
+  EXPECT_EQ(ErrorWith("preshift_bits", 1.0), "");
+  EXPECT_EQ(ErrorWith("minishard_bits", 32.0), "");
+  EXPECT_EQ(ErrorWith("shard_bits", -0.0), "");
+  EXPECT_THAT(ErrorWith("preshift_bits", 65.0), HasSubstr("\"preshift_bits\" is 65.0"));
+  EXPECT_THAT(ErrorWith("preshift_bits", -1.0), HasSubstr("\"preshift_bits\" is -1.0"));
+}
+
 TEST(ParseSharding, NamesTheMemberThatIsWrong) {
   EXPECT_EQ(ErrorWith("preshift_bits", 65),
             "sharding: \"preshift_bits\" is 65, expected an integer from 0 to 64");

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "dolium/domain/cas/store.h"
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/convert.h"
+#include "dolium/ops/scan_source.h"
 #include "dolium/ops/source/source.h"
 #include "dolium/ops/testing/volume_plan_fixture.h"
 
@@ -180,6 +183,165 @@ TEST_F(CopyVolume, RemovesNothingForeignFromItsParts) {
   }
 }
 
+TEST_F(CopyVolume, RefusesNotesInAMesh) {
+  Make(/*sharded=*/true);
+  Name("mesh", "properties");
+  WriteText(Path("data/vol/mesh/7:0"), "{}");
+  WriteText(Path("data/vol/mesh/7:0:0-64_0-64_0-64.gz"), "fragment");
+  WriteText(Path("data/vol/mesh/info"), "{}");
+  WriteText(Path("data/vol/properties/info"), "{}");
+  Must(Copy(Path("data/vol"), Path("out")));
+  Must(Copy(Path("data/vol"), Path("out"), "", /*force=*/true));
+  for (const std::string foreign : {"mesh/notes.txt", "properties/notes.txt"}) {
+    WriteText(Path("out/") + foreign, "mine");
+    const auto refused = Copy(Path("data/vol"), Path("out"), "", /*force=*/true);
+    ASSERT_FALSE(refused) << foreign;
+    EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+    EXPECT_EQ(ReadText(Path("out/") + foreign), "mine");
+    fs::remove(Path("out/") + foreign);
+  }
+}
+
+TEST_F(CopyVolume, TranscodesWithItsOtherFolders) {
+  Make(/*sharded=*/true);
+  Name("mesh", "../props");
+  WriteText(Path("data/vol/mesh/7:0"), "{}");
+  WriteText(Path("data/vol/mesh/below/7"), "fragment");
+  WriteText(Path("data/props/info"), "properties");
+  volume::TranscodeRequest request;
+  request.source = Path("data/vol");
+  request.target = Path("out");
+  request.sharded = false;
+  const auto planned = PlanTranscode(request);
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_TRUE(planned->left_out.empty());
+  // Some of it by a run that ends early.
+  for (size_t i = 0; i < planned->stages.front().size(); i += 2) {
+    Must(volume::RunVolumeTask(planned->stages.front()[i], {}));
+  }
+  const auto report = Run(PlanTranscode(request));
+  // All of it is reported, not what this run did.
+  EXPECT_GT(report.parts_done_before, 0U);
+  EXPECT_EQ(report.written.entries, 2U);
+  EXPECT_EQ(report.written.objects, 5U);
+  const auto info = Must(volume::Volume::Open(Must(ParseLocation(Path("out"))))).info();
+  EXPECT_EQ(info.mesh, "mesh");
+  EXPECT_EQ(info.segment_properties, "props");
+  EXPECT_THAT(FilesBelow(Path("out/mesh")), ElementsAre("7:0", "below/7"));
+  EXPECT_EQ(ReadText(Path("out/mesh/below/7")), "fragment");
+  EXPECT_EQ(ReadText(Path("out/props/info")), "properties");
+  CheckWhole(Path("out"));
+  request.force = true;
+  request.sharded = true;
+  WriteText(Path("data/vol/mesh/8:0"), "{}");
+  Run(PlanTranscode(request));
+  EXPECT_THAT(FilesBelow(Path("out/mesh")), ElementsAre("7:0", "8:0", "below/7"));
+  CheckWhole(Path("out"));
+}
+
+TEST_F(CopyVolume, NamesWhatItCannotTranscodeWith) {
+  Make(/*sharded=*/true);
+  Name("mesh", "gone");
+  WriteText(Path("data/vol/mesh/7:0"), "{}");
+  fs::create_directory_symlink("..", Path("data/vol/mesh/back"));
+  volume::TranscodeRequest request;
+  request.source = Path("data/vol");
+  request.target = Path("out");
+  const auto planned = PlanTranscode(request);
+  ASSERT_TRUE(planned) << planned.error().message;
+  ASSERT_EQ(planned->left_out.size(), 2U);
+  EXPECT_THAT(planned->left_out[0].message,
+              HasSubstr("mesh is left out: \"back\" in it"));
+  EXPECT_THAT(planned->left_out[1].message,
+              HasSubstr("segment_properties is left out: the folder is not there"));
+  Run(planned);
+  const auto info = Must(volume::Volume::Open(Must(ParseLocation(Path("out"))))).info();
+  EXPECT_EQ(info.mesh, std::nullopt);
+  EXPECT_EQ(info.segment_properties, std::nullopt);
+  EXPECT_FALSE(fs::exists(Path("out/mesh")));
+}
+
+TEST_F(CopyVolume, IsStartedAgainWhereAMeshHasChanged) {
+  Make(/*sharded=*/true);
+  Name("mesh", "mesh");
+  WriteText(Path("data/vol/mesh/7:0"), "old");
+  volume::TranscodeRequest request;
+  request.source = Path("data/vol");
+  request.target = Path("out");
+  const auto planned = PlanTranscode(request);
+  ASSERT_TRUE(planned) << planned.error().message;
+  WriteText(Path("data/vol/mesh/7:0"), "new and longer");
+  const auto run = RunVolumePlan(*planned, {});
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().code, ErrorCode::kConflict);
+}
+
+// A store that denies one folder, as a file system does to strangers.
+class DenyingStore final : public Store {
+ public:
+  DenyingStore(std::shared_ptr<Store> store, std::string denied)
+      : store_(std::move(store)), denied_(std::move(denied)) {}
+
+  std::string Describe(std::string_view object) const override {
+    return store_->Describe(object);
+  }
+  Result<std::optional<ObjectInfo>> Stat(std::string_view object) const override {
+    DOLIUM_TRY_VOID(Check(object));
+    return store_->Stat(object);
+  }
+  Result<void> List(std::string_view folder, const ListVisitor& visit) const override {
+    DOLIUM_TRY_VOID(Check(folder));
+    return store_->List(folder, visit);
+  }
+  Result<ObjectInfo> ReadInto(std::string_view object, std::span<const ReadSlice> slices,
+                              const ReadOptions& options) const override {
+    DOLIUM_TRY_VOID(Check(object));
+    return store_->ReadInto(object, slices, options);
+  }
+  Result<WholeObject> ReadWhole(std::string_view object, uint64_t limit) const override {
+    DOLIUM_TRY_VOID(Check(object));
+    return store_->ReadWhole(object, limit);
+  }
+  Result<std::unique_ptr<ObjectWriter>> Begin(std::string_view object) override {
+    return store_->Begin(object);
+  }
+  Result<void> Remove(std::string_view object,
+                      const Precondition& precondition) override {
+    return store_->Remove(object, precondition);
+  }
+  Result<std::optional<std::string>> LocalPath(std::string_view object) const override {
+    return store_->LocalPath(object);
+  }
+
+ private:
+  Result<void> Check(std::string_view object) const {
+    if (object.find(denied_) == std::string_view::npos) return {};
+    return IoError(std::string(object) + ": permission denied");
+  }
+
+  const std::shared_ptr<Store> store_;
+  const std::string denied_;
+};
+
+TEST_F(CopyVolume, IsUnreadableAndNotBadWhereAFolderIsDenied) {
+  for (const bool sharded : {true, false}) {
+    fs::remove_all(Path("data"));
+    Make(sharded);
+    Name("mesh", "properties");
+    WriteText(Path("data/vol/mesh/7:0"), "{}");
+    WriteText(Path("data/vol/properties/info"), "{}");
+    for (const std::string denied : {"/mesh", "/4_4_8"}) {
+      const Location there = Must(ParseLocation(Path("data/vol")));
+      const Location location{std::make_shared<DenyingStore>(there.store, denied),
+                              there.path};
+      const auto source = Must(OpenSource(BuiltinFormats(), location));
+      const auto report = Must(source->Check({}, [](const Finding&) {}));
+      EXPECT_EQ(report.errors, 1U) << denied;
+      EXPECT_EQ(report.unreadable, 1U) << denied;
+    }
+  }
+}
+
 TEST_F(CopyVolume, IsRefusedWhereDamageIsToBeLeftOut) {
   Make(/*sharded=*/true);
   const auto refused = Copy(Path("data/vol"), Path("out"), "", false, true);
@@ -238,6 +400,49 @@ TEST_F(CopyFolder, ReplacesSubfoldersButNoLinksAndPipes) {
   ASSERT_EQ(mkfifo(path("out/pipe").c_str(), 0600), 0);
   EXPECT_THAT(Copy(path("set"), path("out"), "", /*force=*/true).error().message,
               HasSubstr("holds \"pipe\""));
+}
+
+TEST_F(CopyFolder, DoesNotReplaceAVolumeWithinAFolder) {
+  WriteText(path("set/a"), "first");
+  Must(Copy(path("set"), path("out")));
+  WriteText(path("out/below/further/info"), R"({"scales": []})");
+  const auto refused = Copy(path("set"), path("out"), "", /*force=*/true);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+  EXPECT_THAT(refused.error().message, HasSubstr("out/below/further: holds a volume"));
+  EXPECT_TRUE(fs::exists(path("out/below/further/info")));
+}
+
+TEST_F(CopyFolder, SaysWhatOfAnInfoIsLeftOut) {
+  WriteText(path("set/1"), "first");
+  Must(Copy(path("set"), path("sharded"), "neuroglancer"));
+  ConvertRequest request;
+  request.source = path("sharded");
+  request.target = path("bare");
+  request.target_format = "files";
+  std::vector<std::string> said;
+  const auto visit = [&](const Finding& finding) { said.push_back(finding.message); };
+  Must(Convert(BuiltinFormats(), request, {}, visit));
+  EXPECT_THAT(said, ElementsAre());
+  std::string info = ReadText(path("sharded/info"));
+  info.replace(info.find('{'), 1, R"({"vertex_quantization_bits": 10, "x": 1, )");
+  WriteText(path("sharded/info"), info);
+  request.target = path("out");
+  Must(Convert(BuiltinFormats(), request, {}, visit));
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_THAT(said.front(), HasSubstr("vertex_quantization_bits, x"));
+  EXPECT_THAT(FilesBelow(path("out")), ElementsAre("1"));
+  request.target = path("again");
+  request.target_format = "neuroglancer";
+  Must(Convert(BuiltinFormats(), request, {}, visit));
+  EXPECT_EQ(said.size(), 1U);
+}
+
+TEST(IsDamage, IsNotWhatCannotBeReached) {
+  EXPECT_TRUE(IsDamage(Corrupt("x")));
+  EXPECT_TRUE(IsDamage(NotFound("x")));
+  EXPECT_FALSE(IsDamage(IoError("x")));
+  EXPECT_FALSE(IsDamage(Unavailable("x")));
 }
 
 TEST_F(CopyFolder, LeavesOutWhatIsNoFileOnlyIfAsked) {

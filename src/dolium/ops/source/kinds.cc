@@ -14,6 +14,8 @@
 #include "dolium/formats/dvid/container.h"
 #include "dolium/formats/files/files_container.h"
 #include "dolium/formats/files/format.h"
+#include "dolium/formats/neuroglancer/format.h"
+#include "dolium/formats/neuroglancer/info.h"
 #include "dolium/ops/source/cas_entries.h"
 #include "dolium/ops/source/volume_entries.h"
 #include "dolium/ops/source/volume_files.h"
@@ -89,7 +91,7 @@ Result<VerifyReport> CheckVolumeSource(const Source& source, const VerifyOptions
     if (part.kind == "scale") continue;
     const auto container = entries.OpenPart(i);
     if (!container) {
-      ++report.errors;
+      CountError(report, container.error().code);
       visitor(ErrorFinding("part", part.location.Describe(), {}, {}, container.error()));
       continue;
     }
@@ -124,6 +126,11 @@ Result<VerifyReport> CheckVolumeSource(const Source& source, const VerifyOptions
                .message = checked.error().message});
       continue;
     }
+    if (!checked && checked.error().code == ErrorCode::kIo) {
+      CountError(report, checked.error().code);
+      visitor(ErrorFinding("part", part.location.Describe(), {}, {}, checked.error()));
+      continue;
+    }
     if (!checked) return checked.error();
     AddReport(report, *checked);
   }
@@ -154,6 +161,37 @@ Result<CopySource> OpenVolumeForCopy(
 
 Result<void> CheckVolumeCopyReplaceable(const Location& folder) {
   return volume::CheckVolumeReplaceable(folder, /*with_all_parts=*/true);
+}
+
+// Sharded sets.
+
+// An info says more of a mesh than where its chunks are, and only sets of the same format
+// have one.
+Result<std::vector<Finding>> FindLeftOutOfSharded(const Source& source,
+                                                  const Format& format) {
+  std::vector<Finding> left_out;
+  if (format.name == neuroglancer::kFormat.name) return left_out;
+  const auto sharding = neuroglancer::FindSharding(source.location());
+  if (!sharding || sharding->own_info.empty()) return left_out;
+  const auto info = ParseJson(sharding->own_info);
+  std::vector<std::string> members;
+  if (info && info->is_object()) {
+    for (const auto& [name, value] : info->items()) {
+      if (name != "sharding") members.push_back(name);
+    }
+  }
+  const bool is_bare = members.empty() || members == std::vector<std::string>{"@type"};
+  if (is_bare) return left_out;
+  left_out.push_back(
+      {.severity = Severity::kWarning,
+       .kind = "info",
+       .object = source.location().Child(volume::kInfoName).Describe(),
+       .key = {},
+       .range = std::nullopt,
+       .message = fmt::format("left out, for a set of {} has none: {}; keep it, for "
+                              "its entries cannot be understood without it",
+                              format.name, fmt::join(members, ", "))});
+  return left_out;
 }
 
 // DVID exports.
@@ -354,7 +392,9 @@ std::span<const SourceKind> SourceKinds() {
        .open_for_copy = OpenVolumeForCopy,
        .copy_format = &kVolumeCopyFormat,
        .check_replaceable = CheckVolumeCopyReplaceable},
-      {.kind = "sharded set", .format = "neuroglancer"},
+      {.kind = "sharded set",
+       .format = "neuroglancer",
+       .find_left_out = FindLeftOutOfSharded},
       {.kind = "ShardPack set", .format = "shardpack", .samples = OpenSamplesOf},
       {.kind = "Xet shard or xorb", .format = "xet"},
       {.kind = "DVID export",

@@ -41,6 +41,9 @@ struct SourceKind {
   Result<CopySource> (*open_for_copy)(const Source&,
                                       std::shared_ptr<const Container> entries,
                                       std::string_view format) = nullptr;
+  // What a copy of the entries into that format does not have of the rest.
+  Result<std::vector<Finding>> (*find_left_out)(const Source&,
+                                                const Format& format) = nullptr;
   // Of kinds whose copies are written in a format that is no row of formats/builtin.cc:
   // that format, and whether a copy may replace what is in a folder.
   const Format* copy_format = nullptr;

@@ -1,6 +1,8 @@
 #include "dolium/ops/source/source.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -83,6 +85,45 @@ Result<void> CheckNothingElse(const Source& source, const Container& entries) {
   return {};
 }
 
+// kExists if a folder is something that no set of this format may replace.
+Result<void> CheckNoOtherKind(Formats formats, const Location& folder,
+                              const Format& format) {
+  for (const SourceKind& row : SourceKinds()) {
+    auto* probe = row.probe;
+    if (probe == nullptr && row.volume != nullptr && row.format != format.name) {
+      const auto found = FindFormat(formats, row.format);
+      if (found) probe = (*found)->probe;
+    }
+    if (probe == nullptr) continue;
+    DOLIUM_TRY(const int score, probe(folder));
+    if (score > 0) {
+      return Exists(fmt::format("{}: holds a {}, which is no {} set; move it away",
+                                folder.Describe(), row.kind, format.name));
+    }
+  }
+  return {};
+}
+
+// The same for the folders in it, and in those.
+Result<void> CheckNoneBelow(Formats formats, const Location& folder,
+                            const Format& format) {
+  std::vector<std::string> names;
+  const auto listed =
+      folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
+        if (is_folder && !IsBookkeeping(name)) names.emplace_back(name);
+        return true;
+      });
+  if (!listed && listed.error().code == ErrorCode::kNotFound) return {};
+  if (!listed) return listed.error();
+  std::ranges::sort(names);
+  for (const std::string& name : names) {
+    const Location child = folder.Child(name);
+    DOLIUM_TRY_VOID(CheckNoOtherKind(formats, child, format));
+    DOLIUM_TRY_VOID(CheckNoneBelow(formats, child, format));
+  }
+  return {};
+}
+
 }  // namespace
 
 Error WouldBeLeftOut(const Source& source, std::string_view name) {
@@ -109,20 +150,9 @@ Result<void> CheckTargetReplaceable(Formats formats, const Location& folder,
       return row.check_replaceable(folder);
     }
   }
-  for (const SourceKind& row : SourceKinds()) {
-    auto* probe = row.probe;
-    if (probe == nullptr && row.volume != nullptr && row.format != format.name) {
-      const auto found = FindFormat(formats, row.format);
-      if (found) probe = (*found)->probe;
-    }
-    if (probe == nullptr) continue;
-    DOLIUM_TRY(const int score, probe(folder));
-    if (score > 0) {
-      return Exists(fmt::format("{}: holds a {}, which is no {} set; move it away",
-                                folder.Describe(), row.kind, format.name));
-    }
-  }
-  return CheckReplaceable(folder, format);
+  DOLIUM_TRY_VOID(CheckNoOtherKind(formats, folder, format));
+  DOLIUM_TRY_VOID(CheckReplaceable(folder, format));
+  return CheckNoneBelow(formats, folder, format);
 }
 
 Source::Source(const SourceKind& row, Formats formats, Location location,
@@ -178,7 +208,11 @@ Result<CopySource> Source::OpenForCopy(std::string_view format) const {
   DOLIUM_TRY_VOID(CheckNothingElse(*this, *all));
   DOLIUM_TRY(const Format* const target,
              FindTargetFormat(formats_, format.empty() ? all->format_name() : format));
-  return CopySource{std::move(all), target};
+  CopySource copy{std::move(all), target};
+  if (row_.find_left_out != nullptr) {
+    DOLIUM_TRY(copy.left_out, row_.find_left_out(*this, *target));
+  }
+  return copy;
 }
 
 Result<VerifyReport> Source::Check(const VerifyOptions& options,

@@ -68,6 +68,8 @@ struct CopySource {
   const Format* format = nullptr;
   // Entries are files that hold many chunks each, whose damage a copy does not see.
   bool is_unchecked = false;
+  // What the format cannot hold: warnings.
+  std::vector<Finding> left_out = {};
 };
 
 class Source {

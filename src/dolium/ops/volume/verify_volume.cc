@@ -4,6 +4,8 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "dolium/container/entry_error.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/scratch.h"
+#include "dolium/ops/job/target_folder.h"
 
 namespace dolium {
 namespace {
@@ -85,7 +88,8 @@ class VolumeVerifier {
       const size_t chunkings = volume_.info().scales[i].chunk_sizes.size();
       auto scale = volume_.OpenScale(i);
       if (!scale) {
-        Report(ErrorFinding("scale", InfoName(), {}, {}, scale.error()));
+        Report(ErrorFinding("scale", InfoName(), {}, {}, scale.error()),
+               scale.error().code);
         continue;
       }
       DOLIUM_TRY_VOID(CheckScale(i, **scale, chunkings));
@@ -157,7 +161,8 @@ class VolumeVerifier {
       return true;  // Nothing was written to the scale: all of it is zero.
     }
     if (!container) {
-      Report(ErrorFinding("scale", folder.Describe(), {}, {}, container.error()));
+      Report(ErrorFinding("scale", folder.Describe(), {}, {}, container.error()),
+             container.error().code);
       return false;
     }
     VerifyOptions options = options_;
@@ -176,6 +181,16 @@ class VolumeVerifier {
       };
     }
     const auto checked = Verify(**container, options, visitor_);
+    if (!checked && checked.error().code == ErrorCode::kNotFound) {
+      // TensorStore makes no folder for a scale of zeros.
+      DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
+      if (occupancy == Occupancy::kAbsent) return true;
+    }
+    if (!checked && checked.error().code == ErrorCode::kIo) {
+      Report(ErrorFinding("scale", folder.Describe(), {}, {}, checked.error()),
+             checked.error().code);
+      return false;
+    }
     if (!checked) return checked.error();
     Add(*checked);
     return true;
@@ -189,8 +204,24 @@ class VolumeVerifier {
       one->Add(*cell);
       return {};
     }
+    if (IsNested(found, key)) {
+      return Corrupt(
+          "a chunk in folders within folders, as neuroglancer-scripts stores them; no "
+          "reader finds it here unless a server maps it to its name, with \"_\" for "
+          "\"/\"");
+    }
     return Corrupt(fmt::format("no chunk of the grid ({}) has this key",
                                volume::ToString(found.front()->scale().grid().shape())));
+  }
+
+  // Whether a path is the name of a chunk whose parts are folders.
+  static bool IsNested(const std::vector<std::unique_ptr<CellsFound>>& found,
+                       std::string_view key) {
+    std::string flat(key);
+    std::ranges::replace(flat, '/', '_');
+    return flat != key && std::ranges::any_of(found, [&](const auto& one) {
+             return one->scale().storage().CellOf(flat).has_value();
+           });
   }
 
   static Result<void> CheckValue(const std::vector<std::unique_ptr<CellsFound>>& found,
@@ -272,7 +303,8 @@ class VolumeVerifier {
       if (chunk) report_.bytes_read += (*chunk)->size();
       if (!good) {
         Report(ErrorFinding(chunk ? "voxels" : "read", scale.storage().Describe(cells[i]),
-                            {}, {}, good.error()));
+                            {}, {}, good.error()),
+               good.error().code);
       }
       if (options_.progress) {
         options_.progress({.entries = report_.entries, .bytes = report_.bytes_read});
@@ -296,8 +328,12 @@ class VolumeVerifier {
     report_.warnings += other.warnings;
   }
 
-  void Report(const Finding& finding) {
-    ++(finding.severity == Severity::kError ? report_.errors : report_.warnings);
+  void Report(const Finding& finding, ErrorCode code = ErrorCode::kCorrupt) {
+    if (finding.severity == Severity::kError) {
+      CountError(report_, code);
+    } else {
+      ++report_.warnings;
+    }
     if (visitor_) visitor_(finding);
   }
 

@@ -88,6 +88,26 @@ TEST_F(VolumeVerification, ChecksTheNumbersOfShardedChunks) {
               ElementsAre("key 1 no chunk of the grid (1,1,1) has this key"));
 }
 
+// TensorStore leaves out the folder of a scale of zeros.
+TEST_F(VolumeVerification, TakesAScaleWithoutAFolderForZeros) {
+  for (const bool sharded : {true, false}) {
+    Make(sharded);
+    fs::remove_all(Path("vol/4_4_8"));
+    const Outcome outcome = Check({});
+    EXPECT_THAT(outcome.findings, IsEmpty());
+    EXPECT_EQ(outcome.report.errors, 0u);
+    fs::remove_all(Path("vol"));
+  }
+}
+
+TEST_F(VolumeVerification, NamesChunksInFoldersWithinFolders) {
+  Make(/*sharded=*/false);
+  fs::create_directories(Path("vol/4_4_8/5-21/-3-13"));
+  std::ofstream(Path("vol/4_4_8/5-21/-3-13/0-8.gz"), std::ios::binary) << "chunk";
+  const Outcome quick = Check({.quick = true});
+  EXPECT_THAT(quick.findings, ElementsAre(HasSubstr("as neuroglancer-scripts stores")));
+}
+
 TEST_F(VolumeVerification, TellsOfMissingChunksOnRequest) {
   Make(/*sharded=*/false);
   fs::remove(Path("vol/4_4_8/21-25_-3-13_0-8"));

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/domain/volume/chunk_source.h"
+#include "dolium/formats/files/file_key.h"
 #include "dolium/ops/job/job_json.h"
 
 namespace dolium::volume {
@@ -180,6 +181,14 @@ Result<void> CheckStage(const VolumeInfo& info, const Stage& stage) {
   return {};
 }
 
+// It is written in the folder of the volume, and nowhere else.
+Result<void> CheckCopy(const FolderCopy& copy) {
+  if (!files::CheckKey(copy.key)) {
+    return Corrupt("not a volume plan: it copies to another folder");
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string ToText(const DvidReadOptions& options) {
@@ -199,11 +208,16 @@ Result<std::string> ToText(const StageInput& input) {
 Result<std::string> ToText(const VolumeJob& job) {
   json stages = json::array();
   for (const Stage& stage : job.stages) stages.push_back(StageJson(stage));
+  json copies = json::array();
+  for (const FolderCopy& copy : job.copies) {
+    copies.push_back({{"from", copy.from}, {"key", copy.key}});
+  }
   return DumpJob({{"volume", job.volume},
                   {"info", ToJson(job.info)},
                   {"adds", job.adds},
                   {"gzip_files", job.gzip_files},
-                  {"stages", stages}});
+                  {"stages", stages},
+                  {"copies", copies}});
 }
 
 Result<VolumeJob> ParseVolumeJob(std::string_view text) {
@@ -218,6 +232,13 @@ Result<VolumeJob> ParseVolumeJob(std::string_view text) {
       DOLIUM_TRY_VOID(CheckStage(job.info, job.stages.back()));
     }
     if (job.stages.empty()) return Corrupt("not a volume plan: it has no stages");
+    if (value.contains("copies")) {
+      for (const json& copy : value.at("copies")) {
+        job.copies.push_back(
+            {copy.at("from").get<std::string>(), copy.at("key").get<std::string>()});
+        DOLIUM_TRY_VOID(CheckCopy(job.copies.back()));
+      }
+    }
     return job;
   });
 }

@@ -52,12 +52,19 @@ struct Stage {
   PartLayout layout = PartLayout::kShards;
 };
 
+// A folder of another volume that becomes one of the new volume, file by file.
+struct FolderCopy {
+  std::string from;  // location
+  std::string key;   // its path in the new volume
+};
+
 struct VolumeJob {
   std::string volume;  // location of the folder of the info
   VolumeInfo info;     // with the scales that the job writes
   bool adds = false;   // to a volume that is there; else the volume is new
   bool gzip_files = false;
   std::vector<Stage> stages;
+  std::vector<FolderCopy> copies = {};  // of a new volume
 };
 
 // As JSON text.

@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/domain/volume/chunk_source.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/volume/volume_folders.h"
 #include "dolium/ops/volume/volume_scales.h"
 #include "dolium/ops/volume/volume_source.h"
 #include "dolium/ops/volume/volume_target.h"
@@ -27,6 +29,7 @@ json TextOf(const StorageRequest& storage) {
   json out = {{"sharded", storage.sharded},
               {"shard_bytes", storage.shard_bytes},
               {"gzip_files", storage.gzip_files}};
+  if (storage.stored_shard_bytes) out["stored_bytes"] = *storage.stored_shard_bytes;
   if (storage.chunk_size) out["chunk_size"] = *storage.chunk_size;
   if (storage.sharding) out["sharding"] = ToJson(*storage.sharding);
   if (const auto& spec = storage.encoding) {
@@ -65,7 +68,7 @@ class VolumeDraft final : public JobDraft {
   }
 
   Result<void> CheckReplaceable(const Location& folder) const override {
-    return CheckVolumeReplaceable(folder);
+    return CheckVolumeReplaceable(folder, !job_.copies.empty());
   }
 
   Result<std::string> Plan(const PlanFolder& folder) override {
@@ -159,13 +162,15 @@ Result<VolumePlan> PlanIngest(const IngestRequest& request) {
   scale.voxel_offset = request.offset;
   scale.resolution = request.resolution;
   scale.encoding = DefaultEncoding(job.info);
-  DOLIUM_TRY_VOID(ChooseStorage(job.info, request.storage, scale));
+  StorageRequest storage = request.storage;
+  DOLIUM_TRY_VOID(EstimateShardBytes(job.info, scale, *FromArray(*array), storage));
+  DOLIUM_TRY_VOID(ChooseStorage(job.info, storage, scale));
   job.info.scales = {scale};
   ArrayInput input{portable.source, array->Fingerprint()};
   job.stages = {{.scale = 0,
                  .input = input,
                  .layout = LayoutOf(scale, array->reads_whole_pages())}};
-  StorageRequest coarser = request.storage;
+  StorageRequest coarser = storage;
   coarser.sharding.reset();
   DOLIUM_TRY_VOID(AddPyramid(request.pyramid, coarser, 0, job.info, job.stages));
   DOLIUM_TRY_VOID(Validate(job.info));
@@ -205,7 +210,10 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
   StorageRequest storage = request.storage;
   storage.sharded = request.sharded.value_or(finer->info().sharding.has_value());
   job.gzip_files = storage.gzip_files;
-  DOLIUM_TRY_VOID(AddPyramid(request.pyramid, storage, from, job.info, job.stages));
+  StorageRequest estimated = storage;
+  DOLIUM_TRY_VOID(EstimateShardBytes(
+      job.info, finer->info(), *FromSameVoxels(finer, /*may_copy=*/false), estimated));
+  DOLIUM_TRY_VOID(AddPyramid(request.pyramid, estimated, from, job.info, job.stages));
   if (job.stages.empty()) return VolumePlan{};
   DOLIUM_TRY_VOID(Validate(job.info));
   VolumeDraft draft(job, {{"downsample", job.volume},
@@ -248,10 +256,6 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
   job.gzip_files = request.storage.gzip_files;
   job.info = volume.info();
   job.info.scales.clear();
-  // They are folders beside the scales, which stay where they are.
-  job.info.mesh.reset();
-  job.info.skeletons.reset();
-  job.info.segment_properties.reset();
   DOLIUM_TRY(const std::string from,
              PortableText(volume.folder(), volume.folder().Describe()));
   std::vector<size_t> scales = request.scales;
@@ -263,19 +267,23 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
   if (std::ranges::adjacent_find(scales) != scales.end()) {
     return InvalidArgument("a scale is named twice");
   }
+  uint64_t shard_bytes = request.storage.shard_bytes;
   for (const size_t index : scales) {
     DOLIUM_TRY(const auto source, volume.OpenScale(index));
     ScaleInfo scale = source->info();
     StorageRequest storage = request.storage;
     storage.sharded = request.sharded.value_or(scale.sharding.has_value() || is_export);
     if (!storage.sharding && scale.sharding && storage.sharded && !request.sharded &&
-        !storage.chunk_size) {
+        !storage.chunk_size && !storage.stored_shard_bytes) {
       storage.sharding = scale.sharding;
     }
     // A key that leads elsewhere would do so again.
     if (scale.key.find("..") != std::string::npos || scale.key.starts_with('/')) {
       scale.key.clear();
     }
+    DOLIUM_TRY_VOID(EstimateShardBytes(
+        job.info, scale, *FromSameVoxels(source, /*may_copy=*/false), storage));
+    shard_bytes = storage.shard_bytes;
     DOLIUM_TRY_VOID(ChooseStorage(job.info, storage, scale));
     scale.chunk_sizes.resize(1);
     job.info.scales.push_back(scale);
@@ -290,10 +298,12 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
   if (request.pyramid) {
     StorageRequest coarser = request.storage;
     coarser.sharded = job.info.scales.back().sharding.has_value();
+    coarser.shard_bytes = shard_bytes;
     coarser.sharding.reset();
     DOLIUM_TRY_VOID(AddPyramid(*request.pyramid, coarser, job.info.scales.size() - 1,
                                job.info, job.stages));
   }
+  DOLIUM_TRY(auto left_out, AddFolderCopies(volume, target, job));
   DOLIUM_TRY_VOID(Validate(job.info));
   json text = {{"transcode", from},
                {"scales", scales},
@@ -302,7 +312,9 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
   if (is_export) text["export"] = ToText(request.exported);
   if (request.pyramid) text["pyramid"] = TextOf(*request.pyramid);
   VolumeDraft draft(std::move(job), text);
-  return PlanVolume(draft, target, request.force);
+  DOLIUM_TRY(VolumePlan plan, PlanVolume(draft, target, request.force));
+  plan.left_out = std::move(left_out);
+  return plan;
 }
 
 Result<WriteSummary> RunVolumeTask(std::string_view task, const RunOptions& options) {

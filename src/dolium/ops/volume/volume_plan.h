@@ -37,6 +37,8 @@ struct StorageRequest {
   bool sharded = true;
   // Voxels of a shard, in bytes, before they are encoded; at most that.
   uint64_t shard_bytes = kDefaultShardBytes;
+  // Instead: about so many bytes as they are stored, by a sample of chunks.
+  std::optional<uint64_t> stored_shard_bytes = std::nullopt;
   // All of it, where the choice by shard_bytes will not do. For one scale only.
   std::optional<neuroglancer::ShardingSpec> sharding;
   bool gzip_files = false;  // without shards: `<name>.gz`, as cloud-volume does
@@ -85,6 +87,7 @@ struct TranscodeRequest {
   bool force = false;
 };
 
+// Mesh, skeletons and segment properties of a volume are copied file by file.
 struct VolumePlan {
   std::string home;  // location of the folder that carries the marker; empty: no work
   std::vector<std::vector<std::string>> stages;  // tasks not yet done, by stage
@@ -92,6 +95,8 @@ struct VolumePlan {
   uint64_t parts_done = 0;                       // by an earlier run
   uint64_t chunks = 0;                           // of all parts, done or not
   uint64_t chunks_done = 0;
+  // What a copy of a volume does not have of it: warnings.
+  std::vector<Finding> left_out = {};
 };
 
 // Each makes a plan, or finds the one that an equal request began. kExists if the target

@@ -44,6 +44,34 @@ TEST_F(VolumePlans, IngestsAnArrayWithAllItsScales) {
   EXPECT_FALSE(fs::exists(Path("vol/.dolium-plan")));
 }
 
+TEST_F(VolumePlans, TakesASizeOfShardsForWhatIsStored) {
+  const auto sizes = [&](const std::string& volume) {
+    std::vector<uint64_t> found;
+    for (const auto& entry : fs::directory_iterator(Path(volume + "/4_4_8"))) {
+      if (entry.path().extension() == ".shard") found.push_back(entry.file_size());
+    }
+    return found;
+  };
+  // 512 chunks of 8 KiB, which shrink to a few hundred bytes each.
+  IngestRequest request = Ingest({128, 128, 64}, "vol");
+  request.pyramid.scales = 0;
+  request.storage.stored_shard_bytes = 32 << 10;
+  Run(PlanIngest(request));
+  const std::vector<uint64_t> ingested = sizes("vol");
+  for (const uint64_t size : ingested) {
+    EXPECT_GT(size, 8u << 10);
+    EXPECT_LT(size, 48u << 10);
+  }
+  // Also where the source has shards of its own, which would do as well.
+  TranscodeRequest smaller;
+  smaller.source = Path("vol");
+  smaller.target = Path("smaller");
+  smaller.storage.stored_shard_bytes = 8 << 10;
+  Run(PlanTranscode(smaller));
+  EXPECT_GE(sizes("smaller").size(), 3 * ingested.size());
+  ExpectValues(Open(Path("smaller")), {128, 128, 64});
+}
+
 TEST_F(VolumePlans, DownsamplesInAbsoluteCoordinates) {
   IngestRequest request = Ingest({20, 16, 8}, "vol");
   request.pyramid.scales = 1;

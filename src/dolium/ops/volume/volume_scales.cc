@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 
 #include <fmt/format.h>
 
+#include "dolium/bytes/memory_store.h"
+#include "dolium/codec/codec.h"
+#include "dolium/codec/gzip.h"
 #include "dolium/domain/volume/chunk_source.h"
 #include "dolium/domain/volume/grid.h"
 #include "dolium/domain/volume/morton.h"
@@ -16,6 +20,9 @@ namespace {
 
 constexpr Vec3 kChunkSize = {64, 64, 64};
 constexpr size_t kMaxScales = 64;
+
+// Chunks that are made to see how much others will take.
+constexpr uint64_t kSampledCells = 16;
 
 // Sides that differ by less than this count as equal: the ratio from which halving the
 // shorter one brings them nearer to each other.
@@ -90,6 +97,51 @@ Result<void> ChooseStorage(const VolumeInfo& info, const StorageRequest& request
                                         IsCompressed(scale.encoding.encoding)
                                             ? neuroglancer::Encoding::kRaw
                                             : neuroglancer::Encoding::kGzip);
+  return {};
+}
+
+Result<void> EstimateShardBytes(const VolumeInfo& info, const ScaleInfo& scale,
+                                const ChunkSource& source, StorageRequest& request) {
+  if (!request.stored_shard_bytes || request.sharding || !request.sharded) return {};
+  request.shard_bytes = *request.stored_shard_bytes;
+  StorageRequest in_files = request;
+  in_files.sharded = false;
+  VolumeInfo sampled = info;
+  sampled.scales = {scale};
+  DOLIUM_TRY_VOID(ChooseStorage(info, in_files, sampled.scales.front()));
+  sampled.scales.front().chunk_sizes.resize(1);
+  // Only its chunks are made; nothing is written.
+  const Location nowhere{std::make_shared<MemoryStore>(), "sample"};
+  DOLIUM_TRY(const auto target, Scale::Open(nowhere, sampled, 0));
+  const bool is_gzip = !IsCompressed(sampled.scales.front().encoding.encoding);
+  const uint64_t cells = target->grid().cell_count();
+  const Vec3 shape = target->grid().shape();
+  const uint64_t count = std::min(cells, kSampledCells);
+  uint64_t stored = 0;
+  uint64_t voxels = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    auto number = static_cast<int64_t>(cells / count * i + cells / count / 2);
+    Vec3 cell;
+    for (size_t d = 0; d < 3; ++d) {
+      cell[d] = number % shape[d];
+      number /= shape[d];
+    }
+    auto made = source.Make(*target, cell);
+    // Whoever reads all of it reports it.
+    if (!made && made.error().code == ErrorCode::kCorrupt) continue;
+    if (!made) return std::move(made).error();
+    if (!*made) continue;
+    DOLIUM_TRY(const Bytes encoded,
+               Unwrap((*made)->wrapper, (*made)->bytes, kDefaultDecodeLimit));
+    stored += is_gzip ? GzipEncode(encoded).size() : encoded.size();
+    voxels += *target->ShapeOf(target->grid().VoxelsOf(cell)).bytes();
+  }
+  if (stored == 0) return {};
+  // Sizes that no volume has are as good as any other.
+  const double expected = static_cast<double>(*request.stored_shard_bytes) *
+                          static_cast<double>(voxels) / static_cast<double>(stored);
+  request.shard_bytes =
+      static_cast<uint64_t>(std::min(expected, static_cast<double>(uint64_t{1} << 62)));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "dolium/base/result.h"
+#include "dolium/domain/volume/chunk_source.h"
 #include "dolium/domain/volume/volume_info.h"
 #include "dolium/ops/volume/volume_job.h"
 #include "dolium/ops/volume/volume_plan.h"
@@ -15,6 +16,12 @@ VolumeType DefaultType(DataType type);
 
 // What suits the type, if nothing is wished: lossless.
 EncodingSpec DefaultEncoding(const VolumeInfo& info);
+
+// Sets shard_bytes, where stored_shard_bytes is wished for, by how much voxels of
+// `source` shrink when they are stored: from a sample of chunks of the scale that the
+// request would make of this one.
+Result<void> EstimateShardBytes(const VolumeInfo& info, const ScaleInfo& scale,
+                                const ChunkSource& source, StorageRequest& request);
 
 // Fills in what the request wishes, or what suits the type: chunk size, encoding, shards.
 // The scale's size, offset and resolution must be there.

@@ -7,6 +7,7 @@
 #include "dolium/domain/volume/chunk_source.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/job/source_state.h"
+#include "dolium/ops/volume/volume_folders.h"
 
 namespace dolium::volume {
 namespace {
@@ -108,6 +109,7 @@ Result<std::string> FindSourceState(const VolumeJob& job, const WriterOptions& o
     DOLIUM_TRY_VOID(
         AddVolume(location, other.exported.value_or(DvidReadOptions{}), scales, state));
   }
+  for (const FolderCopy& copy : job.copies) DOLIUM_TRY_VOID(AddToState(copy, state));
   return state.text();
 }
 

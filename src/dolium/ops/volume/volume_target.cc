@@ -11,6 +11,7 @@
 
 #include "dolium/bytes/folder_swap.h"
 #include "dolium/container/unfinished.h"
+#include "dolium/domain/volume/chunk_wrapper.h"
 #include "dolium/domain/volume/grid.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/formats/neuroglancer/format.h"
@@ -62,12 +63,22 @@ Result<void> DropJob(const std::string& path, const Location& home,
 // Whether a file of this name can be a chunk or a shard of the scale.
 bool IsOfScale(const ScaleInfo& scale, std::string_view name) {
   if (scale.sharding) return neuroglancer::OwnsObject(name);
-  constexpr std::string_view kGz = ".gz";
-  if (name.ends_with(kGz)) name.remove_suffix(kGz.size());
+  name.remove_suffix(FormOf(name).suffix.size());
   return std::ranges::any_of(scale.chunk_sizes, [&](const Vec3& size) {
     const auto grid = Grid::Make(scale.bounds(), size);
     return grid && grid->ParseName(name);
   });
+}
+
+// Whether a file of this name can be one of a mesh, of skeletons or of segment
+// properties. In shards, their names are known; else all but the info begin with the
+// number of a segment, or with the voxels that they cover, and may be in folders.
+bool IsOfPart(std::string_view name, bool is_sharded) {
+  if (is_sharded || name == kInfoName || name == "provenance") {
+    return neuroglancer::OwnsObject(name) || name == "provenance";
+  }
+  const char first = name.empty() ? '.' : name.front();
+  return name.ends_with('/') || first == '-' || (first >= '0' && first <= '9');
 }
 
 // What a new volume would not replace but delete. A key of several folders, or one that
@@ -93,9 +104,7 @@ Result<std::optional<std::string>> FindForeignInVolume(
     const auto sharding = neuroglancer::FindSharding(child);
     const bool is_sharded = sharding && !sharding->own_info.empty();
     DOLIUM_TRY(const auto foreign, FindForeign(child, [&](std::string_view file) {
-                 if (is_part && (!is_sharded || neuroglancer::OwnsObject(file))) {
-                   return true;
-                 }
+                 if (is_part && IsOfPart(file, is_sharded)) return true;
                  return std::ranges::any_of(scales, [&](const ScaleInfo& scale) {
                    return scale.key == name && IsOfScale(scale, file);
                  });
@@ -132,6 +141,7 @@ Result<void> CheckVolumeReplaceable(const Location& folder, bool with_all_parts)
   if (const auto job = JobAt(folder); job && *job) {
     const auto& more = (*job)->job.info.scales;
     scales.insert(scales.end(), more.begin(), more.end());
+    for (const FolderCopy& copy : (*job)->job.copies) parts.push_back(copy.key);
   }
   DOLIUM_TRY(const auto foreign, FindForeignInVolume(folder, scales, parts));
   if (!foreign) return {};

@@ -10,6 +10,7 @@
 #include "dolium/domain/volume/fill.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/volume/volume_folders.h"
 #include "dolium/ops/volume/volume_occupied.h"
 #include "dolium/ops/volume/volume_source.h"
 #include "dolium/ops/volume/volume_target.h"
@@ -85,6 +86,14 @@ Result<void> VolumeWorker::Plan(const PartSink& sink) {
       sink(std::move(planned));
     }
   }
+  if (job_.copies.empty()) return {};
+  DOLIUM_TRY(const uint64_t first, FirstPart(job_.stages.size()));
+  for (uint64_t i = 0; i < job_.copies.size() * kFolderParts; ++i) {
+    JobPart planned;
+    planned.number = first + i;
+    planned.stage = job_.stages.size() - 1;
+    sink(std::move(planned));
+  }
   return {};
 }
 
@@ -128,6 +137,17 @@ Result<std::vector<Part>> VolumeWorker::FindParts(const Stage& stage,
   }
   if (parts) return *std::move(parts);
   return PartsOf(target, stage.layout);
+}
+
+Result<std::optional<uint64_t>> VolumeWorker::CopyPart(uint64_t part) const {
+  if (job_.copies.empty()) return std::nullopt;
+  DOLIUM_TRY(const uint64_t first, FirstPart(job_.stages.size()));
+  if (part < first) return std::nullopt;
+  if (part - first >= job_.copies.size() * kFolderParts) {
+    return InvalidArgument(
+        fmt::format("{}: the plan has no part {}", home_.Describe(), part));
+  }
+  return part - first;
 }
 
 Result<uint64_t> VolumeWorker::FirstPart(size_t stage) const {
@@ -268,13 +288,19 @@ Result<TaskReport> VolumeWorker::RunPart(const JobPart& part,
     return InvalidArgument(
         fmt::format("{}: the plan has no stage {}", home_.Describe(), part.stage));
   }
+  TaskReport report;
+  DOLIUM_TRY(const auto copied, CopyPart(part.number));
+  if (copied) {
+    DOLIUM_TRY(report.written, CopyFolderPart(job_.copies[*copied / kFolderParts],
+                                              volume_, *copied % kFolderParts, context));
+    return report;
+  }
   VolumeTask task{part.number, part.stage, {}};
   DOLIUM_TRY(task.cells, ParseCells(part.detail));
   const Stage& stage = job_.stages[task.stage];
   DOLIUM_TRY(const auto target, Scale::Open(volume_, job_.info, stage.scale));
   DOLIUM_TRY_VOID(CheckTask(task, *target));
   DOLIUM_TRY_VOID(CheckReady(task, *target));
-  TaskReport report;
   DOLIUM_TRY(report.written, Fill(*target, stage, task.cells, context));
   // In this process, parts of the next stage begin after all reports are written.
   const std::lock_guard lock(mutex_);
@@ -308,13 +334,17 @@ Result<void> VolumeWorker::RemoveLeftovers() const {
 }
 
 Result<void> VolumeWorker::Finish() {
+  for (const FolderCopy& copy : job_.copies) {
+    DOLIUM_TRY_VOID(FinishFolderCopy(copy, volume_));
+  }
   DOLIUM_TRY_VOID(WriteInfo());
   return RemoveLeftovers();
 }
 
-Result<void> CheckVolumeJobReplaceable(Formats /*formats*/, const JobRecord& /*record*/,
+Result<void> CheckVolumeJobReplaceable(Formats /*formats*/, const JobRecord& record,
                                        const Location& folder) {
-  return CheckVolumeReplaceable(folder);
+  DOLIUM_TRY(const VolumeJob job, ParseVolumeJob(record.parameters));
+  return CheckVolumeReplaceable(folder, !job.copies.empty());
 }
 
 }  // namespace dolium::volume

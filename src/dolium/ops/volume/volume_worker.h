@@ -64,6 +64,8 @@ class VolumeWorker final : public Job {
   Result<std::shared_ptr<Scale>> ScaleOf(size_t scale);
   Result<WriteSummary> Fill(const Scale& target, const Stage& stage, const Box& cells,
                             const PartContext& context);
+  // Which part of the copies of folders it is; nullopt if it is one of a scale.
+  Result<std::optional<uint64_t>> CopyPart(uint64_t part) const;
   Result<void> WriteInfo() const;
   // Removes what killed parts left in the folders of the scales, and beside the info.
   Result<void> RemoveLeftovers() const;

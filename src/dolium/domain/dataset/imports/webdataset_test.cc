@@ -234,7 +234,7 @@ TEST(WebDataset, ReadsGzipToItsEndAndChecksIt) {
   EXPECT_THAT(tar.Error(), HasSubstr("gzip data is cut short"));
   tar.bytes() = packed;
   tar.bytes()[packed.size() - 8] ^= std::byte{1};
-  EXPECT_THAT(tar.Error(), HasSubstr("gzip body is damaged"));
+  EXPECT_THAT(tar.Error(), HasSubstr("gzip stream is damaged"));
 }
 
 TEST(WebDataset, WritesWhatItReads) {
