@@ -120,7 +120,7 @@ volume::StorageRequest StorageOf(const nb::dict& options) {
   storage.sharded = ShardedOf(options).value_or(true);
   storage.shard_bytes =
       Wish<uint64_t>(options, "shard_size").value_or(volume::kDefaultShardBytes);
-  storage.gzip_files = Wish<bool>(options, "gzip_files").value_or(false);
+  storage.gzip_files = Wish<bool>(options, "gzip_files");
   const nb::object sharding = Wish(options, "sharding");
   if (sharding.is_valid()) {
     storage.sharding = ShardingFrom(sharding);

@@ -143,7 +143,12 @@ Result<volume::StorageRequest> StorageOptions(const Context& context) {
   DOLIUM_TRY(storage.chunk_size, VectorOption(arguments, "chunk-size", 1));
   DOLIUM_TRY(storage.encoding, EncodingOptions(arguments));
   storage.shard_bytes = arguments.Number("shard-size", storage.shard_bytes);
-  storage.gzip_files = arguments.Has("gzip");
+  // One file for each chunk is plain unless it is to be .gz.
+  if (arguments.Has("gzip")) {
+    storage.gzip_files = true;
+  } else if (arguments.Has("unsharded")) {
+    storage.gzip_files = false;
+  }
   DOLIUM_TRY(const auto sharding, context.ReadSpec("to-spec"));
   if (sharding) {
     DOLIUM_TRY(storage.sharding, neuroglancer::ParseShardingText(*sharding).Within(
@@ -165,13 +170,20 @@ Result<std::optional<bool>> ShardedOption(const Arguments& arguments) {
   return std::nullopt;
 }
 
-Result<volume::PyramidRequest> PyramidOptions(const Arguments& arguments,
-                                              size_t present) {
+std::optional<Resolution> ParseResolution(std::string_view text) {
+  return ParseThree<double>(text);
+}
+
+std::optional<uint64_t> ParseWholeNumber(std::string_view text) {
+  return ParseOne<uint64_t>(text);
+}
+
+Result<volume::PyramidRequest> PyramidOptions(const Arguments& arguments) {
   volume::PyramidRequest pyramid;
   if (arguments.Has("scales")) {
     const uint64_t scales = arguments.Number("scales", 0);
     if (scales == 0) return InvalidArgument("--scales: 0 is not a number above 0");
-    pyramid.scales = scales - present;
+    pyramid.scales = scales;
   }
   DOLIUM_TRY(pyramid.factor, VectorOption(arguments, "factor", 1));
   if (const auto method = arguments.Get("method")) {

@@ -39,7 +39,9 @@ struct StorageRequest {
   uint64_t shard_bytes = kDefaultShardBytes;
   // All of it, where the choice by shard_bytes will not do. For one scale only.
   std::optional<neuroglancer::ShardingSpec> sharding;
-  bool gzip_files = false;  // without shards: `<name>.gz`, as cloud-volume does
+  // Without shards: `<name>.gz`, as cloud-volume does; nullopt: as in the source, which
+  // an array is not.
+  std::optional<bool> gzip_files = std::nullopt;
 };
 
 // How scales are made from finer ones.
@@ -66,11 +68,17 @@ struct IngestRequest {
 
 struct DownsampleRequest {
   std::string volume;          // location
-  std::optional<size_t> from;  // scale; the coarsest
+  std::optional<size_t> from;  // scale; the coarsest, or (rebuild) 0
+  // Scales that the volume has in the end, with those that it has already; then
+  // pyramid.scales does not count.
+  std::optional<size_t> total_scales = std::nullopt;
   PyramidRequest pyramid;
   StorageRequest storage;  // without a wish: as in the scale that is downsampled
   std::optional<bool> sharded;
-  bool force = false;  // drop scales that other requests began and did not finish
+  // Make the scales that are listed after `from` again, stored as they are, and add none.
+  bool rebuild = false;
+  bool skip_damaged = false;  // leave out what is damaged of the scale
+  bool force = false;  // drop what other requests began and did not finish
 };
 
 struct TranscodeRequest {
@@ -82,6 +90,7 @@ struct TranscodeRequest {
   DvidReadOptions exported = {};  // how to read the source, if it is a DVID export
   // Scales to add below the coarsest, made from it; none.
   std::optional<PyramidRequest> pyramid = std::nullopt;
+  bool skip_damaged = false;  // leave out chunks of a volume that are damaged
   bool force = false;
 };
 
@@ -95,7 +104,8 @@ struct VolumePlan {
 };
 
 // Each makes a plan, or finds the one that an equal request began. kExists if the target
-// is there, or another request is under way there, and not `force`.
+// is there, or another request is under way there, and not `force`. kInvalidArgument if
+// the new volume would be one that a check calls wrong.
 Result<VolumePlan> PlanIngest(const IngestRequest& request);
 Result<VolumePlan> PlanDownsample(const DownsampleRequest& request);
 Result<VolumePlan> PlanTranscode(const TranscodeRequest& request);
@@ -110,6 +120,7 @@ struct VolumeReport {
   VolumeInfo info;
   uint64_t parts = 0;
   uint64_t parts_done_before = 0;
+  std::vector<Finding> skipped = {};  // damaged chunks that were left out, each once
 };
 
 // After all tasks: checks that every part is done, writes the info, removes marker and

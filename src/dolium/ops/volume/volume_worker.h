@@ -58,8 +58,10 @@ class VolumeWorker final : public Job {
   // for the reports of these parts alone: there may be very many others.
   Result<void> CheckReady(const VolumeTask& task, const Scale& target);
   Result<std::shared_ptr<Scale>> ScaleOf(size_t scale);
+  // `skip_damaged` is as in BoxOptions.
   Result<WriteSummary> Fill(const Scale& target, const Stage& stage, const Box& cells,
-                            const PartContext& context);
+                            const PartContext& context,
+                            const DamageVisitor& skip_damaged);
   Result<void> WriteInfo() const;
   // Removes what killed parts left in the folders of the scales, and beside the info.
   Result<void> RemoveLeftovers() const;
