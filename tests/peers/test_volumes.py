@@ -146,7 +146,7 @@ def test_scales_that_we_add_are_those_of_tensorstore(tmp_path):
 
     array = volumes.labels("uint64", size=(64, 64, 32))
     create(tmp_path / "ours", ("compressed_segmentation", array, BLOCK), SHARDED)
-    dolium.volume.downsample(tmp_path / "ours", scales=1, factor=(2, 2, 2))
+    dolium.volume.downsample(tmp_path / "ours", scales=2, factor=(2, 2, 2))
     fine = TensorStoreVolume(tmp_path / "ours").store
     coarse = ts.downsample(fine, [2, 2, 2, 1], method="mode").read().result()
     ours = dolium.Volume.open(tmp_path / "ours").scale(1)
