@@ -128,10 +128,11 @@ void BindVolume(nb::module_& module) {
            "first channel and the one past the last.")
       .def("read_many", ReadMany, nb::arg("requests"), nb::arg("arrays"),
            nb::arg("strict"), nb::arg("jobs"), "Fills an array for each request.")
-      .def("write", Write, nb::arg("box"), nb::arg("channels"), nb::arg("array"),
-           nb::arg("jobs"), nb::arg("mask").none() = nb::none(),
-           "Replaces some channels of a box by an array; with a mask of uint8, the voxels "
-           "alone where that is not 0.")
+      .def(
+          "write", Write, nb::arg("box"), nb::arg("channels"), nb::arg("array"),
+          nb::arg("jobs"), nb::arg("mask").none() = nb::none(),
+          "Replaces some channels of a box by an array; with a mask of uint8, the voxels "
+          "alone where that is not 0.")
       .def_prop_ro(
           "skipped", [](const PyVolume& self) { return ToPython(self.skipped()); },
           "Damaged chunks that reads have left out.")

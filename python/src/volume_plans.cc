@@ -77,8 +77,8 @@ void Create(nb::handle location, const std::string& data_type, int64_t num_chann
   VolumeInfo info;
   info.data_type = DataTypeNamed(data_type);
   info.num_channels = num_channels;
-  info.type = VolumeTypeNamed(type).value_or(
-      volume::DefaultType(info.data_type, num_channels));
+  info.type =
+      VolumeTypeNamed(type).value_or(volume::DefaultType(info.data_type, num_channels));
   const volume::StorageRequest request = StorageOf(storage);
   volume::ScaleInfo scale;
   scale.key = key.value_or(volume::DefaultScaleKey(resolution));

@@ -50,11 +50,11 @@ void ShowSummary(Context& context, const Subject& subject, const VolumePlan& pla
     context.terminal.Line(fmt::format("{}: {}", subject.volume, subject.nothing));
     return;
   }
-  std::string line = fmt::format(
-      "{}: {}, {} in {}, {}", subject.volume,
-      FormatCount(plan.stages.size(), subject.scale),
-      FormatCount(written.entries, "chunk"), FormatCount(written.objects, "object"),
-      FormatSize(written.stored_bytes));
+  std::string line = fmt::format("{}: {}, {} in {}, {}", subject.volume,
+                                 FormatCount(plan.stages.size(), subject.scale),
+                                 FormatCount(written.entries, "chunk"),
+                                 FormatCount(written.objects, "object"),
+                                 FormatSize(written.stored_bytes));
   if (report.parts_done_before > 0) {
     line += fmt::format("; {} of {} parts were done before",
                         FormatCount(report.parts_done_before), FormatCount(report.parts));
@@ -182,7 +182,8 @@ Result<volume::TranscodeRequest> MakeTranscode(const Context& context) {
 
 // A scale to be dropped: its number, or its resolution as in 16,16,40.
 Result<volume::ScaleName> ParseScaleName(std::string_view text) {
-  if (const auto resolution = ParseResolution(text)) return volume::ScaleName(*resolution);
+  if (const auto resolution = ParseResolution(text))
+    return volume::ScaleName(*resolution);
   if (const auto index = ParseWholeNumber(text)) {
     return volume::ScaleName(static_cast<size_t>(*index));
   }

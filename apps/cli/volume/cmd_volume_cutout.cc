@@ -168,8 +168,8 @@ void ShowSummary(Context& context, const std::string& file, const CutoutRequest&
                         FormatCount(chunks.all));
   }
   if (!chunks.skipped.empty()) {
-    line += fmt::format("; {} damaged left out (zeros)",
-                        FormatCount(chunks.skipped.size()));
+    line +=
+        fmt::format("; {} damaged left out (zeros)", FormatCount(chunks.skipped.size()));
   }
   context.terminal.Line(line);
 }

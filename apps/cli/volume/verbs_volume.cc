@@ -133,8 +133,9 @@ Verb DownsampleVerb() {
       .name = "volume downsample",
       .usage = "[options] <volume>",
       .outline = "add coarser scales to a volume",
-      .description = "Add coarser scales to a volume, each made of the one before it, or "
-                     "make those again that it has.",
+      .description =
+          "Add coarser scales to a volume, each made of the one before it, or "
+          "make those again that it has.",
       .details = fmt::format(
           "Images are averaged: the exact mean, rounded to the nearest integer, halves "
           "to the even one. Segmentations get the most frequent label of each block, of "
@@ -162,7 +163,8 @@ Verb DownsampleVerb() {
           PyramidRows(),
           CopiedStorageRows(),
           {Flag("", "sharded", "in shards, also if the source is not"), kSkipChunks,
-           Flag("", "force", "drop what another downsampling left unfinished"), kPlan, kJobs, kVolumeMemory, kJson, kNoSummary, kProgress},
+           Flag("", "force", "drop what another downsampling left unfinished"), kPlan,
+           kJobs, kVolumeMemory, kJson, kNoSummary, kProgress},
       }),
       .examples = {"dolium volume downsample em",
                    "dolium volume downsample --scales 3 --factor 2,2,1 em",
@@ -202,7 +204,8 @@ Verb Transcode() {
           "decoded where neither their size nor their encoding changes. Meshes, "
           "skeletons and segment properties are not copied. If the work is stopped, the "
           "same command resumes it.\n"
-          "With --skip-damaged, chunks that are damaged are left out, and the exit status "
+          "With --skip-damaged, chunks that are damaged are left out, and the exit "
+          "status "
           "is 1. Of a DVID export, damage and blocks outside of the volume are reported "
           "before anything is written.\n"
           "{}",
@@ -343,7 +346,7 @@ Verb PreviewVerb() {
 }  // namespace
 
 std::vector<Verb> VolumeVerbs() {
-  return {Ingest(),   DownsampleVerb(), DropScaleVerb(),   Transcode(),       CutoutVerb(),
+  return {Ingest(),   DownsampleVerb(),  DropScaleVerb(),    Transcode(),  CutoutVerb(),
           InfoVerb(), VolumeStatsVerb(), VolumeVerifyVerb(), PreviewVerb()};
 }
 

@@ -134,10 +134,9 @@ Error Scale::AboutChunk(const Vec3& cell, const Error& error) const {
   Error about = error;
   // "a.shard: chunk 5, bytes [8, 9): ..." knows the chunk already, "a.shard: minishard 0
   // ..." its object.
-  const std::string_view rest =
-      about.message.starts_with(chunk)
-          ? std::string_view(about.message).substr(chunk.size())
-          : std::string_view();
+  const std::string_view rest = about.message.starts_with(chunk)
+                                    ? std::string_view(about.message).substr(chunk.size())
+                                    : std::string_view();
   if (rest.starts_with(':') || rest.starts_with(',')) {
     about.message.insert(chunk.size(), ": " + voxels);
     return about;
@@ -257,14 +256,14 @@ Result<uint64_t> Scale::Read(const Box& box, const MutableVoxelView& into,
     ClearVoxels(ViewOf(taken[i], into));
     return {};
   };
-  DOLIUM_TRY_VOID(storage_->GetEach(
-      cells, {options.jobs, options.stop, failed},
-      [&](size_t i, const std::optional<Bytes>& chunk) -> Result<void> {
-        auto copied = CopyIntersection(taken[i], chunk, into, options);
-        if (!copied) return failed(i, copied.error());
-        if (chunk) found.fetch_add(1, std::memory_order_relaxed);
-        return {};
-      }));
+  DOLIUM_TRY_VOID(
+      storage_->GetEach(cells, {options.jobs, options.stop, failed},
+                        [&](size_t i, const std::optional<Bytes>& chunk) -> Result<void> {
+                          auto copied = CopyIntersection(taken[i], chunk, into, options);
+                          if (!copied) return failed(i, copied.error());
+                          if (chunk) found.fetch_add(1, std::memory_order_relaxed);
+                          return {};
+                        }));
   return found.load();
 }
 
@@ -288,8 +287,7 @@ Result<ByteVector> Scale::Merge(const Vec3& cell, const std::optional<Bytes>& ol
   } else if (!covers) {
     ClearVoxels(view);
   }
-  const MutableVoxelView place =
-      view.Part(whole, part).Channels(ChannelsOf(options));
+  const MutableVoxelView place = view.Part(whole, part).Channels(ChannelsOf(options));
   if (options.mask) {
     CopyMaskedVoxels(source, options.mask->Part(box, part), place);
   } else {

@@ -40,8 +40,8 @@ struct BoxOptions {
   Vec3 step = {1, 1, 1};
   // Ends it between two chunks, as kCancelled. Shards that are written by then stay.
   std::stop_token stop = {};
-  // For reads: takes chunks that are damaged, from any thread; their voxels are zero then.
-  // Empty: damage is an error.
+  // For reads: takes chunks that are damaged, from any thread; their voxels are zero
+  // then. Empty: damage is an error.
   DamageVisitor skip_damaged = {};
   // For writes: of the view, those voxels alone whose number here, of uint8, is not 0; of
   // the view's shape. Chunks without one are left alone.

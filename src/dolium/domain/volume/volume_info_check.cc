@@ -220,7 +220,8 @@ Result<void> CheckCreatable(const VolumeInfo& info) {
   auto wrong = ManyChannels(info);
   if (!wrong) wrong = FractionLabels(info);
   if (!wrong) return {};
-  return InvalidArgument(fmt::format("{}: {}; make it an image", wrong->path, wrong->text));
+  return InvalidArgument(
+      fmt::format("{}: {}; make it an image", wrong->path, wrong->text));
 }
 
 }  // namespace dolium::volume

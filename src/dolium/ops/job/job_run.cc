@@ -179,12 +179,10 @@ Result<JobReport> SumUp(const PlanFolder& folder, Job& job) {
   std::set<std::tuple<std::string, std::string, std::string>> seen;
   for (PartReport& report : reports) {
     sum.written += report.written;
-    std::ranges::copy_if(report.skipped, std::back_inserter(sum.skipped),
-                         [&](const Finding& finding) {
-                           return seen.emplace(finding.object, finding.key,
-                                               finding.message)
-                               .second;
-                         });
+    std::ranges::copy_if(
+        report.skipped, std::back_inserter(sum.skipped), [&](const Finding& finding) {
+          return seen.emplace(finding.object, finding.key, finding.message).second;
+        });
     sum.details.push_back(std::move(report.detail));
   }
   if (std::ranges::all_of(sum.details, &std::string::empty)) sum.details.clear();

@@ -69,8 +69,8 @@ TEST_F(SkippingDamage, ReadsZerosAndNamesTheVoxels) {
                                   : "4_4_8/5-21_-3-13_0-8: voxels 5:21,-3:13,0:8: "));
     SkippedChunks skipped;
     for (int i = 0; i < 2; ++i) {  // Twice, and counted once.
-      const auto read = scale->Read(scale->bounds(), view,
-                                    {.skip_damaged = skipped.visitor()});
+      const auto read =
+          scale->Read(scale->bounds(), view, {.skip_damaged = skipped.visitor()});
       ASSERT_TRUE(read) << read.error().message;
       EXPECT_EQ(*read, scale->grid().cell_count() - 1);
     }
@@ -170,8 +170,9 @@ TEST_F(SkippingDamage, RefusesNewVolumesThatACheckCallsWrong) {
   const auto channels = PlanIngest(request);
   ASSERT_FALSE(channels);
   EXPECT_EQ(channels.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_EQ(channels.error().message,
-            "num_channels: found 2, but a segmentation has one channel; make it an image");
+  EXPECT_EQ(
+      channels.error().message,
+      "num_channels: found 2, but a segmentation has one channel; make it an image");
   request.source.raw->shape = {20, 16, 8};
   request.source.type = DataType::kFloat32;
   const auto fractions = PlanIngest(request);

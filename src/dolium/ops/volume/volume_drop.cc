@@ -41,23 +41,22 @@ Result<std::optional<DropNote>> ReadNote(const Location& object) {
   const auto whole = object.store->ReadWhole(object.path, kMaxDropBytes);
   if (!whole && whole.error().code == ErrorCode::kNotFound) return std::nullopt;
   if (!whole) return whole.error();
-  DOLIUM_TRY(DropNote note,
-             ParseJob(AsText(whole->bytes), "a note of scales to drop",
-                      [](const json& value) -> Result<DropNote> {
-                        DropNote read;
-                        value.at("request").get_to(read.request);
-                        value.at("keys").get_to(read.keys);
-                        value.at("info").get_to(read.info);
-                        return read;
-                      })
-                 .Within(object.Describe()));
+  DOLIUM_TRY(DropNote note, ParseJob(AsText(whole->bytes), "a note of scales to drop",
+                                     [](const json& value) -> Result<DropNote> {
+                                       DropNote read;
+                                       value.at("request").get_to(read.request);
+                                       value.at("keys").get_to(read.keys);
+                                       value.at("info").get_to(read.info);
+                                       return read;
+                                     })
+                                .Within(object.Describe()));
   return note;
 }
 
 Result<void> WriteNote(const Location& object, const DropNote& note) {
-  DOLIUM_TRY(const std::string text, DumpJob({{"request", note.request},
-                                              {"keys", note.keys},
-                                              {"info", note.info}}));
+  DOLIUM_TRY(
+      const std::string text,
+      DumpJob({{"request", note.request}, {"keys", note.keys}, {"info", note.info}}));
   DOLIUM_TRY([[maybe_unused]] const Generation generation,
              object.store->Put(object.path, AsBytes(text), Precondition::Absent()));
   return {};
@@ -65,8 +64,8 @@ Result<void> WriteNote(const Location& object, const DropNote& note) {
 
 // Does what a note says, as far as it is not done. Returns the info; nullopt if somebody
 // has changed that meanwhile, so that nothing can be said of the scales any more.
-Result<std::optional<VolumeInfo>> Complete(const Location& folder, const std::string& path,
-                                           const DropNote& note,
+Result<std::optional<VolumeInfo>> Complete(const Location& folder,
+                                           const std::string& path, const DropNote& note,
                                            const std::function<void()>& after_step) {
   const auto step = [&] {
     if (after_step) after_step();
@@ -103,13 +102,14 @@ Result<DropNote> MakeNote(const Volume& volume, const DropScalesRequest& request
   const VolumeInfo& info = volume.info();
   std::set<size_t> scales;
   for (const ScaleName& name : request.scales) {
-    DOLIUM_TRY(const size_t index, FindScale(info, name).Within(volume.folder().Describe()));
+    DOLIUM_TRY(const size_t index,
+               FindScale(info, name).Within(volume.folder().Describe()));
     scales.insert(index);
   }
   if (scales.empty()) return InvalidArgument("no scale is to be dropped");
   if (scales.size() == info.scales.size()) {
-    return InvalidArgument(fmt::format("{}: a volume keeps at least one scale",
-                                       volume.folder().Describe()));
+    return InvalidArgument(
+        fmt::format("{}: a volume keeps at least one scale", volume.folder().Describe()));
   }
   if (scales.contains(0) && !request.force) {
     return InvalidArgument(fmt::format("{}: scale 0 is the one that the others stand for",
@@ -153,9 +153,8 @@ Result<size_t> FindScale(const VolumeInfo& info, const ScaleName& name) {
     return InvalidArgument(fmt::format("no scale has a resolution of {}", text()));
   }
   if (std::ranges::count(info.scales, resolution, &ScaleInfo::resolution) > 1) {
-    return InvalidArgument(
-        fmt::format("several scales have a resolution of {}; name one by its number",
-                    text()));
+    return InvalidArgument(fmt::format(
+        "several scales have a resolution of {}; name one by its number", text()));
   }
   return static_cast<size_t>(found - info.scales.begin());
 }
@@ -183,14 +182,16 @@ Result<DropScalesReport> DropScales(const DropScalesRequest& request) {
   DOLIUM_TRY(const auto info, Complete(folder, *path, *note, request.after_step));
   if (is_resumed && (!info || note->request != TextOf(request.scales))) {
     return Conflict(fmt::format(
-        "{}: an earlier request to drop scales had been cut short; {}; look at the scales "
+        "{}: an earlier request to drop scales had been cut short; {}; look at the "
+        "scales "
         "that there are, and repeat this one",
         folder.Describe(),
         info ? fmt::format("now it is complete ({})", fmt::join(note->keys, ", "))
              : "the info has changed since, so it was given up"));
   }
   if (!info) {
-    return Conflict(folder.Describe() + ": the info has been changed meanwhile; repeat it");
+    return Conflict(folder.Describe() +
+                    ": the info has been changed meanwhile; repeat it");
   }
   DOLIUM_TRY(std::string name, PortableText(folder, folder.Describe()));
   return DropScalesReport{std::move(name), note->keys, info->scales.size()};

@@ -1,7 +1,7 @@
 // Dropping scales of a volume: from its info first, at once, then their data.
 //
-// A note (`.dolium-drop` beside the info) holds what is to go while it goes. Killed at any
-// point, the same request completes it.
+// A note (`.dolium-drop` beside the info) holds what is to go while it goes. Killed at
+// any point, the same request completes it.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ Result<size_t> FindScale(const VolumeInfo& info, const ScaleName& name);
 struct DropScalesRequest {
   std::string volume;  // location
   std::vector<ScaleName> scales;
-  bool force = false;  // also scale 0, of which the others are made
+  bool force = false;                     // also scale 0, of which the others are made
   std::function<void()> after_step = {};  // for tests: called after each change
 };
 

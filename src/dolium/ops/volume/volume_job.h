@@ -55,9 +55,9 @@ struct Stage {
 };
 
 struct VolumeJob {
-  std::string volume;  // location of the folder of the info
-  VolumeInfo info;     // with the scales that the job writes
-  bool adds = false;   // to a volume that is there; else the volume is new
+  std::string volume;         // location of the folder of the info
+  VolumeInfo info;            // with the scales that the job writes
+  bool adds = false;          // to a volume that is there; else the volume is new
   bool skip_damaged = false;  // leave out chunks of the source that are damaged
   std::vector<Stage> stages;
 

@@ -135,8 +135,9 @@ Result<VolumePlan> PlanRebuild(const Volume& volume, const DownsampleRequest& re
   const size_t from = request.from.value_or(0);
   const DownsampleMethod method =
       request.pyramid.method.value_or(DefaultMethod(volume.info()));
-  DOLIUM_TRY(VolumeJob job,
-             MakeRebuildJob(volume, from, {{1, 1, 1}, method, request.pyramid.ignore_zero}));
+  DOLIUM_TRY(
+      VolumeJob job,
+      MakeRebuildJob(volume, from, {{1, 1, 1}, method, request.pyramid.ignore_zero}));
   if (job.stages.empty()) return VolumePlan{};
   job.skip_damaged = request.skip_damaged;
   DOLIUM_TRY_VOID(Validate(job.info));
@@ -190,8 +191,8 @@ Result<VolumePlan> PlanIngest(const IngestRequest& request) {
   VolumeJob job;
   job.info.data_type = array->shape().type;
   job.info.num_channels = array->shape().channels;
-  job.info.type = request.type.value_or(
-      DefaultType(job.info.data_type, job.info.num_channels));
+  job.info.type =
+      request.type.value_or(DefaultType(job.info.data_type, job.info.num_channels));
   DOLIUM_TRY_VOID(CheckCreatable(job.info));
   ScaleInfo scale;
   scale.size = array->shape().size;

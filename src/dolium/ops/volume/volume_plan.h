@@ -78,7 +78,7 @@ struct DownsampleRequest {
   // Make the scales that are listed after `from` again, stored as they are, and add none.
   bool rebuild = false;
   bool skip_damaged = false;  // leave out what is damaged of the scale
-  bool force = false;  // drop what other requests began and did not finish
+  bool force = false;         // drop what other requests began and did not finish
 };
 
 struct TranscodeRequest {

@@ -83,8 +83,7 @@ using FolderNumbers = std::map<std::string, uint64_t>;  // by the key of the new
 // Noted before the first of them is moved, once.
 Result<FolderNumbers> NoteFreshFolders(const std::vector<SwappedScale>& scales,
                                        const Location& volume, const std::string& path) {
-  const Location note =
-      PlanFolder(volume.Child(kRebuildName)).folder().Child(kSwapName);
+  const Location note = PlanFolder(volume.Child(kRebuildName)).folder().Child(kSwapName);
   const auto noted = note.store->ReadWhole(note.path, kMaxSwapBytes);
   if (noted) {
     return ParseJob(AsText(noted->bytes), "a note of folders",
@@ -115,16 +114,15 @@ Result<void> CheckStillListed(const VolumeJob& job, const Location& folder) {
   DOLIUM_TRY(const Volume volume, Volume::Open(folder));
   const auto& listed = volume.info().scales;
   for (const SwappedScale& scale : SwappedBy(job)) {
-    const auto planned =
-        std::ranges::find(job.info.scales, scale.key, &ScaleInfo::key);
+    const auto planned = std::ranges::find(job.info.scales, scale.key, &ScaleInfo::key);
     const auto there = std::ranges::find(listed, scale.key, &ScaleInfo::key);
     if (planned != job.info.scales.end() && there != listed.end() && *there == *planned) {
       continue;
     }
-    return Conflict(fmt::format("{}: its scale \"{}\" is not what it was when it was to "
-                                "be made again; remove {} and begin again",
-                                folder.Describe(), scale.key,
-                                folder.Child(kRebuildName).Describe()));
+    return Conflict(
+        fmt::format("{}: its scale \"{}\" is not what it was when it was to "
+                    "be made again; remove {} and begin again",
+                    folder.Describe(), scale.key, folder.Child(kRebuildName).Describe()));
   }
   return {};
 }
@@ -139,7 +137,8 @@ Result<VolumeJob> MakeRebuildJob(const Volume& volume, size_t from,
   job.info = volume.info();
   DOLIUM_TRY(job.volume, PortableText(volume.folder(), volume.folder().Describe()));
   const std::vector<ScaleInfo>& scales = volume.info().scales;
-  std::vector<size_t> made(scales.size());  // by scale: that of the job which has its data
+  std::vector<size_t> made(
+      scales.size());  // by scale: that of the job which has its data
   made[from] = from;
   for (size_t i = from + 1; i < scales.size(); ++i) {
     DOLIUM_TRY_VOID(CheckOwnFolder(volume, i));
@@ -147,12 +146,11 @@ Result<VolumeJob> MakeRebuildJob(const Volume& volume, size_t from,
     size_t finer = i;
     while (!factor && finer > from) factor = FactorBetween(scales[--finer], scales[i]);
     if (!factor) {
-      return Unsupported(
-          fmt::format("{}: scale {} ({}) does not stand for any of those before it, from "
-                      "scale {} on, by factors from 1 to {}; drop it, or begin with "
-                      "another scale",
-                      volume.folder().Describe(), i, scales[i].key, from,
-                      kMaxDownsampleFactor));
+      return Unsupported(fmt::format(
+          "{}: scale {} ({}) does not stand for any of those before it, from "
+          "scale {} on, by factors from 1 to {}; drop it, or begin with "
+          "another scale",
+          volume.folder().Describe(), i, scales[i].key, from, kMaxDownsampleFactor));
     }
     made[i] = job.info.scales.size();
     for (size_t c = 0; c < scales[i].chunk_sizes.size(); ++c) {

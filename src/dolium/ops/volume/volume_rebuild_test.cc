@@ -43,11 +43,11 @@ class Rebuilding : public VolumePlanTest {
     const Volume volume = Open(Path("vol"));
     const auto scale = Must(volume.OpenScale(0));
     const Box box = {scale->bounds().begin, {25, 17, 8}};
-    const std::vector<uint32_t> voxels(
-        static_cast<size_t>(*scale->ShapeOf(box).voxels()), label);
-    Must(scale->Write(box, VoxelView::Dense(scale->ShapeOf(box),
-                                            reinterpret_cast<const std::byte*>(
-                                                voxels.data()))));
+    const std::vector<uint32_t> voxels(static_cast<size_t>(*scale->ShapeOf(box).voxels()),
+                                       label);
+    Must(scale->Write(
+        box, VoxelView::Dense(scale->ShapeOf(box),
+                              reinterpret_cast<const std::byte*>(voxels.data()))));
   }
 
   // What a new pyramid of the voxels has.
@@ -239,7 +239,8 @@ TEST_F(Rebuilding, RefusesScalesThatFollowFromNone) {
   const auto plan = PlanDownsample(request_);
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, ErrorCode::kUnsupported);
-  EXPECT_THAT(plan.error().message, HasSubstr("scale 2 (16_16_16) does not stand for any"));
+  EXPECT_THAT(plan.error().message,
+              HasSubstr("scale 2 (16_16_16) does not stand for any"));
 }
 
 TEST_F(Rebuilding, HasNothingToDoWithoutCoarserScales) {
@@ -280,7 +281,8 @@ TEST_F(Rebuilding, DownsamplesToSoManyScalesInAllAndNotAgain) {
 
 TEST_F(Rebuilding, DropsAScaleFromTheInfoAndItsData) {
   Make(/*sharded=*/true);
-  const auto report = DropScales({.volume = Path("vol"), .scales = {Resolution{8, 8, 8}}});
+  const auto report =
+      DropScales({.volume = Path("vol"), .scales = {Resolution{8, 8, 8}}});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_THAT(report->keys, ElementsAre("8_8_8"));
   EXPECT_EQ(report->scales, 2u);
@@ -300,11 +302,13 @@ TEST_F(Rebuilding, RefusesToDropWhatIsNotToBeLost) {
     EXPECT_EQ(Open(Path("vol")).info().scales.size(), 3u);
     return dropped ? std::string("dropped") : dropped.error().message;
   };
-  EXPECT_THAT(drop({size_t{0}}), HasSubstr("scale 0 is the one that the others stand for"));
+  EXPECT_THAT(drop({size_t{0}}),
+              HasSubstr("scale 0 is the one that the others stand for"));
   EXPECT_THAT(drop({size_t{0}, size_t{1}, size_t{2}}, true),
               HasSubstr("keeps at least one scale"));
   EXPECT_THAT(drop({size_t{3}}), HasSubstr("no scale 3; the last one is 2"));
-  EXPECT_THAT(drop({Resolution{9, 9, 9}}), HasSubstr("no scale has a resolution of 9,9,9"));
+  EXPECT_THAT(drop({Resolution{9, 9, 9}}),
+              HasSubstr("no scale has a resolution of 9,9,9"));
   std::ofstream(Path("vol/8_8_8/notes.txt")) << "mine";
   EXPECT_THAT(drop({size_t{1}}), HasSubstr("holds \"notes.txt\", which is not part"));
   EXPECT_TRUE(fs::exists(Path("vol/8_8_8/0.shard")));

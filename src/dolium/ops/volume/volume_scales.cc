@@ -56,8 +56,8 @@ DownsampleMethod DefaultMethod(const VolumeInfo& info) {
 
 EncodingSpec DefaultEncoding(const VolumeInfo& info) {
   EncodingSpec spec;
-  const bool is_wide = DefaultType(info.data_type, info.num_channels) ==
-                       VolumeType::kSegmentation;
+  const bool is_wide =
+      DefaultType(info.data_type, info.num_channels) == VolumeType::kSegmentation;
   if (info.type == VolumeType::kSegmentation && is_wide) {
     spec.encoding = Encoding::kCompressedSegmentation;
   }

@@ -130,7 +130,8 @@ Result<void> CheckOwnFolder(const Volume& volume, size_t index) {
   DOLIUM_TRY(const auto path, volume.folder().store->LocalPath(volume.folder().path));
   if (!path) return refuse("is not a local one");
   std::error_code error;
-  if (std::filesystem::is_symlink(JoinPath(*path, key), error)) return refuse("is a link");
+  if (std::filesystem::is_symlink(JoinPath(*path, key), error))
+    return refuse("is a link");
   for (size_t i = 0; i < info.scales.size(); ++i) {
     if (i != index && IsWithin(NormalizePath(info.scales[i].key), key)) {
       return refuse(fmt::format("also has scale {}", i));
