@@ -53,7 +53,7 @@ inline constexpr Option kCoordinates = Choice(
     "what keys of DVID blocks count: auto, block or voxel [auto]", "auto block voxel");
 inline constexpr Option kSkipDamaged =
     Aliased(Flag("", "skip-damaged",
-                 "go on past damage that DVID does to shards: take what is whole"),
+                 "go on past damage: take what is whole, of shards of DVID too"),
             "salvage");
 // How thoroughly the verbs `verify` check.
 inline constexpr Option kQuick =

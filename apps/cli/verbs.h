@@ -140,6 +140,7 @@ ExitStatus RunTask(Context& context);
 ExitStatus RunVerify(Context& context);
 ExitStatus RunVolumeCutout(Context& context);
 ExitStatus RunVolumeDownsample(Context& context);
+ExitStatus RunVolumeDropScale(Context& context);
 ExitStatus RunVolumeInfo(Context& context);
 ExitStatus RunVolumeIngest(Context& context);
 ExitStatus RunVolumePreview(Context& context);

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Generic, Literal, SupportsIndex, TypeAlias, TypeVar, final, overload
 
+import numpy as np
 import numpy.typing as npt
 from typing_extensions import Buffer, Self
 
@@ -418,9 +419,19 @@ class VolumeScale:
         """Fills an array for each request."""
 
     def write(
-        self, box: _Box, channels: tuple[int, int], array: npt.NDArray[Any], jobs: int
+        self,
+        box: _Box,
+        channels: tuple[int, int],
+        array: npt.NDArray[Any],
+        jobs: int,
+        mask: npt.NDArray[np.uint8] | None = None,
     ) -> None:
-        """Replaces some channels of a box by an array."""
+        """Replaces some channels of a box by an array; with a mask of uint8, the voxels alone
+        where that is not 0."""
+
+    @property
+    def skipped(self) -> list[Finding]:
+        """Damaged chunks that reads have left out."""
 
     @property
     def location(self) -> str: ...
@@ -464,6 +475,7 @@ def create_volume(
     key: str | None,
     storage: dict[str, Any],
     force: bool,
+    unfinished: bool,
 ) -> None: ...
 def plan_volume_ingest(
     source: dict[str, Any],
@@ -480,8 +492,21 @@ def plan_volume_downsample(
     from_scale: int | None,
     storage: dict[str, Any],
     pyramid: dict[str, Any],
+    rebuild: bool,
+    skip_damaged: bool,
     force: bool,
 ) -> dict[str, Any]: ...
+def drop_volume_scales(
+    volume: _Path,
+    numbers: Sequence[int],
+    resolutions: Sequence[tuple[float, float, float]],
+    force: bool,
+) -> list[str]:
+    """Drops scales by number and by resolution; their keys."""
+
+def finish_volume(location: _Path) -> None:
+    """Takes the marker away that readers refuse an unfinished volume for."""
+
 def plan_volume_transcode(
     source: _Path,
     target: _Path,

@@ -7,6 +7,8 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+from ._points import range_of
+
 Vector = tuple[int, int, int]
 
 
@@ -65,8 +67,9 @@ class Selection:
         )
 
     @property
-    def has_steps(self) -> bool:
-        return any(isinstance(taken, slice) and taken.step != 1 for taken in self.taken)
+    def has_gaps(self) -> bool:
+        """Whether voxels of the box are passed over."""
+        return any(isinstance(taken, slice) and abs(taken.step) != 1 for taken in self.taken)
 
     @property
     def skips_channels(self) -> bool:
@@ -97,10 +100,14 @@ def select(index: Any, begin: Sequence[int], end: Sequence[int]) -> Selection:
     for item, low, high in zip(every, begin, end):
         if isinstance(item, slice):
             step = 1 if item.step is None else operator.index(item.step)
-            if step < 1:
-                raise IndexError(f"a step of {step}, expected 1 or more")
-            first.append(low if item.start is None else operator.index(item.start))
-            last.append(high if item.stop is None else operator.index(item.stop))
+            if step > 0:
+                first.append(low if item.start is None else operator.index(item.start))
+                last.append(high if item.stop is None else operator.index(item.stop))
+            else:
+                # From the last voxel down to the one behind `stop`.
+                numbers = range_of(item, low, high)
+                last.append(numbers.start + 1)
+                first.append(numbers[-1] if numbers else numbers.start + 1)
             taken.append(slice(None, None, step))
         else:
             first.append(item)
@@ -156,8 +163,5 @@ def _expand(index: Any, dimensions: int) -> list[slice | int]:
 
 def _number(item: Any) -> int:
     if isinstance(item, bool) or not hasattr(item, "__index__"):
-        raise IndexError(f"an index is an int, a slice or an ellipsis, not {item!r}")
-    try:
-        return operator.index(item)
-    except TypeError:  # An array of more than one number has the method, too.
-        raise IndexError("arrays and lists cannot be indexes of a volume") from None
+        raise IndexError(f"an index is an int, a slice, an ellipsis or an array, not {item!r}")
+    return operator.index(item)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import os
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from . import _core
+from ._progress import Progress, ProgressFunction, shown
 from ._reports import JobReport, TaskReport, WriteSummary
 
 DEFAULT_MEMORY = 256 << 20
-
-Progress: TypeAlias = Callable[[int, int, int], object]
 
 
 class Tasks(list[str]):
@@ -89,7 +87,7 @@ class Plan:
 
         Without an executor they run on threads of ours, which share `memory` bytes (256 MiB);
         `jobs` is their number (one per core), and `progress` is called with entries done, all
-        entries, and bytes.
+        entries, and bytes; True shows a bar, if standard error is a terminal.
 
         Any executor with the interface of concurrent.futures will do: of threads, processes, or
         Dask, Ray and MPI workers that see the same locations. `memory` and `jobs` (1) are then
@@ -100,9 +98,10 @@ class Plan:
             return self._report(None)
         if self._completed and os.path.exists(self.target):
             return self._completed[0]
-        if executor is None:
-            return self._complete(_core.run_job(self.home, memory, jobs or 0, progress))
-        self._run_stages(executor, memory, 1 if jobs is None else jobs, progress)
+        with shown(progress, self.kind) as tell:
+            if executor is None:
+                return self._complete(_core.run_job(self.home, memory, jobs or 0, tell))
+            self._run_stages(executor, memory, 1 if jobs is None else jobs, tell)
         return self.finish()
 
     def finish(self) -> JobReport:
@@ -132,7 +131,7 @@ class Plan:
         executor: concurrent.futures.Executor,
         memory: int,
         jobs: int,
-        progress: Progress | None,
+        progress: ProgressFunction | None,
     ) -> None:
         done, size = self.parts_done, 0
         for tasks in self.stages:

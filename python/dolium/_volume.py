@@ -13,7 +13,9 @@ import numpy.typing as npt
 from . import _core
 from ._cache import AnyCache
 from ._indexing import Selection, Vector, select, select_from_zero, text_of, vector
-from ._reports import VerifyReport
+from ._points import Block, Points, has_arrays, select_points
+from ._progress import Progress, shown
+from ._reports import Finding, VerifyReport
 from ._volume_arguments import (
     Coordinates,
     Encoding,
@@ -33,6 +35,8 @@ Slices: TypeAlias = tuple[slice, slice, slice]
 Missing: TypeAlias = Literal["zero", "error"]
 
 _DASK_BYTES = 64 << 20
+_BATCH_BYTES = 64 << 20  # read at once for indexes that are arrays
+_MASKED_BYTES = 256 << 20  # written at once, with their mask
 
 
 class Volume:
@@ -46,14 +50,23 @@ class Volume:
 
     Coordinates are absolute: they include the volume's offset, and negative numbers mean
     themselves. Ends that are left out are the bounds; what lies out of bounds is an IndexError,
-    never clipped. An int drops its dimension. Reads allow steps, and pass over chunks that have no
-    voxel of theirs. Arrays are in Fortran order: x is the fastest in memory.
+    never clipped. An int drops its dimension. Steps may be any number but 0: with a negative one,
+    v[20:10:-1] are the voxels 20, 19, ..., 11, and v[::-1] all, from the last. Chunks that have no
+    voxel that is asked for are passed over. Arrays are in Fortran order: x is the fastest in memory.
+
+    Indexes may also be arrays, with what numpy makes of them: v[[7, 3], [1, 2], 5] are two
+    voxels, v[[7, 3], :, 5] two rows, arrays are broadcast together, and their dimensions come
+    first if a slice stands between them. Integers in them are absolute, too, and negative ones do
+    not count from the end. A mask, an array of booleans, has no coordinates: it is as large as the
+    dimensions that it stands for, and its first number is for the first voxel. Only the chunks
+    with such voxels are read.
 
     Assignment takes arrays of any order, numbers, and what broadcasts as in numpy, for all
-    channels or some. Chunks that the box cuts, or of which other channels stay, are read, changed
-    and written again, atomically for each shard (or chunk, without shards), and without loss if
-    others write neighbouring boxes or channels meanwhile, from any thread or process. To write
-    much, write whole shards(): each is then written just once.
+    channels or some, to all of these indexes. Chunks that the box cuts, or of which other channels
+    or voxels stay, are read, changed and written again, atomically for each shard (or chunk,
+    without shards), and without loss if others write neighbouring boxes, voxels or channels
+    meanwhile, from any thread or process. Of a voxel that arrays name twice, the last value stays.
+    To write much, write whole shards(): each is then written just once.
 
     Other libraries count from 0: zero_based() is for them, and to_dask() for Dask.
 
@@ -102,8 +115,9 @@ class Volume:
         Of an export, `supervoxels` gives these instead of labels, and `spec` is what it was made
         with (text, dict or file; by default its `spec.json`); without one, `resolution` is that of
         scale 0. `coordinates` says what the keys of blocks count, where files do not say.
-        `skip_damaged` takes what is whole out of shards that are damaged; damaged blocks are zero
-        (`salvage` is its older name).
+
+        With `skip_damaged`, chunks that are damaged read as zero, and `skipped` lists them; out of
+        damaged shards of an export what is whole is taken (`salvage` is its older name).
         """
         exported = export_options(locals())
         return cls(
@@ -135,6 +149,7 @@ class Volume:
         gzip_files: bool = False,
         key: str | None = None,
         force: bool = False,
+        _unfinished: bool = False,
     ) -> Volume:
         """Makes a new volume of one scale, all zero. dolium.volume.downsample() adds others.
 
@@ -146,7 +161,7 @@ class Volume:
         `<name>.gz`. They hold at most `shard_size` bytes of voxels (1 GiB) before these are
         encoded; `sharding` says all of it instead. `key` names the folder of the scale.
         FileExistsError if there is a volume, unless `force`: then it is replaced, finished or
-        not.
+        not. A segmentation has one channel, of integers; else it is a ValueError.
         """
         if len(shape) == 4:
             if num_channels not in (None, shape[3]):
@@ -163,8 +178,64 @@ class Volume:
             key,
             storage_options(locals()),
             force,
+            _unfinished,
         )
-        return cls.open(location, gzip_files=gzip_files)
+        return cls.open(location, gzip_files=gzip_files, unfinished=_unfinished)
+
+    @classmethod
+    def from_array(
+        cls,
+        location: Path,
+        array: npt.ArrayLike,
+        *,
+        jobs: int = 0,
+        progress: Progress | None = None,
+        **options: Any,
+    ) -> Volume:
+        """Makes a new volume of one scale from an array [x, y, z], with the channel last if there
+        are several. The options are those of create(), but for shape and num_channels; the type of
+        the numbers is that of the array, unless `dtype` names one that it fits.
+
+            v = dolium.Volume.from_array("em", array, resolution=(8, 8, 40))
+
+        While it is being written, the volume carries a marker, and readers refuse it; what is left
+        of a killed run is replaced with `force`. `progress` is called with voxels written, all of
+        them, and bytes; True shows a bar on a terminal. dolium.volume.downsample() adds coarser
+        scales, dolium.volume.ingest() makes volumes from files.
+        """
+        voxels = np.asanyarray(array)
+        if voxels.ndim not in (3, 4):
+            raise ValueError(f"array: found {voxels.ndim} dimensions, expected x, y, z (, channel)")
+        for name in ("shape", "num_channels"):
+            if name in options:
+                raise TypeError(f"{name}: is that of the array")
+        dtype = np.dtype(options.pop("dtype", voxels.dtype)).newbyteorder("=")
+        if voxels.dtype != dtype:
+            voxels = as_type(voxels, dtype)
+        volume = cls.create(
+            location,
+            shape=voxels.shape[:3],
+            num_channels=voxels.shape[3] if voxels.ndim == 4 else 1,
+            dtype=dtype,
+            _unfinished=True,
+            **options,
+        )
+        if voxels.ndim == 4 and volume.ndim == 3:
+            voxels = voxels[..., 0]
+        try:
+            boxes = [tuple(map(slice, *box)) for box in volume._zero_boxes()]
+        except NotImplementedError:  # Shards that are no boxes.
+            boxes = [(slice(None),) * 3]
+        with shown(progress, "from_array") as tell:
+            done = 0
+            for box in boxes:
+                part = voxels[box]
+                volume._put(select_from_zero(box, volume._begin, volume._end), part, jobs)
+                done += part.size
+                if tell is not None:
+                    tell(done, voxels.size, done * dtype.itemsize)
+        _core.finish_volume(location)
+        return cls.open(location, gzip_files=options.get("gzip_files", False))
 
     # --- what it is ---------------------------------------------------------------------------
 
@@ -186,18 +257,26 @@ class Volume:
         seed: int = 0,
         missing: bool = False,
         jobs: int = 0,
-        progress: Any = None,
+        progress: Progress | None = None,
     ) -> VerifyReport:
-        """Checks all scales down to their voxels, and the other parts: see dolium.verify()."""
-        return _core.verify(
-            self.location,
-            quick=quick,
-            sample=sample,
-            seed=seed,
-            missing=missing,
-            jobs=jobs,
-            progress=progress,
-        )
+        """Checks all scales down to their voxels, and the other parts: see dolium.verify().
+        `progress` may be True: a bar on a terminal."""
+        with shown(progress, "verify") as tell:
+            return _core.verify(
+                self.location,
+                quick=quick,
+                sample=sample,
+                seed=seed,
+                missing=missing,
+                jobs=jobs,
+                progress=tell,
+            )
+
+    @property
+    def skipped(self) -> list[Finding]:
+        """The damaged chunks that reads of this volume, at any scale, have left out so far, if it
+        was opened with skip_damaged."""
+        return self._scale.skipped
 
     @property
     def scale_index(self) -> int:
@@ -207,8 +286,24 @@ class Volume:
     def num_scales(self) -> int:
         return self._scale.num_scales
 
-    def scale(self, index: int) -> Volume:
-        """The same volume at another scale; 0 is the finest."""
+    def scale(
+        self, index: int | None = None, *, resolution: Sequence[float] | None = None
+    ) -> Volume:
+        """The same volume at another scale: by its number, 0 is the finest, or by its
+        resolution in nanometres, which must be that of one scale."""
+        if (index is None) == (resolution is None):
+            raise TypeError("scale: give a number, or a resolution")
+        if resolution is not None:
+            wanted = nanometres(resolution)
+            sides = [nanometres(scale["resolution"]) for scale in self.info["scales"]]
+            found = [i for i, side in enumerate(sides) if np.allclose(side, wanted, rtol=1e-6)]
+            if len(found) != 1:
+                raise IndexError(
+                    f"{len(found) or 'no'} scales with a resolution of {wanted}; "
+                    f"{self.location} has {', '.join(map(str, sides))}"
+                )
+            index = found[0]
+        assert index is not None
         if not 0 <= index < self.num_scales:
             raise IndexError(f"no scale {index}; {self.location} has {self.num_scales}")
         return type(self)(self._scale.other(index))
@@ -274,10 +369,10 @@ class Volume:
     # --- reading and writing ------------------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Any:
-        return self._take(select(index, self._begin, self._end))
+        return self._get(index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._put(select(index, self._begin, self._end), value)
+        self._set(index, value)
 
     def read(
         self,
@@ -294,13 +389,16 @@ class Volume:
         raised. `jobs` is the number of threads, 0 for one per core. `out` is an array of the
         box's shape to be filled in place, of any strides; it is also returned.
         """
-        return self._take(self._select(box), missing, jobs, out)
+        return self._get(_without_corners(box), False, missing, jobs, out)
 
     def read_many(
         self, boxes: Iterable[Any], *, missing: Missing = "zero", jobs: int = 0
     ) -> list[Any]:
         """What v[box] gives for each of the boxes, read together on threads."""
-        selections = [self._select(box) for box in boxes]
+        indexes = [_without_corners(box) for box in boxes]
+        if any(map(has_arrays, indexes)):
+            return [self._get(index, False, missing, jobs) for index in indexes]
+        selections = [select(index, self._begin, self._end) for index in indexes]
         arrays = [self._empty(selection) for selection in selections]
         self._scale.read_many(
             [selection.request for selection in selections],
@@ -312,7 +410,7 @@ class Volume:
 
     def write(self, box: Any, value: Any, *, jobs: int = 0) -> None:
         """What v[box] = value does, with options; `box` and `jobs` are as for read()."""
-        self._put(self._select(box), value, jobs)
+        self._set(_without_corners(box), value, False, jobs)
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
@@ -399,10 +497,105 @@ class Volume:
                         slice(z, min(z + size[2], end[2])),
                     )
 
-    def _select(self, box: Any) -> Selection:
-        if _is_pair_of_corners(box):
-            box = tuple(map(slice, vector("box", box[0]), vector("box", box[1])))
-        return select(box, self._begin, self._end)
+    def _zero_boxes(self) -> Iterator[tuple[Vector, Vector]]:
+        """Corners of the boxes of shards, counted from 0."""
+        for box in self.shards():
+            ends = [(s.start - b, s.stop - b) for s, b in zip(box, self._begin)]
+            yield tuple(ends[d][0] for d in range(3)), tuple(ends[d][1] for d in range(3))  # type: ignore[misc]
+
+    def _get(
+        self,
+        index: Any,
+        from_zero: bool = False,
+        missing: Missing = "zero",
+        jobs: int = 0,
+        out: npt.NDArray[Any] | None = None,
+    ) -> Any:
+        """What an index gives; `from_zero`, as numpy counts."""
+        if has_arrays(index):
+            points = select_points(index, self._begin, self._end, from_zero=from_zero)
+            return self._take_points(points, missing, jobs, out)
+        by = select_from_zero if from_zero else select
+        return self._take(by(index, self._begin, self._end), missing, jobs, out)
+
+    def _set(self, index: Any, value: Any, from_zero: bool = False, jobs: int = 0) -> None:
+        if not has_arrays(index):
+            by = select_from_zero if from_zero else select
+            selection = by(index, self._begin, self._end)
+            if not selection.has_gaps:
+                self._put(selection, value, jobs)
+                return
+        points = select_points(index, self._begin, self._end, from_zero=from_zero)
+        self._put_points(points, value, jobs)
+
+    def _take_points(
+        self, points: Points, missing: Missing, jobs: int, out: npt.NDArray[Any] | None
+    ) -> Any:
+        strict = _is_strict(missing)
+        if out is not None:
+            self._check_out(points.shape, out)
+        flat = np.empty(points.flat_shape, self._dtype)
+        batch: list[tuple[Block, npt.NDArray[Any]]] = []
+        size = 0
+        for block in points.blocks(self._begin, (*self.chunk_size, self.num_channels)):
+            array = np.empty(block.shape, self._dtype, order="F")
+            batch.append((block, array))
+            size += array.nbytes
+            if size > _BATCH_BYTES:
+                self._read_blocks(batch, flat, strict, jobs)
+                batch, size = [], 0
+        self._read_blocks(batch, flat, strict, jobs)
+        result = points.to_result(flat)
+        if out is None:
+            return result
+        out[...] = result
+        return out
+
+    def _read_blocks(
+        self,
+        batch: list[tuple[Block, npt.NDArray[Any]]],
+        flat: npt.NDArray[Any],
+        strict: bool,
+        jobs: int,
+    ) -> None:
+        self._scale.read_many(
+            [(*_box_of(block), _channels_of(block)) for block, _ in batch],
+            [self._with_channel(array) for _, array in batch],
+            strict,
+            jobs,
+        )
+        for block, array in batch:
+            flat[block.outside] = array[block.inside]
+
+    def _put_points(self, points: Points, value: Any, jobs: int) -> None:
+        flat = points.from_result(self._fitted(value, points.shape))
+        for block in points.blocks(self._begin, (*self._masked_unit(), self.num_channels)):
+            array = np.zeros(block.shape, self._dtype, order="F")
+            mask = np.zeros(block.shape, np.uint8, order="F")
+            array[block.inside] = flat[block.outside]
+            mask[block.inside] = 1
+            self._scale.write(
+                _box_of(block)[0],
+                _channels_of(block),
+                self._with_channel(array),
+                jobs,
+                self._with_channel(mask),
+            )
+
+    def _masked_unit(self) -> list[int]:
+        """The size of the boxes that are written at once: of shards, if that is not too large."""
+        chunk = self.chunk_size
+        try:
+            unit = list(self._scale.write_unit)
+        except NotImplementedError:
+            return list(chunk)
+        voxel = (self._dtype.itemsize + 1) * self.num_channels
+        while math.prod(unit) * voxel > _MASKED_BYTES:
+            d = max(range(3), key=lambda d: unit[d] // chunk[d])
+            if unit[d] <= chunk[d]:
+                break
+            unit[d] = (unit[d] // chunk[d] + 1) // 2 * chunk[d]
+        return unit
 
     def _empty(self, selection: Selection) -> npt.NDArray[Any]:
         return np.empty(selection.read_shape, self._dtype, order="F")
@@ -432,30 +625,33 @@ class Volume:
 
     def _fits(self, selection: Selection, out: npt.NDArray[Any]) -> bool:
         """Whether the box can be read straight into `out`; raises if `out` will not do."""
-        if not isinstance(out, np.ndarray) or out.shape != selection.shape:
+        self._check_out(selection.shape, out)
+        return not selection.skips_channels
+
+    def _check_out(self, shape: tuple[int, ...], out: npt.NDArray[Any]) -> None:
+        if not isinstance(out, np.ndarray) or out.shape != shape:
             found = out.shape if isinstance(out, np.ndarray) else type(out).__name__
-            raise ValueError(f"out: found {found}, expected an array of shape {selection.shape}")
+            raise ValueError(f"out: found {found}, expected an array of shape {shape}")
         if out.dtype != self._dtype:
             raise TypeError(f"out: found an array of {out.dtype}, expected {self._dtype}")
         if not out.flags.writeable:
             raise ValueError("out: the array is read-only")
-        return not selection.skips_channels
 
     def _put(self, selection: Selection, value: Any, jobs: int = 0) -> None:
-        if selection.has_steps:
-            raise IndexError("a box can be assigned to only with a step of 1")
+        array = self._fitted(value, selection.shape)[_spread(selection)]
+        self._scale.write(selection.box, selection.channels, self._with_channel(array), jobs)
+
+    def _fitted(self, value: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        """What is assigned to a selection of this shape."""
         array = as_type(value, self._dtype)
-        shape = selection.shape
         while array.ndim > len(shape) and array.shape[0] == 1:
             array = array[0]
         try:
-            array = np.broadcast_to(array, shape)
+            return np.broadcast_to(array, shape)
         except ValueError:
             raise ValueError(
                 f"an array of shape {array.shape} does not fit a box of shape {shape}"
             ) from None
-        array = array[_spread(selection)]
-        self._scale.write(selection.box, selection.channels, self._with_channel(array), jobs)
 
 
 class VolumeArray:
@@ -494,10 +690,10 @@ class VolumeArray:
         return (*self.volume.chunk_size, *self.shape[3:])
 
     def __getitem__(self, index: Any) -> Any:
-        return self.volume._take(self._select(index))
+        return self.volume._get(index, True)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self.volume._put(self._select(index), value)
+        self.volume._set(index, value, True)
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
@@ -516,9 +712,6 @@ class VolumeArray:
     def __repr__(self) -> str:
         return f"<dolium.VolumeArray {self.shape} of {self.volume!r}>"
 
-    def _select(self, index: Any) -> Selection:
-        return select_from_zero(index, self.volume._begin, self.volume._end)
-
 
 def _is_strict(missing: str) -> bool:
     if missing not in ("zero", "error"):
@@ -526,8 +719,22 @@ def _is_strict(missing: str) -> bool:
     return missing == "error"
 
 
-def _is_pair_of_corners(box: Any) -> bool:
-    return hasattr(box, "__len__") and len(box) == 2 and all(hasattr(c, "__len__") for c in box)
+def _without_corners(box: Any) -> Any:
+    """An index for a box that may be a pair of corners, three numbers each."""
+    if not hasattr(box, "__len__") or len(box) != 2:
+        return box
+    if not all(hasattr(corner, "__len__") and np.ndim(corner) == 1 for corner in box):
+        return box
+    return tuple(map(slice, vector("box", box[0]), vector("box", box[1])))
+
+
+def _box_of(block: Block) -> tuple[Box, Vector]:
+    """Its corners, and steps."""
+    return (block.begin[:3], block.end[:3]), (1, 1, 1)  # type: ignore[return-value]
+
+
+def _channels_of(block: Block) -> tuple[int, int]:
+    return (block.begin[3], block.end[3]) if len(block.begin) == 4 else (0, 1)
 
 
 def _taken(array: npt.NDArray[Any], selection: Selection) -> Any:

@@ -26,7 +26,8 @@ import numpy.typing as npt
 
 from . import _core
 from ._indexing import vector
-from ._plans import DEFAULT_MEMORY, Plan, Progress
+from ._plans import DEFAULT_MEMORY, Plan
+from ._progress import Progress
 from ._reports import VolumeReport, WriteSummary
 from ._volume import Volume, VolumeArray
 from ._volume_arguments import (
@@ -48,6 +49,7 @@ __all__ = [
     "VolumeArray",
     "VolumeReport",
     "downsample",
+    "drop_scale",
     "ingest",
     "plan_downsample",
     "plan_ingest",
@@ -102,7 +104,7 @@ def plan_ingest(
     raw file, which needs `shape` and `dtype`, and may have an `order` and `byte_offset`. `axes`
     says what the dimensions of NumPy, raw and HDF5 arrays are: "xyzc" unless you say, for example,
     "zyx". `to_dtype` is the volume's, if it is not the file's (`data_type` is its older name). An
-    array in memory needs no plan: use Volume.create() and assign it.
+    array in memory needs no plan: use Volume.from_array().
 
     Storage is as for Volume.create(), but `shard_size` is about what a shard takes as stored, by
     a sample of chunks. Coarser scales are made until one is a single chunk, or
@@ -112,7 +114,7 @@ def plan_ingest(
     """
     to_dtype = data_type if to_dtype is None else to_dtype
     if isinstance(source, np.ndarray):
-        raise TypeError("an array in memory: use Volume.create() and assign it")
+        raise TypeError("an array in memory: use Volume.from_array()")
     if order not in ("F", "C"):
         raise ValueError(f"order: found {order!r}, expected 'F' or 'C'")
     if shape is None:
@@ -170,25 +172,40 @@ def plan_downsample(
     sharded: bool | None = None,
     shard_size: int | None = None,
     sharding: Sharding | None = None,
-    gzip_files: bool = False,
+    gzip_files: bool | None = None,
+    rebuild: bool = False,
+    skip_damaged: bool = False,
     force: bool = False,
 ) -> Plan:
     """Plans coarser scales for a volume, which they are added to.
 
     They are made from `from_scale`, the coarsest by default, each from the one before, until one
-    is a single chunk, or `scales` of them are added. `factor` is that from scale to scale; by
+    is a single chunk, or the volume has `scales` in all; those that it has are passed over, so
+    that the same call again adds nothing. `factor` is that from scale to scale; by
     default 2 where voxels are shortest, so that they become isotropic. `method` is "average",
     "mode" (the most frequent label; with `ignore_zero`, zeros lose against any) or "stride": mode
     for segmentations, else average. Storage is as in the scale they are made from, unless you
-    choose; `shard_size` and `sharding` choose shards, `gzip_files` none. `force` drops scales
-    that another request began and did not finish.
+    choose; `shard_size` and `sharding` choose shards, `gzip_files` none.
+
+    With `rebuild`, after a change of the voxels, no scale is added: those listed after
+    `from_scale` (0) are made again, stored as they are, by `method`, which is not known from
+    before. They take the place of the old ones when all are complete.
+
+    With `skip_damaged`, chunks that are damaged count as zeros, and the report's `skipped` lists
+    them. `force` drops what another request began and did not finish.
     """
     location = _location(volume)
+    if rebuild:
+        for name, value in {**storage_options(locals()), "scales": scales, "factor": factor}.items():
+            if value is not None:
+                raise ValueError(f"{name}: contradicts rebuild, which leaves the scales as they are")
     plan = _core.plan_volume_downsample(
         location,
         from_scale,
         storage_options(locals()),
         _pyramid_options(scales, factor, method, ignore_zero),
+        rebuild,
+        skip_damaged,
         force,
     )
     return Plan(kind="volume", target=os.fspath(location), adds=True, **plan)
@@ -208,7 +225,7 @@ def plan_transcode(
     sharded: bool | None = None,
     shard_size: int | None = None,
     sharding: Sharding | None = None,
-    gzip_files: bool = False,
+    gzip_files: bool | None = None,
     force: bool = False,
     supervoxels: bool = False,
     spec: Spec | None = None,
@@ -222,7 +239,8 @@ def plan_transcode(
     none; `shard_size` is about what a shard takes as stored, by a sample of chunks); chunks about
     which nothing changes are copied without being decoded. Mesh, skeletons and segment properties
     are copied file by file; a warning names those that cannot be. `force` replaces a volume that
-    is there once the new one is complete. The last six are for DVID exports, as in
+    is there once the new one is complete. With `skip_damaged`, chunks that are damaged are left
+    out, and the report's `skipped` lists them. The last six are for DVID exports, as in
     Volume.open()."""
     plan = _core.plan_volume_transcode(
         _location(source),
@@ -277,6 +295,25 @@ def transcode(
     plan_transcode(), the first three those of Plan.run()."""
     plan = plan_transcode(source, target, **options)
     return plan.run(memory=memory, jobs=jobs, progress=progress)
+
+
+def drop_scale(
+    volume: Path | Volume, *scales: int | Sequence[float], force: bool = False
+) -> list[str]:
+    """Drops scales of a volume, from its info first, then their data; returns their keys. A scale
+    is named by its number, as it is before any is dropped, or by its resolution. Scale 0 stays
+    unless `force`, and one scale always. Killed at any point, the same call completes it. Volumes
+    that are open keep the scales that they know; what was dropped is gone, and reads as zero."""
+    numbers: list[int] = []
+    resolutions: list[tuple[float, float, float]] = []
+    for scale in scales:
+        if isinstance(scale, (int, np.integer)):
+            if scale < 0:
+                raise ValueError(f"no scale {scale}")
+            numbers.append(int(scale))
+        else:
+            resolutions.append(nanometres(scale))
+    return _core.drop_volume_scales(_location(volume), numbers, resolutions, force)
 
 
 def _location(volume: Path | Volume) -> Path:

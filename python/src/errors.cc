@@ -91,6 +91,8 @@ std::string_view HintText(Hint hint) {
       return "; to rebuild it: Store.reindex";
     case Hint::kFindDamage:
       return ": Store.verify reports what is damaged, Store.rm gives it up";
+    case Hint::kDropBase:
+      return "; force=True drops it";
   }
   return "";
 }

@@ -34,7 +34,7 @@ PyVolume::PyVolume(VolumeArguments arguments) : arguments_(std::move(arguments))
 }
 
 PyVolume::PyVolume(const PyVolume& other, size_t scale)
-    : arguments_(other.arguments_), volume_(other.volume_) {
+    : arguments_(other.arguments_), volume_(other.volume_), skipped_(other.skipped_) {
   arguments_.scale = scale;
   OpenScale();
 }
@@ -54,6 +54,7 @@ void PyVolume::Read(const BoxRequest& request, nb::handle array, bool strict,
                      .jobs = jobs,
                      .channels = request.channels,
                      .step = request.step};
+  if (arguments_.exported.salvage) options.skip_damaged = skipped_->visitor();
   const BorrowedArray voxels(array, scale().ShapeOf(request.box, options),
                              BorrowedArray::Use::kWrite);
   Result<uint64_t> found = 0;
@@ -82,6 +83,7 @@ void PyVolume::ReadMany(const std::vector<BoxRequest>& requests, const nb::list&
   if (is_local_ || jobs != 0) {
     common.jobs = std::max<size_t>(1, ThreadCount(jobs, SIZE_MAX) / threads);
   }
+  if (arguments_.exported.salvage) common.skip_damaged = skipped_->visitor();
   std::vector<BoxOptions> options;
   std::vector<std::unique_ptr<BorrowedArray>> voxels;
   for (size_t i = 0; i < requests.size(); ++i) {
@@ -108,12 +110,18 @@ void PyVolume::ReadMany(const std::vector<BoxRequest>& requests, const nb::list&
 }
 
 void PyVolume::Write(const Box& box, const volume::ChannelRange& channels,
-                     nb::handle array, size_t jobs) {
+                     nb::handle array, size_t jobs, nb::handle mask) {
   if (box.empty()) return;
   const std::stop_source stop;
-  const BoxOptions options{.jobs = jobs, .channels = channels, .stop = stop.get_token()};
-  const BorrowedArray voxels(array, scale().ShapeOf(box, options),
-                             BorrowedArray::Use::kRead);
+  BoxOptions options{.jobs = jobs, .channels = channels, .stop = stop.get_token()};
+  volume::ArrayShape shape = scale().ShapeOf(box, options);
+  const BorrowedArray voxels(array, shape, BorrowedArray::Use::kRead);
+  std::optional<BorrowedArray> chosen;
+  if (!mask.is_none()) {
+    shape.type = volume::DataType::kUint8;
+    chosen.emplace(mask, shape, BorrowedArray::Use::kRead);
+    options.mask = chosen->view();
+  }
   const volume::VoxelView view = voxels.view();
   Result<void> result;
   RunInterruptible(stop, [&] { result = scale_->Write(box, view, options); });

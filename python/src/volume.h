@@ -12,6 +12,7 @@
 #include "dolium/bytes/cached_store.h"
 #include "dolium/domain/volume/scale.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/ops/volume/skipped_chunks.h"
 #include "dolium/ops/volume/whole_scale.h"
 
 namespace dolium::python {
@@ -54,9 +55,13 @@ class PyVolume {
   // One array for each request; on threads.
   void ReadMany(const std::vector<BoxRequest>& requests, const nb::list& arrays,
                 bool strict, size_t jobs) const;
-  // The array has the channels that are to be written.
+  // The array has the channels that are to be written; `mask`, of uint8 and the same
+  // shape, is 0 for voxels that are not. None: all are.
   void Write(const volume::Box& box, const volume::ChannelRange& channels,
-             nb::handle array, size_t jobs);
+             nb::handle array, size_t jobs, nb::handle mask);
+
+  // Damaged chunks that reads have left out so far, as its arguments allow.
+  std::vector<Finding> skipped() const { return skipped_->findings(); }
 
   const volume::WholeScale& whole_scale() const { return *scale_; }
 
@@ -66,6 +71,8 @@ class PyVolume {
   VolumeArguments arguments_;
   std::shared_ptr<const volume::Volume> volume_;
   std::optional<volume::WholeScale> scale_;  // always there
+  std::shared_ptr<volume::SkippedChunks> skipped_ =
+      std::make_shared<volume::SkippedChunks>();
   bool is_local_ = false;
 };
 

@@ -16,6 +16,7 @@
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
 #include "python/src/export_options.h"
+#include "python/src/reports.h"
 #include "python/src/volume.h"
 
 namespace dolium::python {
@@ -87,8 +88,8 @@ void ReadMany(const PyVolume& self, const std::vector<Request>& requests,
 }
 
 void Write(PyVolume& self, const Corners& box, const Channels& channels, nb::handle array,
-           size_t jobs) {
-  self.Write(ToBox(box), ToRange(channels), array, jobs);
+           size_t jobs, nb::handle mask) {
+  self.Write(ToBox(box), ToRange(channels), array, jobs, mask);
 }
 
 // For pickle.
@@ -127,8 +128,14 @@ void BindVolume(nb::module_& module) {
            "first channel and the one past the last.")
       .def("read_many", ReadMany, nb::arg("requests"), nb::arg("arrays"),
            nb::arg("strict"), nb::arg("jobs"), "Fills an array for each request.")
-      .def("write", Write, nb::arg("box"), nb::arg("channels"), nb::arg("array"),
-           nb::arg("jobs"), "Replaces some channels of a box by an array.")
+      .def(
+          "write", Write, nb::arg("box"), nb::arg("channels"), nb::arg("array"),
+          nb::arg("jobs"), nb::arg("mask").none() = nb::none(),
+          "Replaces some channels of a box by an array; with a mask of uint8, the voxels "
+          "alone where that is not 0.")
+      .def_prop_ro(
+          "skipped", [](const PyVolume& self) { return ToPython(self.skipped()); },
+          "Damaged chunks that reads have left out.")
       .def_prop_ro(
           "write_unit",
           [](const PyVolume& self) {

@@ -12,6 +12,7 @@
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/volume/volume_drop.h"
 #include "dolium/ops/volume/volume_job.h"
 #include "dolium/ops/volume/volume_plan.h"
 #include "dolium/ops/volume/volume_scales.h"
@@ -38,20 +39,33 @@ constexpr Vec3 kDefaultChunkSize = {64, 64, 64};
 
 // --- new volumes ----------------------------------------------------------------------
 
-Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool force) {
+// Its info; with the marker, if it is not to be read yet.
+Result<void> WriteVolume(const Location& folder, const VolumeInfo& info,
+                         bool unfinished) {
+  if (!unfinished) return WriteNewInfo(folder, info);
+  const Location object = folder.Child(volume::kInfoName);
+  DOLIUM_TRY(const auto there, object.store->Stat(object.path));
+  if (there) return Exists(object.Describe() + ": is there already");
+  DOLIUM_TRY_VOID(WriteMarker(folder, "a volume from an array\n"));
+  return WriteNewInfo(folder, info);
+}
+
+Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool force,
+                          bool unfinished) {
   DOLIUM_TRY(const auto marker, ReadMarker(folder));
   if (marker && !force) {
-    return Exists(fmt::format("{}: a volume is being written here", folder.Describe()));
+    return Exists(fmt::format("{}: a volume is being written here", folder.Describe()))
+        .WithHint(Hint::kReplace);
   }
   DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
   if (!force || (occupancy != Occupancy::kOccupied && !marker)) {
-    return WriteNewInfo(folder, info);
+    return WriteVolume(folder, info, unfinished);
   }
   DOLIUM_TRY_VOID(volume::CheckVolumeReplaceable(folder));
   DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(folder));
   DOLIUM_TRY_VOID(RemoveReplaced(folders));
   DOLIUM_TRY(const Location fresh, ParseLocation(folders.fresh));
-  DOLIUM_TRY_VOID(WriteNewInfo(fresh, info));
+  DOLIUM_TRY_VOID(WriteVolume(fresh, info, unfinished));
   DOLIUM_TRY_VOID(SwapIn(folders));
   return RemoveReplaced(folders);
 }
@@ -59,11 +73,12 @@ Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool f
 void Create(nb::handle location, const std::string& data_type, int64_t num_channels,
             const Vec3& size, const Vec3& offset, const Resolution& resolution,
             const PlanText& type, const PlanText& key, const nb::dict& storage,
-            bool force) {
+            bool force, bool unfinished) {
   VolumeInfo info;
   info.data_type = DataTypeNamed(data_type);
   info.num_channels = num_channels;
-  info.type = VolumeTypeNamed(type).value_or(volume::DefaultType(info.data_type));
+  info.type =
+      VolumeTypeNamed(type).value_or(volume::DefaultType(info.data_type, num_channels));
   const volume::StorageRequest request = StorageOf(storage);
   volume::ScaleInfo scale;
   scale.key = key.value_or(volume::DefaultScaleKey(resolution));
@@ -76,9 +91,10 @@ void Create(nb::handle location, const std::string& data_type, int64_t num_chann
   const std::string folder = LocationText(location);
   Must(WithoutGil([&]() -> Result<void> {
     DOLIUM_TRY_VOID(Validate(info));
+    DOLIUM_TRY_VOID(CheckCreatable(info));
     DOLIUM_TRY_VOID(ChooseStorage(info, request, info.scales.front()));
     DOLIUM_TRY(const Location target, ParseLocation(folder));
-    return CreateVolume(target, info, force);
+    return CreateVolume(target, info, force, unfinished);
   }));
 }
 
@@ -111,13 +127,17 @@ nb::dict PlanIngestion(const nb::dict& source, nb::handle target, const PlanText
 }
 
 nb::dict PlanDownsampling(nb::handle volume, std::optional<size_t> from,
-                          const nb::dict& storage, const nb::dict& pyramid, bool force) {
+                          const nb::dict& storage, const nb::dict& pyramid, bool rebuild,
+                          bool skip_damaged, bool force) {
   volume::DownsampleRequest request;
   request.volume = LocationText(volume);
   request.from = from;
   request.storage = StorageOf(storage);
   request.sharded = ShardedOf(storage);
   request.pyramid = PyramidOf(pyramid);
+  std::swap(request.total_scales, request.pyramid.scales);
+  request.rebuild = rebuild;
+  request.skip_damaged = skip_damaged;
   request.force = force;
   return Members(Must(WithoutGil([&] { return PlanDownsample(request); })));
 }
@@ -127,6 +147,7 @@ nb::dict PlanTranscoding(nb::handle source, nb::handle target,
                          bool force, const nb::dict& exported) {
   volume::TranscodeRequest request;
   request.exported = ExportOptionsFrom(exported);
+  request.skip_damaged = request.exported.salvage;
   request.source = LocationText(source);
   request.target = LocationText(target);
   request.scales = scales;
@@ -139,19 +160,46 @@ nb::dict PlanTranscoding(nb::handle source, nb::handle target,
   return Members(plan);
 }
 
+nb::list DropScalesOf(nb::handle volume, const std::vector<size_t>& numbers,
+                      const std::vector<Resolution>& resolutions, bool force) {
+  volume::DropScalesRequest request;
+  request.volume = LocationText(volume);
+  request.scales.assign(numbers.begin(), numbers.end());
+  request.scales.insert(request.scales.end(), resolutions.begin(), resolutions.end());
+  request.force = force;
+  const auto report = Must(WithoutGil([&] { return DropScales(request); }));
+  nb::list keys;
+  for (const std::string& key : report.keys) keys.append(NameText(key));
+  return keys;
+}
+
 }  // namespace
 
 void BindVolumePlans(nb::module_& module) {
   module.def("create_volume", Create, nb::arg("location"), nb::arg("data_type"),
              nb::arg("num_channels"), nb::arg("size"), nb::arg("offset"),
              nb::arg("resolution"), nb::arg("type").none(), nb::arg("key").none(),
-             nb::arg("storage"), nb::arg("force"));
+             nb::arg("storage"), nb::arg("force"), nb::arg("unfinished"));
   module.def("plan_volume_ingest", PlanIngestion, nb::arg("source"), nb::arg("target"),
              nb::arg("type").none(), nb::arg("resolution"), nb::arg("offset"),
              nb::arg("storage"), nb::arg("pyramid"), nb::arg("force"));
   module.def("plan_volume_downsample", PlanDownsampling, nb::arg("volume"),
              nb::arg("from_scale").none(), nb::arg("storage"), nb::arg("pyramid"),
-             nb::arg("force"));
+             nb::arg("rebuild"), nb::arg("skip_damaged"), nb::arg("force"));
+  module.def("drop_volume_scales", DropScalesOf, nb::arg("volume"), nb::arg("numbers"),
+             nb::arg("resolutions"), nb::arg("force"),
+             "Drops scales by number and by resolution; their keys.");
+  module.def(
+      "finish_volume",
+      [](nb::handle location) {
+        const std::string text = LocationText(location);
+        Must(WithoutGil([&]() -> Result<void> {
+          DOLIUM_TRY(const Location folder, ParseLocation(text));
+          return RemoveMarker(folder);
+        }));
+      },
+      nb::arg("location"),
+      "Takes the marker away that readers refuse an unfinished volume for.");
   module.def("plan_volume_transcode", PlanTranscoding, nb::arg("source"),
              nb::arg("target"), nb::arg("scales"), nb::arg("storage"), nb::arg("force"),
              nb::arg("exported"));

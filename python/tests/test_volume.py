@@ -42,8 +42,8 @@ def test_steps_take_some_of_a_box(filled):
     assert volume[::2].flags.f_contiguous and volume[::2].flags.owndata
     assert np.array_equal(volume[::9, ::100, 104:123:11], array[::9, ::100, 4::11])
     assert np.array_equal(volume[3, ::2, 100 :: 1 << 62], array[8, ::2, 0:1])
-    with pytest.raises(IndexError, match="step of -1"):
-        volume[::-1]
+    with pytest.raises(IndexError, match="step of 0"):
+        volume[::0]
 
 
 def test_arrays_are_in_fortran_order_and_own_their_memory(filled):
@@ -93,7 +93,7 @@ def test_the_message_names_the_box(filled):
 
 @pytest.mark.parametrize(
     "index",
-    [None, True, 1.5, "x", [1, 2], np.array([1, 2]), (..., ...), (0, 8, 100, 0), np.s_[0.5:2]],
+    [None, True, 1.5, "x", [1.5], np.array(["a"]), (..., ...), (0, 8, 100, 0), np.s_[0.5:2]],
     ids=repr,
 )
 def test_other_indexes_are_refused(filled, index):
@@ -277,11 +277,13 @@ def test_chunks_between_steps_are_not_read(tmp_path):
     assert (volume.read_many([np.s_[::32, 10]])[0] == 7).all()
 
 
-def test_assignment_has_no_steps(tmp_path):
+def test_assignment_may_have_steps(tmp_path):
     volume = make(tmp_path / "v", channels=2)
-    for index in (np.s_[::2], np.s_[..., ::2]):
-        with pytest.raises(IndexError, match="step of 1"):
-            volume[index] = 1
+    array = np.zeros((*SHAPE, 2), "uint16")
+    for number, index in enumerate((np.s_[::2], np.s_[..., ::2], np.s_[:, ::-5, ::3])):
+        volume[index] = number + 1
+        array[index] = number + 1
+        assert np.array_equal(volume, array)
 
 
 @pytest.mark.parametrize("sharded", [True, False], ids=["sharded", "files"])
@@ -479,8 +481,9 @@ def test_zero_based_is_as_numpy_has_it(filled):
     for index in (37, -38, (0, 29)):
         with pytest.raises(IndexError, match="out of bounds"):
             view[index]
-    with pytest.raises(IndexError, match="step"):
-        view[::-1] = 0
+    view[::-1, ::2] = 5
+    array[::-1, ::2] = 5
+    assert np.array_equal(volume, array)
 
 
 def test_chunks_and_shards_cover_the_volume_once(tmp_path):
@@ -549,7 +552,7 @@ def test_a_volume_is_pickled_by_its_location(filled, tmp_path, monkeypatch):
 
 def test_scales_are_volumes(filled):
     volume, array = filled
-    dolium.volume.downsample(volume, scales=2, factor=(2, 2, 1), method="stride")
+    dolium.volume.downsample(volume, scales=3, factor=(2, 2, 1), method="stride")
     volume = dolium.Volume.open(volume.location)
     assert volume.num_scales == 3
     coarse = volume.scale(1)

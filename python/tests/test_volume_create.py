@@ -153,7 +153,7 @@ def test_opening_says_what_is_wrong(tmp_path):
     with pytest.raises(FileNotFoundError, match="no volume"):
         dolium.Volume.open(tmp_path)
     (tmp_path / "info").write_text('{"type": "image", "data_type": "uint8"}')
-    with pytest.raises(ValueError, match="info"):
+    with pytest.raises(dolium.CorruptError, match="info"):
         dolium.Volume.open(tmp_path)
     with pytest.raises(TypeError):
         dolium.Volume.open(7)

@@ -115,6 +115,40 @@ def test_downsample(tmp_path):
         shutil.rmtree(folder)
 
 
+def test_rebuild(tmp_path):
+    base, folder, complete = tmp_path / "base", tmp_path / "vol", tmp_path / "complete"
+    make_source(tmp_path / "in.npy")
+    volume_worker("ingest", *STORAGE, tmp_path / "in.npy", base).finish()
+    dolium.Volume.open(base)[20:120, 10:90, 5:60] = 4_000_000
+    shutil.copytree(base, complete)
+    volume_worker("downsample", "--rebuild", complete).finish()
+
+    def scales(folder):
+        volume = dolium.Volume.open(folder)
+        return [volume.scale(i)[...] for i in range(volume.num_scales)]
+
+    old, new = scales(base), scales(complete)
+    assert len(new) > 2 and not np.array_equal(old[1], new[1])
+
+    def start():
+        if not folder.exists():
+            shutil.copytree(base, folder)
+        return volume_worker("downsample", "--rebuild", folder)
+
+    def is_whole(folder):
+        if not folder.exists():
+            return False
+        # Every scale is the old one or the new one, at any moment.
+        is_new = []
+        for found, stale, made in zip(scales(folder), old, new):
+            is_new.append(np.array_equal(found, made))
+            assert is_new[-1] or np.array_equal(found, stale)
+        return all(is_new) and not list(folder.rglob(".dolium*"))
+
+    for _ in kill_again_and_again(start, folder, complete, 34, is_whole):
+        shutil.rmtree(folder)
+
+
 def is_new_export_whole(folder):
     return (folder / "spec.json").exists() and not list(folder.rglob(".dolium*"))
 

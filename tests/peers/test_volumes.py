@@ -146,7 +146,7 @@ def test_scales_that_we_add_are_those_of_tensorstore(tmp_path):
 
     array = volumes.labels("uint64", size=(64, 64, 32))
     create(tmp_path / "ours", ("compressed_segmentation", array, BLOCK), SHARDED)
-    dolium.volume.downsample(tmp_path / "ours", scales=1, factor=(2, 2, 2))
+    dolium.volume.downsample(tmp_path / "ours", scales=2, factor=(2, 2, 2))
     fine = TensorStoreVolume(tmp_path / "ours").store
     coarse = ts.downsample(fine, [2, 2, 2, 1], method="mode").read().result()
     ours = dolium.Volume.open(tmp_path / "ours").scale(1)
@@ -204,3 +204,47 @@ def test_real_labels_survive_every_encoding(tmp_path):
         program.run("volume", "ingest", "--encoding", encoding, "--scales", "1",
                     tmp_path / "labels.npy", tmp_path / encoding)
         np.testing.assert_array_equal(dolium.Volume.open(tmp_path / encoding)[...], labels)
+
+
+@pytest.mark.parametrize("spec", [SHARDED, None], ids=["sharded", "files"])
+@pytest.mark.parametrize("peer", [TensorStoreVolume, CloudVolumeVolume])
+def test_peers_read_rebuilt_pyramids_and_what_is_left_of_them(tmp_path, spec, peer):
+    array = volumes.labels("uint64")
+    folder = tmp_path / "v"
+    volume = create(folder, ("compressed_segmentation", array, BLOCK), spec)
+    volume[...] = array[..., 0]
+    dolium.volume.downsample(volume, scales=3)
+    volume[20:50, -10:20, 10:30] = 987654321
+    dolium.volume.downsample(volume, rebuild=True)
+    volume = dolium.Volume.open(folder)
+    assert (volume.scale(2)[...] == 987654321).any()
+    for scale in range(3):
+        np.testing.assert_array_equal(volumes.read_scale(peer, folder, scale), volume.scale(scale)[...])
+    dolium.volume.drop_scale(volume, 1)
+    volume = dolium.Volume.open(folder)
+    assert volume.num_scales == 2
+    for scale in range(2):
+        np.testing.assert_array_equal(volumes.read_scale(peer, folder, scale), volume.scale(scale)[...])
+
+
+def test_pyramids_of_cloud_volume_are_rebuilt_in_its_sizes(tmp_path):
+    """Sizes are rounded down by some programs: what is there stays as large."""
+    import cloudvolume
+
+    array = volumes.labels("uint32", size=(70, 50, 40))
+    vol = cloudvolume.CloudVolume.from_numpy(
+        array, f"file://{tmp_path}/v", resolution=(4, 4, 40), layer_type="segmentation",
+        chunk_size=(32, 32, 32), compress="gzip",
+    )  # fmt: skip
+    vol.add_scale((2, 2, 1))
+    vol.commit_info()
+    scale = vol.info["scales"][1]
+    scale["size"][0] -= 1
+    vol.commit_info()
+    dolium.volume.downsample(tmp_path / "v", rebuild=True)
+    theirs = cloudvolume.CloudVolume(f"file://{tmp_path}/v", mip=1, progress=False)
+    ours = dolium.Volume.open(tmp_path / "v", scale=1)
+    assert ours.shape == tuple(scale["size"])
+    np.testing.assert_array_equal(np.asarray(theirs[...])[..., 0], ours[...])
+    assert ours[...].any()
+    assert all(path.suffix == ".gz" for path in (tmp_path / "v" / scale["key"]).iterdir())

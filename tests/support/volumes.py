@@ -109,3 +109,21 @@ class CloudVolumeVolume:
 
 def info_of(folder):
     return json.loads((pathlib.Path(folder) / "info").read_text())
+
+
+def read_scale(peer, folder, scale):
+    """One scale of a volume of one channel, as a peer reads it."""
+    if peer is TensorStoreVolume:
+        import tensorstore as ts
+
+        store = ts.open({
+            "driver": "neuroglancer_precomputed",
+            "kvstore": {"driver": "file", "path": os.path.abspath(folder) + "/"},
+            "scale_index": scale,
+        }).result()  # fmt: skip
+        return store.read().result()[..., 0]
+    from cloudvolume import CloudVolume
+
+    path = f"file://{os.path.abspath(folder)}"
+    volume = CloudVolume(path, mip=scale, progress=False, fill_missing=True)
+    return np.asarray(volume[volume.bounds])[..., 0]

@@ -37,6 +37,8 @@ std::string_view HintText(Hint hint) {
       return "; to rebuild it: dolium cas reindex";
     case Hint::kFindDamage:
       return ": `dolium cas verify` reports what is damaged, `dolium cas rm` gives it up";
+    case Hint::kDropBase:
+      return "; --force drops it";
   }
   return "";
 }

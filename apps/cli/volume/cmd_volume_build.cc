@@ -1,6 +1,7 @@
 // volume ingest, downsample, transcode: each a plan, printed or carried out.
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "cli/volume/volume_arguments.h"
 #include "dolium/domain/volume/arrays/number_type.h"
 #include "dolium/domain/volume/grid.h"
+#include "dolium/ops/volume/volume_drop.h"
 #include "dolium/ops/volume/volume_plan.h"
 
 namespace dolium::cli {
@@ -24,7 +26,8 @@ using volume::VolumeReport;
 struct Subject {
   std::string_view verb;  // "ingest"
   std::string volume;     // as the user names it
-  bool adds = false;      // scales to a volume that is there
+  std::string_view scale = "scale";
+  std::string_view nothing = {};  // what is said if there is nothing to do
 };
 
 void ShowSummary(Context& context, const Subject& subject, const VolumePlan& plan,
@@ -39,21 +42,25 @@ void ShowSummary(Context& context, const Subject& subject, const VolumePlan& pla
                                {"stored_bytes", written.stored_bytes},
                                {"objects", written.objects},
                                {"parts", report.parts},
-                               {"parts_done_before", report.parts_done_before}});
+                               {"parts_done_before", report.parts_done_before},
+                               {"skipped", report.skipped.size()}});
     return;
   }
   if (plan.home.empty()) {
-    context.terminal.Line(subject.volume + ": no scale to add");
+    context.terminal.Line(fmt::format("{}: {}", subject.volume, subject.nothing));
     return;
   }
-  std::string line = fmt::format(
-      "{}: {}, {} in {}, {}", subject.volume,
-      FormatCount(plan.stages.size(), subject.adds ? "new scale" : "scale"),
-      FormatCount(written.entries, "chunk"), FormatCount(written.objects, "object"),
-      FormatSize(written.stored_bytes));
+  std::string line = fmt::format("{}: {}, {} in {}, {}", subject.volume,
+                                 FormatCount(plan.stages.size(), subject.scale),
+                                 FormatCount(written.entries, "chunk"),
+                                 FormatCount(written.objects, "object"),
+                                 FormatSize(written.stored_bytes));
   if (report.parts_done_before > 0) {
     line += fmt::format("; {} of {} parts were done before",
                         FormatCount(report.parts_done_before), FormatCount(report.parts));
+  }
+  if (!report.skipped.empty()) {
+    line += fmt::format("; {} damaged left out", FormatCount(report.skipped.size()));
   }
   context.terminal.Line(line);
 }
@@ -78,8 +85,9 @@ ExitStatus RunVolumePlan(Context& context, const Subject& subject,
     return context.Fail(Cancelled("stopped on request; the same command resumes"));
   }
   if (!report) return context.FailLocation(report.error());
+  const ExitStatus status = ReportSkipped(context, report->skipped);
   if (!context.arguments.Has("no-summary")) ShowSummary(context, subject, *plan, *report);
-  return ExitStatus::kGood;
+  return status;
 }
 
 // What the options say of a file of bare numbers; nullopt if they say nothing.
@@ -128,7 +136,8 @@ Result<volume::IngestRequest> MakeIngest(const Context& context) {
   DOLIUM_TRY(request.storage, StorageOptions(context));
   DOLIUM_TRY(const auto sharded, ShardedOption(arguments));
   request.storage.sharded = sharded.value_or(true);
-  DOLIUM_TRY(request.pyramid, PyramidOptions(arguments, /*present=*/1));
+  DOLIUM_TRY(request.pyramid, PyramidOptions(arguments));
+  if (request.pyramid.scales) --*request.pyramid.scales;
   request.force = arguments.Has("force");
   return request;
 }
@@ -138,7 +147,20 @@ Result<volume::DownsampleRequest> MakeDownsample(const Context& context) {
   volume::DownsampleRequest request;
   request.volume = arguments[0];
   if (arguments.Has("from")) request.from = arguments.Number("from", 0);
-  DOLIUM_TRY(request.pyramid, PyramidOptions(arguments, /*present=*/0));
+  DOLIUM_TRY(request.pyramid, PyramidOptions(arguments));
+  std::swap(request.total_scales, request.pyramid.scales);
+  request.rebuild = arguments.Has("rebuild");
+  request.skip_damaged = arguments.Has("skip-damaged");
+  if (request.rebuild) {
+    for (const std::string_view option :
+         {"scales", "factor", "chunk-size", "encoding", "shard-size", "to-spec",
+          "unsharded", "gzip", "sharded"}) {
+      if (!arguments.Has(option)) continue;
+      return InvalidArgument(fmt::format(
+          "--{} contradicts --rebuild, which leaves the scales as they are stored",
+          option));
+    }
+  }
   DOLIUM_TRY(request.storage, StorageOptions(context));
   DOLIUM_TRY(request.sharded, ShardedOption(arguments));
   request.force = arguments.Has("force");
@@ -152,13 +174,50 @@ Result<volume::TranscodeRequest> MakeTranscode(const Context& context) {
   request.target = arguments[1];
   DOLIUM_TRY(request.scales, ScaleListOption(arguments));
   DOLIUM_TRY(request.exported, ExportOptionsOf(context));
+  request.skip_damaged = request.exported.salvage;
   DOLIUM_TRY(request.storage, StorageOptions(context));
   DOLIUM_TRY(request.sharded, ShardedOption(arguments));
   request.force = arguments.Has("force");
   return request;
 }
 
+// A scale to be dropped: its number, or its resolution as in 16,16,40.
+Result<volume::ScaleName> ParseScaleName(std::string_view text) {
+  if (const auto resolution = ParseResolution(text))
+    return volume::ScaleName(*resolution);
+  if (const auto index = ParseWholeNumber(text)) {
+    return volume::ScaleName(static_cast<size_t>(*index));
+  }
+  return InvalidArgument(fmt::format(
+      "\"{}\" is not the number of a scale, nor a resolution as in 16,16,40", text));
+}
+
 }  // namespace
+
+ExitStatus RunVolumeDropScale(Context& context) {
+  const Arguments& arguments = context.arguments;
+  volume::DropScalesRequest request;
+  request.volume = arguments[0];
+  request.force = arguments.Has("force");
+  for (size_t i = 1; i < arguments.positionals().size(); ++i) {
+    const auto name = ParseScaleName(arguments[i]);
+    if (!name) return context.Fail(name.error().Within("volume drop-scale"));
+    request.scales.push_back(*name);
+  }
+  const auto dropped = DropScales(request);
+  if (!dropped) return context.FailLocation(dropped.error());
+  if (context.terminal.json()) {
+    context.terminal.JsonLine({{"type", "summary"},
+                               {"target", request.volume},
+                               {"dropped", dropped->keys},
+                               {"scales", dropped->scales}});
+  } else {
+    context.terminal.Line(fmt::format("{}: dropped {}; {} left", request.volume,
+                                      fmt::join(dropped->keys, ", "),
+                                      FormatCount(dropped->scales, "scale")));
+  }
+  return ExitStatus::kGood;
+}
 
 ExitStatus RunVolumeIngest(Context& context) {
   const auto request = MakeIngest(context);
@@ -170,9 +229,15 @@ ExitStatus RunVolumeIngest(Context& context) {
 ExitStatus RunVolumeDownsample(Context& context) {
   const auto request = MakeDownsample(context);
   if (!request) return context.FailLocation(request.error().Within("volume downsample"));
-  return RunVolumePlan(context,
-                       {.verb = "downsample", .volume = request->volume, .adds = true},
-                       PlanDownsample(*request));
+  Subject subject{.verb = "downsample",
+                  .volume = request->volume,
+                  .scale = "new scale",
+                  .nothing = "no scale to add"};
+  if (request->rebuild) {
+    subject.scale = "rebuilt scale";
+    subject.nothing = "no scale to rebuild";
+  }
+  return RunVolumePlan(context, subject, PlanDownsample(*request));
 }
 
 ExitStatus RunVolumeTranscode(Context& context) {

@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include "dolium/base/checked_math.h"
 #include "dolium/domain/volume/arrays/array_sink.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/ops/volume/skipped_chunks.h"
 
 namespace dolium::cli {
 namespace {
@@ -35,6 +37,7 @@ struct CutoutRequest {
 struct Chunks {
   uint64_t all = 0;
   uint64_t there = 0;
+  std::vector<Finding> skipped = {};
 };
 
 Result<CutoutRequest> Begin(const Context& context, const std::string& file) {
@@ -102,9 +105,11 @@ uint64_t CountCells(const Grid& grid, const Box& box) {
 Result<Chunks> Copy(const Context& context, CutoutRequest& cutout) {
   const Scale& scale = *cutout.scale;
   const Grid& grid = scale.grid();
-  const volume::BoxOptions options = {.missing_is_error = context.arguments.Has("strict"),
-                                      .jobs = context.jobs(),
-                                      .stop = context.stop};
+  volume::SkippedChunks skipped;
+  volume::BoxOptions options = {.missing_is_error = context.arguments.Has("strict"),
+                                .jobs = context.jobs(),
+                                .stop = context.stop};
+  if (context.arguments.Has("skip-damaged")) options.skip_damaged = skipped.visitor();
   const ProgressFunction report = context.terminal.StartProgress("cutout");
   Progress progress{.total_entries = CountCells(grid, cutout.box)};
   Chunks chunks;
@@ -131,13 +136,14 @@ Result<Chunks> Copy(const Context& context, CutoutRequest& cutout) {
     z = slab.end[2];
   }
   DOLIUM_TRY_VOID(cutout.sink->Finish());
+  chunks.skipped = skipped.findings();
   return chunks;
 }
 
 void ShowSummary(Context& context, const std::string& file, const CutoutRequest& cutout,
                  const Chunks& chunks) {
   const volume::ArrayShape shape = cutout.scale->ShapeOf(cutout.box);
-  const uint64_t missing = chunks.all - chunks.there;
+  const uint64_t missing = chunks.all - chunks.there - chunks.skipped.size();
   if (context.terminal.json()) {
     context.terminal.JsonLine({{"type", "summary"},
                                {"file", file},
@@ -148,7 +154,8 @@ void ShowSummary(Context& context, const std::string& file, const CutoutRequest&
                                {"data_type", ToString(shape.type)},
                                {"bytes", *shape.bytes()},
                                {"chunks", chunks.all},
-                               {"chunks_missing", missing}});
+                               {"chunks_missing", missing},
+                               {"skipped", chunks.skipped.size()}});
     return;
   }
   std::string line = fmt::format(
@@ -159,6 +166,10 @@ void ShowSummary(Context& context, const std::string& file, const CutoutRequest&
   if (missing > 0) {
     line += fmt::format("; {} of {} chunks were missing (zeros)", FormatCount(missing),
                         FormatCount(chunks.all));
+  }
+  if (!chunks.skipped.empty()) {
+    line +=
+        fmt::format("; {} damaged left out (zeros)", FormatCount(chunks.skipped.size()));
   }
   context.terminal.Line(line);
 }
@@ -176,10 +187,11 @@ ExitStatus RunVolumeCutout(Context& context) {
   const auto chunks = Copy(context, *cutout);
   context.terminal.EndProgress();
   if (!chunks) return context.Fail(chunks.error());
+  const ExitStatus status = ReportSkipped(context, chunks->skipped);
   if (!context.arguments.Has("no-summary")) {
     ShowSummary(context, *file, *cutout, *chunks);
   }
-  return ExitStatus::kGood;
+  return status;
 }
 
 }  // namespace dolium::cli

@@ -17,6 +17,7 @@
 #include "dolium/base/checked_math.h"
 #include "dolium/domain/volume/arrays/preview.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/ops/volume/skipped_chunks.h"
 
 namespace dolium::cli {
 namespace {
@@ -82,11 +83,13 @@ struct PreviewRequest {
   ByteVector png;
   size_t scale = 0;
   Vec3 at = {0, 0, 0};
+  std::vector<Finding> skipped = {};
 };
 
 // The slices across z, y and x: xy, xz, yz.
 Result<std::array<ByteVector, 3>> ReadSlices(const Context& context,
-                                             const volume::Scale& scale, const Vec3& at) {
+                                             const volume::Scale& scale, const Vec3& at,
+                                             volume::SkippedChunks& skipped) {
   std::array<Box, 3> boxes;
   boxes.fill(scale.bounds());
   std::optional<uint64_t> total = 0;
@@ -104,13 +107,14 @@ Result<std::array<ByteVector, 3>> ReadSlices(const Context& context,
         "name a coarser --scale",
         kName, scale.info().key, FormatSize(memory)));
   }
+  volume::BoxOptions options = {.jobs = context.jobs(), .stop = context.stop};
+  if (context.arguments.Has("skip-damaged")) options.skip_damaged = skipped.visitor();
   std::array<ByteVector, 3> slices;
   for (size_t i = 0; i < 3; ++i) {
     const volume::ArrayShape shape = scale.ShapeOf(boxes[i]);
     slices[i].resize(*shape.bytes());
-    DOLIUM_TRY_VOID(scale.Read(boxes[i],
-                               volume::MutableVoxelView::Dense(shape, slices[i].data()),
-                               {.jobs = context.jobs(), .stop = context.stop}));
+    DOLIUM_TRY_VOID(scale.Read(
+        boxes[i], volume::MutableVoxelView::Dense(shape, slices[i].data()), options));
   }
   return slices;
 }
@@ -138,7 +142,9 @@ Result<PreviewRequest> Make(const Context& context) {
     DOLIUM_TRY(out.at, ToScale(info, scale->info(), *at).Within(kName));
   }
 
-  DOLIUM_TRY(const auto slices, ReadSlices(context, *scale, out.at));
+  volume::SkippedChunks skipped;
+  DOLIUM_TRY(const auto slices, ReadSlices(context, *scale, out.at, skipped));
+  out.skipped = skipped.findings();
   const Vec3& size = scale->info().size;
   DOLIUM_TRY(out.png, volume::RenderPreview(
                           {.type = scale->type(),
@@ -161,7 +167,8 @@ ExitStatus RunVolumePreview(Context& context) {
   const std::string file = context.arguments.Get("output").value_or("-");
   const auto written = context.WriteFile(file, preview->png);
   if (!written) return context.FailLocation(written.error());
-  if (file == "-") return ExitStatus::kGood;
+  const ExitStatus status = ReportSkipped(context, preview->skipped);
+  if (file == "-") return status;
   if (context.terminal.json()) {
     context.terminal.JsonLine({{"type", "written"},
                                {"file", file},
@@ -172,7 +179,7 @@ ExitStatus RunVolumePreview(Context& context) {
     context.terminal.Line(fmt::format("{}: slices through {} of scale {}", file,
                                       volume::ToString(preview->at), preview->scale));
   }
-  return ExitStatus::kGood;
+  return status;
 }
 
 }  // namespace dolium::cli

@@ -31,6 +31,11 @@ Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context,
   return options;
 }
 
+ExitStatus ReportSkipped(const Context& context, const std::vector<Finding>& skipped) {
+  for (const Finding& finding : skipped) context.ReportSkipped(finding);
+  return skipped.empty() ? ExitStatus::kGood : ExitStatus::kBad;
+}
+
 Result<volume::ExportReport> CheckSource(const Context& context,
                                          const volume::DvidReadOptions& options) {
   DOLIUM_TRY(const Location location, ParseLocation(context.arguments[0]));

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/context.h"
 #include "dolium/base/result.h"
@@ -16,6 +17,9 @@ Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context);
 // The same, where the spec was already read.
 Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context,
                                                 std::optional<std::string> spec);
+
+// Shows what reads left out; the exit status for that.
+ExitStatus ReportSkipped(const Context& context, const std::vector<Finding>& skipped);
 
 // Looks through a source before anything is made of it, and reports what there is to warn
 // of and what is damaged, in which case there is nothing to be made. Of a volume that is

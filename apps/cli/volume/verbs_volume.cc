@@ -21,6 +21,8 @@ constexpr Option kSpec = Value(ValueKind::kFile, "", "spec", "<file>",
 constexpr Option kVoxelSize =
     Value(ValueKind::kText, "", "resolution", "<x,y,z>",
           "of an export without a spec: nanometres of a voxel [1,1,1]");
+constexpr Option kSkipChunks =
+    Flag("", "skip-damaged", "leave out chunks that are damaged, and report them");
 constexpr Option Scale(std::string_view help) {
   return Value(ValueKind::kText, "s", "scale", "<n | x,y,z>", help);
 }
@@ -131,32 +133,62 @@ Verb DownsampleVerb() {
       .name = "volume downsample",
       .usage = "[options] <volume>",
       .outline = "add coarser scales to a volume",
-      .description = "Add coarser scales to a volume, each made of the one before it.",
+      .description =
+          "Add coarser scales to a volume, each made of the one before it, or "
+          "make those again that it has.",
       .details = fmt::format(
           "Images are averaged: the exact mean, rounded to the nearest integer, halves "
           "to the even one. Segmentations get the most frequent label of each block, of "
           "several the smallest. New scales are stored as the one that they are made of, "
-          "unless options say otherwise. They are listed in the volume's info when all "
-          "are complete; if the work is stopped, the same command resumes it. Another "
-          "one is refused where it would write the same scales, unless --force drops "
-          "what was begun.\n"
+          "unless options say otherwise. Those that the volume has already are passed "
+          "over, so that the same command again adds nothing. They are listed in the "
+          "volume's info when all are complete; if the work is stopped, the same command "
+          "resumes it. Another one is refused where it would write the same scales, "
+          "unless --force drops what was begun.\n"
+          "With --rebuild, after a change of the voxels, the scales listed after --from "
+          "are made again, stored as they are; name the method again, if it was not the "
+          "usual one. The new data take the place of the old ones when all are complete, "
+          "one scale after the other, at once for each. If the scale that they are made "
+          "of changes meanwhile, the old ones stay.\n"
+          "With --skip-damaged, chunks that are damaged count as zeros, and the exit "
+          "status is 1.\n"
           "{}",
           kPlanDetails),
       .options = JoinOptions({
           {Value(ValueKind::kNumber, "", "from", "<n>",
-                 "the scale to begin with [the coarsest]"),
+                 "the scale to begin with [the coarsest; with --rebuild 0]"),
            Value(ValueKind::kNumber, "", "scales", "<n>",
-                 "scales to add [until one is a chunk]")},
+                 "scales in all, with those that are there [until one is a chunk]"),
+           Flag("", "rebuild", "make the coarser scales again, from changed voxels")},
           PyramidRows(),
           CopiedStorageRows(),
-          {Flag("", "sharded", "in shards, also if the source is not"),
-           Flag("", "force", "drop scales that another downsampling left unfinished"),
-           kPlan, kJobs, kVolumeMemory, kJson, kNoSummary, kProgress},
+          {Flag("", "sharded", "in shards, also if the source is not"), kSkipChunks,
+           Flag("", "force", "drop what another downsampling left unfinished"), kPlan,
+           kJobs, kVolumeMemory, kJson, kNoSummary, kProgress},
       }),
       .examples = {"dolium volume downsample em",
-                   "dolium volume downsample --scales 2 --factor 2,2,1 em",
+                   "dolium volume downsample --scales 3 --factor 2,2,1 em",
+                   "dolium volume downsample --rebuild em",
                    "dolium volume downsample --ignore-zero seg"},
       .run = RunVolumeDownsample,
+  };
+}
+
+Verb DropScaleVerb() {
+  return {
+      .name = "volume drop-scale",
+      .usage = "[options] <volume> <scale>...",
+      .outline = "remove scales from a volume",
+      .description = "Remove scales from a volume, from its info first, then their data.",
+      .details =
+          "A scale is named by its number, or by its resolution as in 16,16,40; numbers "
+          "are those before the first one is removed. Scale 0 is kept without --force, "
+          "and one scale always. A folder that has anything else is refused. If the work "
+          "is stopped, the same command completes it.",
+      .options = {Flag("", "force", "also scale 0, which the others are made of"), kJson},
+      .examples = {"dolium volume drop-scale em 3",
+                   "dolium volume drop-scale em 32,32,40 64,64,80"},
+      .run = RunVolumeDropScale,
   };
 }
 
@@ -172,9 +204,9 @@ Verb Transcode() {
           "decoded where neither their size nor their encoding changes. Mesh, "
           "skeletons and segment properties are copied file by file; what cannot be is "
           "named in a warning. If the work is stopped, the same command resumes it.\n"
-          "Of a DVID export, damage and blocks outside of the volume are reported before "
-          "anything is written; with --skip-damaged, damaged blocks are left out, and "
-          "the exit status is 1.\n"
+          "With --skip-damaged, chunks that are damaged are left out, and the exit "
+          "status is 1. Of a DVID export, damage and blocks outside of the volume are "
+          "reported before anything is written.\n"
           "{}",
           kPlanDetails),
       .options = JoinOptions({
@@ -201,7 +233,8 @@ Verb CutoutVerb() {
       .details =
           "Coordinates are absolute voxels of the scale, the volume's offset included; "
           "negative numbers mean themselves. An end that is left out is the volume's. "
-          "Chunks that are missing read as zero, and the closing line counts them.\n"
+          "Chunks that are missing read as zero, and the closing line counts them; so do "
+          "those that are damaged with --skip-damaged, and the exit status is 1.\n"
           "The file's ending is its format: .npy, dimensions x, y, z and (if several) "
           "channel; .tif or .tiff, a page for each z; .raw, x fastest, then y, z, "
           "channel. It appears whole or not at all. With --axes, the dimensions of .npy "
@@ -312,7 +345,7 @@ Verb PreviewVerb() {
 }  // namespace
 
 std::vector<Verb> VolumeVerbs() {
-  return {Ingest(),   DownsampleVerb(),  Transcode(),        CutoutVerb(),
+  return {Ingest(),   DownsampleVerb(),  DropScaleVerb(),    Transcode(),  CutoutVerb(),
           InfoVerb(), VolumeStatsVerb(), VolumeVerifyVerb(), PreviewVerb()};
 }
 

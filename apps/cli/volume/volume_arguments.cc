@@ -148,7 +148,12 @@ Result<volume::StorageRequest> StorageOptions(const Context& context) {
   if (arguments.Has("shard-size") && arguments.Has("to-spec")) {
     return InvalidArgument("--shard-size means nothing with --to-spec");
   }
-  storage.gzip_files = arguments.Has("gzip");
+  // One file for each chunk is plain unless it is to be .gz.
+  if (arguments.Has("gzip")) {
+    storage.gzip_files = true;
+  } else if (arguments.Has("unsharded")) {
+    storage.gzip_files = false;
+  }
   DOLIUM_TRY(const auto sharding, context.ReadSpec("to-spec"));
   if (sharding) {
     DOLIUM_TRY(storage.sharding, neuroglancer::ParseShardingText(*sharding).Within(
@@ -170,13 +175,20 @@ Result<std::optional<bool>> ShardedOption(const Arguments& arguments) {
   return std::nullopt;
 }
 
-Result<volume::PyramidRequest> PyramidOptions(const Arguments& arguments,
-                                              size_t present) {
+std::optional<Resolution> ParseResolution(std::string_view text) {
+  return ParseThree<double>(text);
+}
+
+std::optional<uint64_t> ParseWholeNumber(std::string_view text) {
+  return ParseOne<uint64_t>(text);
+}
+
+Result<volume::PyramidRequest> PyramidOptions(const Arguments& arguments) {
   volume::PyramidRequest pyramid;
   if (arguments.Has("scales")) {
     const uint64_t scales = arguments.Number("scales", 0);
     if (scales == 0) return InvalidArgument("--scales: 0 is not a number above 0");
-    pyramid.scales = scales - present;
+    pyramid.scales = scales;
   }
   DOLIUM_TRY(pyramid.factor, VectorOption(arguments, "factor", 1));
   if (const auto method = arguments.Get("method")) {

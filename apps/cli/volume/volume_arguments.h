@@ -33,9 +33,12 @@ Result<volume::StorageRequest> StorageOptions(const Context& context);
 // Whether there are to be shards; nullopt: not said.
 Result<std::optional<bool>> ShardedOption(const Arguments& arguments);
 
-// --scales, --factor, --method, --ignore-zero. `present` of the scales that are counted
-// need not be made.
-Result<volume::PyramidRequest> PyramidOptions(const Arguments& arguments, size_t present);
+// --scales (in all), --factor, --method, --ignore-zero.
+Result<volume::PyramidRequest> PyramidOptions(const Arguments& arguments);
+
+// Three numbers as in 16,16,40, or one; nullopt if the text is none.
+std::optional<volume::Resolution> ParseResolution(std::string_view text);
+std::optional<uint64_t> ParseWholeNumber(std::string_view text);
 
 // The scales of --scale: numbers as in 0,2; none if it is not given.
 Result<std::vector<size_t>> ScaleListOption(const Arguments& arguments);

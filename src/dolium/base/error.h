@@ -44,6 +44,7 @@ enum class Hint : uint8_t {
   kListNames,         // the names in the cas store can be listed
   kRebuildIndex,      // the index of the cas store can be rebuilt
   kFindDamage,        // a check of the cas store names what is damaged
+  kDropBase,          // the caller may allow to drop scale 0
 };
 
 // The name of a code in JSON output: "not_found", "corrupt", ...

@@ -48,8 +48,9 @@ class ArrayChunks : public ChunkSource {
 
 class FinerChunks : public ChunkSource {
  public:
-  FinerChunks(std::shared_ptr<const Scale> finer, const DownsampleSpec& spec)
-      : finer_(std::move(finer)), spec_(spec) {}
+  FinerChunks(std::shared_ptr<const Scale> finer, const DownsampleSpec& spec,
+              DamageVisitor skip_damaged)
+      : finer_(std::move(finer)), spec_(spec), skip_damaged_(std::move(skip_damaged)) {}
 
   Result<std::optional<StoredChunk>> Make(const Scale& target,
                                           const Vec3& cell) const override {
@@ -115,9 +116,9 @@ class FinerChunks : public ChunkSource {
     const Box box = Finer(part);
     const ArrayShape from = finer_->ShapeOf(box);
     Scratch fine(static_cast<size_t>(*from.bytes()));
-    DOLIUM_TRY(
-        const uint64_t found,
-        finer_->Read(box, MutableVoxelView::Dense(from, fine.data()), {.jobs = 1}));
+    DOLIUM_TRY(const uint64_t found,
+               finer_->Read(box, MutableVoxelView::Dense(from, fine.data()),
+                            {.jobs = 1, .skip_damaged = skip_damaged_}));
     Scratch coarse(static_cast<size_t>(*place.shape.bytes()));
     Downsample(spec_, from, fine.view(), coarse.view());
     CopyVoxels(VoxelView::Dense(place.shape, coarse.data()), place);
@@ -126,31 +127,53 @@ class FinerChunks : public ChunkSource {
 
   const std::shared_ptr<const Scale> finer_;
   const DownsampleSpec spec_;
+  const DamageVisitor skip_damaged_;
 };
 
 class SameChunks : public ChunkSource {
  public:
-  SameChunks(std::shared_ptr<const Scale> scale, bool may_copy)
-      : scale_(std::move(scale)), may_copy_(may_copy) {}
+  SameChunks(std::shared_ptr<const Scale> scale, bool may_copy,
+             DamageVisitor skip_damaged)
+      : scale_(std::move(scale)),
+        may_copy_(may_copy),
+        skip_damaged_(std::move(skip_damaged)) {}
 
   Result<std::optional<StoredChunk>> Make(const Scale& target,
                                           const Vec3& cell) const override {
     if (may_copy_ && target.grid() == scale_->grid()) {
+      if (skip_damaged_ && !IsReadable(cell)) return std::nullopt;
       return scale_->storage().GetStored(cell);
     }
     const Box box = target.grid().VoxelsOf(cell);
     const ArrayShape shape = target.ShapeOf(box);
     Scratch voxels(static_cast<size_t>(*shape.bytes()));
-    DOLIUM_TRY(
-        const uint64_t found,
-        scale_->Read(box, MutableVoxelView::Dense(shape, voxels.data()), {.jobs = 1}));
+    DOLIUM_TRY(const uint64_t found,
+               scale_->Read(box, MutableVoxelView::Dense(shape, voxels.data()),
+                            {.jobs = 1, .skip_damaged = skip_damaged_}));
     if (found == 0) return std::nullopt;
     return Encoded(target, cell, voxels.view());
   }
 
  private:
+  // Reports a chunk that is damaged. Other errors come again when it is read.
+  bool IsReadable(const Vec3& cell) const {
+    const Box box = scale_->grid().VoxelsOf(cell);
+    const ArrayShape shape = scale_->ShapeOf(box);
+    Scratch voxels(static_cast<size_t>(*shape.bytes()));
+    bool is_damaged = false;
+    const auto skip = [&](const Scale& scale, const Vec3& damaged, const Error& error) {
+      is_damaged = true;
+      skip_damaged_(scale, damaged, error);
+    };
+    const BoxOptions options = {.jobs = 1, .skip_damaged = skip};
+    [[maybe_unused]] const auto read =
+        scale_->Read(box, MutableVoxelView::Dense(shape, voxels.data()), options);
+    return !is_damaged;
+  }
+
   const std::shared_ptr<const Scale> scale_;
   const bool may_copy_;
+  const DamageVisitor skip_damaged_;
 };
 
 }  // namespace
@@ -178,13 +201,15 @@ std::unique_ptr<ChunkSource> FromArray(const ArraySource& array) {
 }
 
 std::unique_ptr<ChunkSource> FromFinerScale(std::shared_ptr<const Scale> finer,
-                                            const DownsampleSpec& spec) {
-  return std::make_unique<FinerChunks>(std::move(finer), spec);
+                                            const DownsampleSpec& spec,
+                                            DamageVisitor skip_damaged) {
+  return std::make_unique<FinerChunks>(std::move(finer), spec, std::move(skip_damaged));
 }
 
 std::unique_ptr<ChunkSource> FromSameVoxels(std::shared_ptr<const Scale> scale,
-                                            bool may_copy) {
-  return std::make_unique<SameChunks>(std::move(scale), may_copy);
+                                            bool may_copy, DamageVisitor skip_damaged) {
+  return std::make_unique<SameChunks>(std::move(scale), may_copy,
+                                      std::move(skip_damaged));
 }
 
 }  // namespace dolium::volume

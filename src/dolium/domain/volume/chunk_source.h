@@ -29,13 +29,17 @@ std::unique_ptr<ChunkSource> FromArray(const ArraySource& array);
 
 // From a finer scale. A voxel t of the target stands for the voxels [t * f, (t + 1) * f)
 // of the finer scale, in absolute coordinates, as far as they are there.
+// `skip_damaged` is as in BoxOptions.
 std::unique_ptr<ChunkSource> FromFinerScale(std::shared_ptr<const Scale> finer,
-                                            const DownsampleSpec& spec);
+                                            const DownsampleSpec& spec,
+                                            DamageVisitor skip_damaged = {});
 
 // From a scale with the same bounds, type and channels. Where both have the same chunks
-// in the same encoding, these are not decoded.
+// in the same encoding, these are not decoded; with `skip_damaged` only to see that they
+// can be, and those that cannot are left out.
 std::unique_ptr<ChunkSource> FromSameVoxels(std::shared_ptr<const Scale> scale,
-                                            bool may_copy);
+                                            bool may_copy,
+                                            DamageVisitor skip_damaged = {});
 
 // The voxels of a finer scale that a box of a coarser one stands for, there or not.
 Box FinerVoxels(const Box& box, const Vec3& factor);

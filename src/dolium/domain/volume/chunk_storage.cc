@@ -43,8 +43,10 @@ Result<void> GetInRuns(const ChunkStorage& storage, std::span<const Vec3> cells,
                        const size_t end = std::min(cells.size(), (first + 1) * run);
                        for (size_t i = first * run; i < end; ++i) {
                          if (options.stop.stop_requested()) return Cancelled();
-                         DOLIUM_TRY(auto chunk, storage.Get(cells[i]));
-                         DOLIUM_TRY_VOID(visit(i, std::move(chunk)));
+                         auto chunk = storage.Get(cells[i]);
+                         if (!chunk && !options.failed) return chunk.error();
+                         DOLIUM_TRY_VOID(chunk ? visit(i, *std::move(chunk))
+                                               : options.failed(i, chunk.error()));
                        }
                        return {};
                      },

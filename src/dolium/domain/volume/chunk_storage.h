@@ -44,6 +44,9 @@ struct StoredChunk {
 struct WorkOptions {
   size_t jobs = 0;            // threads; 0: as suits the store
   std::stop_token stop = {};  // ends it between two chunks, as kCancelled
+  // For GetEach(): called with each chunk that could not be got, from several threads at
+  // once; what it returns counts instead of the error. Empty: the error does.
+  std::function<Result<void>(size_t index, Error error)> failed = {};
 };
 
 class ChunkStorage {

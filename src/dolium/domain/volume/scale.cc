@@ -123,9 +123,31 @@ Result<void> Scale::CheckBox(const Box& box, const ArrayShape& shape,
   return {};
 }
 
+bool IsChunkDamage(const Error& error) {
+  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kIo;
+}
+
+Error Scale::AboutChunk(const Vec3& cell, const Error& error) const {
+  const std::string voxels = fmt::format("voxels {}", ToString(grid_.VoxelsOf(cell)));
+  if (error.message.find(voxels) != std::string::npos) return error;
+  const std::string chunk = storage_->Describe(cell);
+  Error about = error;
+  // "a.shard: chunk 5, bytes [8, 9): ..." knows the chunk already, "a.shard: minishard 0
+  // ..." its object.
+  const std::string_view rest = about.message.starts_with(chunk)
+                                    ? std::string_view(about.message).substr(chunk.size())
+                                    : std::string_view();
+  if (rest.starts_with(':') || rest.starts_with(',')) {
+    about.message.insert(chunk.size(), ": " + voxels);
+    return about;
+  }
+  const std::string object = chunk.substr(0, chunk.find(": ")) + ": ";
+  if (about.message.starts_with(object)) about.message.erase(0, object.size());
+  return std::move(about).Within(fmt::format("{}: {}", chunk, voxels));
+}
+
 Error Scale::MissingChunk(const Vec3& cell) const {
-  return NotFound(fmt::format("{}: voxels {}: the chunk is not there",
-                              storage_->Describe(cell), ToString(grid_.VoxelsOf(cell))));
+  return AboutChunk(cell, NotFound("the chunk is not there"));
 }
 
 Result<void> Scale::DecodeChunk(const Vec3& cell, BytesView encoded,
@@ -133,16 +155,14 @@ Result<void> Scale::DecodeChunk(const Vec3& cell, BytesView encoded,
   const ArrayShape shape = ShapeOf(grid_.VoxelsOf(cell));
   auto decoded = DecodeVoxels(info_.encoding, shape, encoded, voxels);
   if (decoded) return {};
-  return std::move(decoded).error().Within(fmt::format(
-      "{}: voxels {}", storage_->Describe(cell), ToString(grid_.VoxelsOf(cell))));
+  return AboutChunk(cell, decoded.error());
 }
 
 Result<ByteVector> Scale::EncodeChunk(const Vec3& cell, BytesView voxels) const {
   const ArrayShape shape = ShapeOf(grid_.VoxelsOf(cell));
   auto encoded = EncodeVoxels(info_.encoding, shape, voxels);
   if (encoded) return encoded;
-  return std::move(encoded).error().Within(fmt::format(
-      "{}: voxels {}", storage_->Describe(cell), ToString(grid_.VoxelsOf(cell))));
+  return AboutChunk(cell, encoded.error());
 }
 
 // The chunks that have a voxel of a box, by steps from its first one on; x fastest.
@@ -186,16 +206,20 @@ std::vector<Scale::ChunkIntersection> Scale::IntersectionsOf(const Box& box,
   return all;
 }
 
+MutableVoxelView Scale::ViewOf(const ChunkIntersection& taken,
+                               const MutableVoxelView& into) {
+  const Vec3& at = taken.at;
+  const Vec3& count = taken.count;
+  return into.Part({{0, 0, 0}, into.shape.size},
+                   {at, {at[0] + count[0], at[1] + count[1], at[2] + count[2]}});
+}
+
 // Puts the voxels of one chunk where they belong.
 Result<void> Scale::CopyIntersection(const ChunkIntersection& taken,
                                      const std::optional<Bytes>& chunk,
                                      const MutableVoxelView& into,
                                      const BoxOptions& options) const {
-  const Vec3& at = taken.at;
-  const Vec3& count = taken.count;
-  const MutableVoxelView place =
-      into.Part({{0, 0, 0}, into.shape.size},
-                {at, {at[0] + count[0], at[1] + count[1], at[2] + count[2]}});
+  const MutableVoxelView place = ViewOf(taken, into);
   if (!chunk) {
     if (options.missing_is_error) return MissingChunk(taken.cell);
     ClearVoxels(place);
@@ -211,7 +235,7 @@ Result<void> Scale::CopyIntersection(const ChunkIntersection& taken,
   DOLIUM_TRY_VOID(DecodeChunk(taken.cell, *chunk, voxels.view()));
   CopyVoxels(VoxelView::Dense(shape, voxels.data())
                  .Part(whole, taken.voxels)
-                 .Every(options.step, count)
+                 .Every(options.step, taken.count)
                  .Channels(ChannelsOf(options)),
              place);
   return {};
@@ -225,26 +249,34 @@ Result<uint64_t> Scale::Read(const Box& box, const MutableVoxelView& into,
   std::vector<Vec3> cells(taken.size());
   std::ranges::transform(taken, cells.begin(), &ChunkIntersection::cell);
   std::atomic<uint64_t> found = 0;
-  DOLIUM_TRY_VOID(storage_->GetEach(cells, {options.jobs, options.stop},
-                                    [&](size_t i, const std::optional<Bytes>& chunk) {
-                                      if (chunk)
-                                        found.fetch_add(1, std::memory_order_relaxed);
-                                      return CopyIntersection(taken[i], chunk, into,
-                                                              options);
-                                    }));
+  const auto failed = [&](size_t i, const Error& error) -> Result<void> {
+    const Error about = AboutChunk(cells[i], error);
+    if (!options.skip_damaged || !IsChunkDamage(error)) return about;
+    options.skip_damaged(*this, cells[i], about);
+    ClearVoxels(ViewOf(taken[i], into));
+    return {};
+  };
+  DOLIUM_TRY_VOID(
+      storage_->GetEach(cells, {options.jobs, options.stop, failed},
+                        [&](size_t i, const std::optional<Bytes>& chunk) -> Result<void> {
+                          auto copied = CopyIntersection(taken[i], chunk, into, options);
+                          if (!copied) return failed(i, copied.error());
+                          if (chunk) found.fetch_add(1, std::memory_order_relaxed);
+                          return {};
+                        }));
   return found.load();
 }
 
 // The encoded chunk with the voxels of `from`, which shows `box`, laid over the old ones.
 Result<ByteVector> Scale::Merge(const Vec3& cell, const std::optional<Bytes>& old,
                                 const Box& box, const VoxelView& from,
-                                const ChannelRange& channels) const {
+                                const BoxOptions& options) const {
   const Box whole = grid_.VoxelsOf(cell);
   const Box part = whole.Intersect(box);
   const ArrayShape shape = ShapeOf(whole);
   const VoxelView source = from.Part(box, part);
   const auto bytes = static_cast<size_t>(*shape.bytes());
-  const bool covers = source.shape == shape;
+  const bool covers = source.shape == shape && !options.mask;
   if (covers && source.strides == DenseStrides(shape)) {
     return EncodeChunk(cell, {source.data, bytes});
   }
@@ -255,7 +287,12 @@ Result<ByteVector> Scale::Merge(const Vec3& cell, const std::optional<Bytes>& ol
   } else if (!covers) {
     ClearVoxels(view);
   }
-  CopyVoxels(source, view.Part(whole, part).Channels(channels));
+  const MutableVoxelView place = view.Part(whole, part).Channels(ChannelsOf(options));
+  if (options.mask) {
+    CopyMaskedVoxels(source, options.mask->Part(box, part), place);
+  } else {
+    CopyVoxels(source, place);
+  }
   return EncodeChunk(cell, voxels.view());
 }
 
@@ -267,17 +304,29 @@ Result<void> Scale::Write(const Box& box, const VoxelView& from,
                                        folder_.Describe(), ToString(options.step)));
   }
   const ChannelRange channels = ChannelsOf(options);
+  if (options.mask) {
+    ArrayShape expected = from.shape;
+    expected.type = DataType::kUint8;
+    if (options.mask->shape != expected) {
+      return InvalidArgument(fmt::format("{}: a mask of another shape than the array's",
+                                         folder_.Describe()));
+    }
+  }
   if (box.empty() || channels.size() == 0) return {};
   std::vector<ChunkUpdate> updates;
   for (const Vec3& cell : CellsOf(grid_.CellsTouching(box))) {
+    const Box voxels = grid_.VoxelsOf(cell);
+    if (options.mask && !HasAnyVoxel(options.mask->Part(box, voxels.Intersect(box)))) {
+      continue;
+    }
     updates.push_back(
         {.cell = cell,
          .make =
-             [this, cell, &box, &from, &channels](const std::optional<Bytes>& old) {
-               return Merge(cell, old, box, from, channels);
+             [this, cell, &box, &from, &options](const std::optional<Bytes>& old) {
+               return Merge(cell, old, box, from, options);
              },
-         .needs_old =
-             !box.Contains(grid_.VoxelsOf(cell)) || channels.size() != channels_});
+         .needs_old = options.mask.has_value() || !box.Contains(voxels) ||
+                      channels.size() != channels_});
   }
   return storage_->Update(updates, {options.jobs, options.stop});
 }

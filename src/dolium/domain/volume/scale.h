@@ -22,6 +22,15 @@
 
 namespace dolium::volume {
 
+// Whether the error of a chunk means that it is damaged, and not absent or out of reach.
+bool IsChunkDamage(const Error& error);
+
+class Scale;
+
+// Takes a chunk that is damaged; the message says which voxels it has.
+using DamageVisitor =
+    std::function<void(const Scale& scale, const Vec3& cell, const Error& error)>;
+
 struct BoxOptions {
   bool missing_is_error = false;  // kNotFound where a chunk is not there; else zeros
   size_t jobs = 0;                // threads; 0: as suits the store
@@ -31,6 +40,12 @@ struct BoxOptions {
   Vec3 step = {1, 1, 1};
   // Ends it between two chunks, as kCancelled. Shards that are written by then stay.
   std::stop_token stop = {};
+  // For reads: takes chunks that are damaged, from any thread; their voxels are zero
+  // then. Empty: damage is an error.
+  DamageVisitor skip_damaged = {};
+  // For writes: of the view, those voxels alone whose number here, of uint8, is not 0; of
+  // the view's shape. Chunks without one are left alone.
+  std::optional<VoxelView> mask = std::nullopt;
 };
 
 class Scale {
@@ -78,6 +93,9 @@ class Scale {
                            MutableBytes voxels) const;
   Result<ByteVector> EncodeChunk(const Vec3& cell, BytesView voxels) const;
 
+  // The error with the object, the chunk and its voxels in front.
+  Error AboutChunk(const Vec3& cell, const Error& error) const;
+
  private:
   Scale(Location folder, ScaleInfo info, Grid grid, DataType type, int64_t channels,
         std::shared_ptr<ChunkStorage> storage);
@@ -99,7 +117,10 @@ class Scale {
                                 const BoxOptions& options) const;
   Result<ByteVector> Merge(const Vec3& cell, const std::optional<Bytes>& old,
                            const Box& box, const VoxelView& from,
-                           const ChannelRange& channels) const;
+                           const BoxOptions& options) const;
+  // The part of the view that the voxels of one chunk go to.
+  static MutableVoxelView ViewOf(const ChunkIntersection& taken,
+                                 const MutableVoxelView& into);
   Error MissingChunk(const Vec3& cell) const;
 
   const Location folder_;

@@ -116,8 +116,10 @@ Result<void> ShardChunks::GetEachByRequests(std::span<const Vec3> cells,
         options.stop);
   };
   if (minishards.size() > 1) {
-    DOLIUM_TRY_VOID(locate(shards));
-    DOLIUM_TRY_VOID(locate(minishards));
+    auto located = locate(shards);
+    if (located) located = locate(minishards);
+    // Of one that is damaged, each chunk says so.
+    if (!located && (!options.failed || options.stop.stop_requested())) return located;
   }
   std::ranges::sort(wanted, {}, &Wanted::id);
   const size_t batches = (wanted.size() + kChunksAtOnce - 1) / kChunksAtOnce;
@@ -128,9 +130,19 @@ Result<void> ShardChunks::GetEachByRequests(std::span<const Vec3> cells,
     std::vector<uint64_t> ids;
     ids.reserve(part.size());
     for (const Wanted& one : part) ids.push_back(one.id);
-    DOLIUM_TRY(auto chunks, reader_.GetMany(ids, max_bytes_));
+    auto chunks = reader_.GetMany(ids, max_bytes_);
+    if (!chunks && !options.failed) return chunks.error();
     for (size_t i = 0; i < part.size(); ++i) {
-      DOLIUM_TRY_VOID(visit(part[i].index, std::move(chunks[i])));
+      const size_t index = part[i].index;
+      if (chunks) {
+        DOLIUM_TRY_VOID(visit(index, std::move((*chunks)[i])));
+        continue;
+      }
+      // Some of them, or all: one by one.
+      if (options.stop.stop_requested()) return Cancelled();
+      auto chunk = reader_.Get(part[i].id, max_bytes_);
+      DOLIUM_TRY_VOID(chunk ? visit(index, *std::move(chunk))
+                            : options.failed(index, chunk.error()));
     }
     return {};
   };

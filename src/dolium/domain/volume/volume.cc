@@ -52,13 +52,15 @@ Result<Volume> Volume::Open(const Location& location, bool allow_unfinished,
     // Only local writers of ours leave markers; a server is spared the question.
     if (!allow_unfinished && IsLocal(folder)) DOLIUM_TRY_VOID(CheckFinished(folder));
     auto loaded = Load(folder);
-    if (!loaded && loaded.error().code != ErrorCode::kCorrupt) {
-      DOLIUM_TRY(auto found, DvidExport::Open(folder, options));
-      if (found) {
-        Volume volume(std::move(folder), found->info());
-        volume.export_ = std::make_shared<const DvidExport>(*std::move(found));
+    if (!loaded) {
+      auto found = DvidExport::Open(folder, options);
+      if (found && *found) {
+        Volume volume(std::move(folder), (*found)->info());
+        volume.export_ = std::make_shared<const DvidExport>(**std::move(found));
         return volume;
       }
+      // An info that is there is the one to know of.
+      if (!found && loaded.error().code == ErrorCode::kNotFound) return found.error();
     }
     DOLIUM_TRY(ReadInfo read, std::move(loaded));
     if (!read.info.redirect) return Volume(std::move(folder), std::move(read.info));

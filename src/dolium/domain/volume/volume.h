@@ -22,9 +22,10 @@ inline constexpr std::string_view kInfoName = "info";
 class Volume {
  public:
   // `location` is the folder of the info. Follows redirects. kNotFound if there is no
-  // info, kInvalidArgument if it is not a volume's; an error if the volume is unfinished
-  // (a local folder that carries the marker), unless that is allowed. A location without
-  // an info that has shards of DVID is opened as the options say.
+  // info, kCorrupt if it is broken, kInvalidArgument if it is that of something else; an
+  // error if the volume is unfinished (a local folder that carries the marker), unless
+  // that is allowed. A location without an info of a volume that has shards of DVID is
+  // opened as the options say.
   static Result<Volume> Open(const Location& location, bool allow_unfinished = false,
                              const DvidReadOptions& options = {});
 

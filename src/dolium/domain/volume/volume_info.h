@@ -70,9 +70,10 @@ struct VolumeInfo {
 // Members may come in any order. Words ignore case, 64.0 will do for 64, and null will do
 // for an optional member that is not there. With a `redirect` all else may be missing.
 // Unknown members of the `sharding` object are not kept, and `jxl_*` settings are moved
-// into our range: both are of no consequence to readers. kInvalidArgument, as
-// `scales[1].size: found [1,2], expected three integers`, for anything else, and for an
-// `@type` that is not a volume's.
+// into our range: both are of no consequence to readers. kCorrupt, as
+// `scales[1].size: found [1,2], expected three integers`, for anything else;
+// kInvalidArgument for an `@type` that is not a volume's, but of something else that is
+// known.
 Result<VolumeInfo> ParseVolumeInfo(std::string_view text);
 
 // What ParseVolumeInfo() demands beyond the types of the members: kInvalidArgument if a
@@ -97,6 +98,13 @@ struct InfoWarning {
 
 // Precondition: Validate() holds.
 std::vector<InfoWarning> CheckVolumeInfo(const VolumeInfo& info);
+
+// What CheckVolumeInfo() would call wrong of a new volume whatever its scales are, and so
+// is refused: kInvalidArgument for a segmentation of several channels, or of fractions.
+Result<void> CheckCreatable(const VolumeInfo& info);
+
+// Drops settings of other encodings than the scale's, which some programs refuse.
+void DropForeignSettings(ScaleInfo& scale);
 
 // The folder of a scale. `..` is resolved by text, as URLs and TensorStore have it; above
 // the root of a host it stays at the root.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -29,6 +30,23 @@ std::string RangeText(double low, double high) {
   return fmt::format("{:.0f} to {:.0f}", low + positive_zero, high + positive_zero);
 }
 
+std::optional<InfoWarning> ManyChannels(const VolumeInfo& info) {
+  if (info.type != VolumeType::kSegmentation || info.num_channels == 1) {
+    return std::nullopt;
+  }
+  return InfoWarning{
+      "num_channels",
+      fmt::format("found {}, but a segmentation has one channel", info.num_channels)};
+}
+
+std::optional<InfoWarning> FractionLabels(const VolumeInfo& info) {
+  if (info.type != VolumeType::kSegmentation || info.data_type != DataType::kFloat32) {
+    return std::nullopt;
+  }
+  return InfoWarning{"data_type",
+                     "found float32, but the labels of a segmentation are integers"};
+}
+
 class Checker {
  public:
   explicit Checker(const VolumeInfo& info) : info_(info) {}
@@ -53,14 +71,8 @@ class Checker {
   }
 
   void CheckRoot() {
-    if (info_.type != VolumeType::kSegmentation) return;
-    if (info_.num_channels != 1) {
-      Warn("num_channels", fmt::format("found {}, but a segmentation has one channel",
-                                       info_.num_channels));
-    }
-    if (info_.data_type == DataType::kFloat32) {
-      Warn("data_type", "found float32, but the labels of a segmentation are integers");
-    }
+    if (auto warning = ManyChannels(info_)) warnings_.push_back(*std::move(warning));
+    if (auto warning = FractionLabels(info_)) warnings_.push_back(*std::move(warning));
   }
 
   void CheckScale(const ScaleInfo& scale) {
@@ -202,6 +214,14 @@ class Checker {
 
 std::vector<InfoWarning> CheckVolumeInfo(const VolumeInfo& info) {
   return Checker(info).Run();
+}
+
+Result<void> CheckCreatable(const VolumeInfo& info) {
+  auto wrong = ManyChannels(info);
+  if (!wrong) wrong = FractionLabels(info);
+  if (!wrong) return {};
+  return InvalidArgument(
+      fmt::format("{}: {}; make it an image", wrong->path, wrong->text));
 }
 
 }  // namespace dolium::volume

@@ -297,16 +297,23 @@ Result<DataType> ParseDataTypeMember(const Json& value) {
                     "uint8, int8, uint16, int16, uint32, int32, uint64 or float32");
 }
 
-Result<void> NeedVolume(const Json& root) {
-  if (!root.is_object()) return Unexpected("", root, "an object");
-  const Json* const type = Find(root, "@type");
-  if (type == nullptr || *type == kVolumeType) return {};
+// kInvalidArgument if it describes something else, and well.
+Result<void> CheckNotAnotherKind(const Json& root) {
+  const Json* const type = root.is_object() ? Find(root, "@type") : nullptr;
+  if (type == nullptr) return {};
   for (const OtherKind& kind : kOtherKinds) {
     if (*type == kind.type) {
       return InvalidArgument(fmt::format("@type: found {}, that is {}, expected {}",
                                          kind.type, kind.name, kVolumeType));
     }
   }
+  return {};
+}
+
+Result<void> NeedVolume(const Json& root) {
+  if (!root.is_object()) return Unexpected("", root, "an object");
+  const Json* const type = Find(root, "@type");
+  if (type == nullptr || *type == kVolumeType) return {};
   return Unexpected("@type", *type, kVolumeType);
 }
 
@@ -402,10 +409,22 @@ Json ScaleToJson(const ScaleInfo& scale) {
 }  // namespace
 
 Result<VolumeInfo> ParseVolumeInfo(std::string_view text) {
-  DOLIUM_TRY(const Json root, ParseJson(text));
-  DOLIUM_TRY(VolumeInfo info, ParseRoot(root));
-  DOLIUM_TRY_VOID(Validate(info));
+  // Whoever gives a text as an argument says so himself: as a rule it is what is stored
+  // that is wrong.
+  const auto broken = [](const Error& error) { return Corrupt(error.message); };
+  const auto root = ParseJson(text);
+  if (!root) return broken(root.error());
+  DOLIUM_TRY_VOID(CheckNotAnotherKind(*root));
+  auto info = ParseRoot(*root);
+  if (!info) return broken(info.error());
+  if (const auto valid = Validate(*info); !valid) return broken(valid.error());
   return info;
+}
+
+void DropForeignSettings(ScaleInfo& scale) {
+  std::erase_if(scale.extra, [&](const auto& member) {
+    return IsSettingOfAnyEncoding(member.first) && !IsScaleMember(member.first, scale);
+  });
 }
 
 std::string ToJson(const VolumeInfo& info) {

@@ -157,6 +157,37 @@ void CopyVoxels(const VoxelView& from, const MutableVoxelView& to) {
   }
 }
 
+void CopyMaskedVoxels(const VoxelView& from, const VoxelView& mask,
+                      const MutableVoxelView& to) {
+  const size_t item = SizeOf(to.shape.type);
+  const auto extents = Extents(to.shape);
+  ForEachRow(extents, [&](int64_t y, int64_t z, int64_t c) {
+    const auto row = [&](const Strides& strides) {
+      return y * strides[1] + z * strides[2] + c * strides[3];
+    };
+    const std::byte* const chosen = mask.data + row(mask.strides);
+    const std::byte* const source = from.data + row(from.strides);
+    std::byte* const target = to.data + row(to.strides);
+    for (int64_t x = 0; x < extents[0]; ++x) {
+      if (chosen[x * mask.strides[0]] == std::byte{0}) continue;
+      std::memcpy(target + x * to.strides[0], source + x * from.strides[0], item);
+    }
+  });
+}
+
+bool HasAnyVoxel(const VoxelView& mask) {
+  const auto extents = Extents(mask.shape);
+  bool any = false;
+  ForEachRow(extents, [&](int64_t y, int64_t z, int64_t c) {
+    const std::byte* const row =
+        mask.data + y * mask.strides[1] + z * mask.strides[2] + c * mask.strides[3];
+    for (int64_t x = 0; x < extents[0] && !any; ++x) {
+      any = row[x * mask.strides[0]] != std::byte{0};
+    }
+  });
+  return any;
+}
+
 void ClearVoxels(const MutableVoxelView& view) {
   const size_t item = SizeOf(view.shape.type);
   const auto extents = Extents(view.shape);

@@ -59,6 +59,13 @@ struct MutableVoxelView {
 // Precondition: the shapes are equal, the memory does not overlap.
 void CopyVoxels(const VoxelView& from, const MutableVoxelView& to);
 
+// The same for those voxels alone whose number in `mask`, of uint8, is not 0.
+void CopyMaskedVoxels(const VoxelView& from, const VoxelView& mask,
+                      const MutableVoxelView& to);
+
+// Whether any number of a mask is not 0.
+bool HasAnyVoxel(const VoxelView& mask);
+
 void ClearVoxels(const MutableVoxelView& view);
 
 }  // namespace dolium::volume

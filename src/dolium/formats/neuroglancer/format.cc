@@ -146,7 +146,10 @@ Result<int> Probe(const Location& location) {
     if (is_object) return kHasShardName;
   }
   const auto found = FindSharding(location);
-  if (found || found.error().code == ErrorCode::kInvalidArgument) return kHasInfo;
+  if (found || found.error().code == ErrorCode::kInvalidArgument ||
+      found.error().code == ErrorCode::kCorrupt) {
+    return kHasInfo;
+  }
   if (found.error().code != ErrorCode::kNotFound) return found.error();
   if (const auto marker = ReadMarker(location); marker && *marker) {
     if (ShardingFromMarker(**marker, location)) return kHasShards;

@@ -154,15 +154,17 @@ Result<ShardingInfo> FindSharding(const Location& folder) {
     DOLIUM_TRY(const std::optional<std::string> text, ReadInfo(at));
     if (text) {
       const std::string name = at.Child(kInfoName).Describe();
-      DOLIUM_TRY(const auto folders, ParseInfo(*text).Within(name));
-      if (const ShardedFolder* match = Match(folders, info_folder, folder.path)) {
+      const auto folders = ParseInfo(*text);
+      // It is what is stored that is wrong, and not what the caller asks for.
+      if (!folders) return Corrupt(folders.error().message).Within(name);
+      if (const ShardedFolder* match = Match(*folders, info_folder, folder.path)) {
         return ShardingInfo{match->spec, match->kind,
                             match->folder.empty() ? *text : std::string(), name};
       }
-      if (level == 0 && !folders.empty()) {
+      if (level == 0 && !folders->empty()) {
         return InvalidArgument(
             fmt::format("{}: describes {} sharded folders; name one: {}", name,
-                        folders.size(), ListFolders(folders)));
+                        folders->size(), ListFolders(*folders)));
       }
       if (level == 0) {
         return NotFound(

@@ -8,7 +8,9 @@
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <set>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -173,9 +175,14 @@ Result<JobReport> SumUp(const PlanFolder& folder, Job& job) {
   sum.parts = reports.size();
   DOLIUM_TRY(auto scan, folder.ReadReport(std::nullopt));
   if (scan) sum.skipped = std::move(scan->skipped);
+  // Several parts may read the same.
+  std::set<std::tuple<std::string, std::string, std::string>> seen;
   for (PartReport& report : reports) {
     sum.written += report.written;
-    std::ranges::move(report.skipped, std::back_inserter(sum.skipped));
+    std::ranges::copy_if(
+        report.skipped, std::back_inserter(sum.skipped), [&](const Finding& finding) {
+          return seen.emplace(finding.object, finding.key, finding.message).second;
+        });
     sum.details.push_back(std::move(report.detail));
   }
   if (std::ranges::all_of(sum.details, &std::string::empty)) sum.details.clear();
@@ -440,6 +447,10 @@ Result<std::string> PutInPlace(Formats formats, const PlanFolder& folder,
   if (record.replaces.empty()) {
     DOLIUM_TRY(std::string location, PortableText(folder.set(), folder.set().Describe()));
     DOLIUM_TRY_VOID(folder.Remove());
+    // A job whose folder is bookkeeping itself leaves nothing of it.
+    if (IsBookkeeping(BaseName(folder.set().path))) {
+      DOLIUM_TRY_VOID(RemoveFolder(location));
+    }
     return location;
   }
   DOLIUM_TRY(const SwapFolders here, SwapFolders::Of(folder.set()));

@@ -117,14 +117,14 @@ TEST_F(CopyVolume, BringsPartsFromOtherFolders) {
   Make(/*sharded=*/true);
   Name("../../elsewhere/mesh", "../mesh");
   WriteText(Path("elsewhere/mesh/7:0"), "a mesh");
-  WriteText(Path("data/mesh/info"), "properties");
+  WriteText(Path("data/mesh/info"), "{}");
   WriteText(Path("data/vol/mesh"), "a name that is taken");
   Must(Copy(Path("data/vol"), Path("out")));
   const auto info = Must(volume::Volume::Open(Must(ParseLocation(Path("out"))))).info();
   EXPECT_EQ(info.segment_properties, "mesh_2");
   EXPECT_EQ(info.mesh, "mesh_3");
   EXPECT_EQ(ReadText(Path("out/mesh")), "a name that is taken");
-  EXPECT_EQ(ReadText(Path("out/mesh_2/info")), "properties");
+  EXPECT_EQ(ReadText(Path("out/mesh_2/info")), "{}");
   EXPECT_EQ(ReadText(Path("out/mesh_3/7:0")), "a mesh");
   CheckWhole(Path("out"));
 }

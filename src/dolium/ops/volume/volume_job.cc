@@ -143,6 +143,8 @@ json AnyInputJson(const StageInput& input) {
 json StageJson(const Stage& stage) {
   return {{"scale", stage.scale},
           {"parts", ToString(stage.layout)},
+          {"gzip_files", stage.gzip_files},
+          {"replaces", stage.replaces},
           {"from", AnyInputJson(stage.input)}};
 }
 
@@ -151,6 +153,8 @@ Stage GetStage(const json& value) {
   value.at("scale").get_to(stage.scale);
   const auto layout = value.at("parts").get<std::string>();
   stage.layout = Known(ParsePartLayout(layout), layout);
+  value.at("gzip_files").get_to(stage.gzip_files);
+  value.at("replaces").get_to(stage.replaces);
   const json& from = value.at("from");
   if (from.contains("array")) {
     stage.input = GetArrayInput(from);
@@ -172,9 +176,10 @@ Result<void> CheckStage(const VolumeInfo& info, const Stage& stage) {
     return Corrupt("not a volume plan: its parts do not go with the sharding");
   }
   if (const auto* finer = std::get_if<FinerInput>(&stage.input)) {
+    // Scales of others may leave out voxels at the ends.
     if (finer->scale >= info.scales.size() ||
-        DownsampledBounds(info.scales[finer->scale].bounds(), finer->spec.factor) !=
-            scale.bounds()) {
+        !DownsampledBounds(info.scales[finer->scale].bounds(), finer->spec.factor)
+             .Contains(scale.bounds())) {
       return Corrupt("not a volume plan: a scale does not follow from the finer one");
     }
   }
@@ -215,7 +220,7 @@ Result<std::string> ToText(const VolumeJob& job) {
   return DumpJob({{"volume", job.volume},
                   {"info", ToJson(job.info)},
                   {"adds", job.adds},
-                  {"gzip_files", job.gzip_files},
+                  {"skip_damaged", job.skip_damaged},
                   {"stages", stages},
                   {"copies", copies}});
 }
@@ -225,7 +230,7 @@ Result<VolumeJob> ParseVolumeJob(std::string_view text) {
     VolumeJob job;
     value.at("volume").get_to(job.volume);
     value.at("adds").get_to(job.adds);
-    value.at("gzip_files").get_to(job.gzip_files);
+    value.at("skip_damaged").get_to(job.skip_damaged);
     DOLIUM_TRY(job.info, ParseVolumeInfo(value.at("info").get<std::string>()));
     for (const json& stage : value.at("stages")) {
       job.stages.push_back(GetStage(stage));
@@ -246,6 +251,7 @@ Result<VolumeJob> ParseVolumeJob(std::string_view text) {
 Result<Location> HomeOf(const VolumeJob& job) {
   DOLIUM_TRY(const Location volume, ParseLocation(job.volume));
   if (!job.adds) return volume;
+  if (job.rebuilds()) return volume.Child(kRebuildName);
   return ResolveScaleKey(volume, job.info.scales[job.stages.front().scale].key);
 }
 

@@ -50,6 +50,8 @@ struct Stage {
   size_t scale = 0;  // that is written
   StageInput input;
   PartLayout layout = PartLayout::kShards;
+  bool gzip_files = false;    // without shards: chunks are stored as `<name>.gz`
+  std::string replaces = {};  // the key of the scale whose data it is to be; empty: none
 };
 
 // A folder of another volume that becomes one of the new volume, file by file.
@@ -59,12 +61,15 @@ struct FolderCopy {
 };
 
 struct VolumeJob {
-  std::string volume;  // location of the folder of the info
-  VolumeInfo info;     // with the scales that the job writes
-  bool adds = false;   // to a volume that is there; else the volume is new
-  bool gzip_files = false;
+  std::string volume;         // location of the folder of the info
+  VolumeInfo info;            // with the scales that the job writes
+  bool adds = false;          // to a volume that is there; else the volume is new
+  bool skip_damaged = false;  // leave out chunks of the source that are damaged
   std::vector<Stage> stages;
   std::vector<FolderCopy> copies = {};  // of a new volume
+
+  // Whether it makes scales that are there again.
+  bool rebuilds() const { return !stages.empty() && !stages.front().replaces.empty(); }
 };
 
 // As JSON text.
@@ -76,8 +81,12 @@ Result<std::string> ToText(const VolumeJob& job);
 // kCorrupt if it is no job.
 Result<VolumeJob> ParseVolumeJob(std::string_view text);
 
-// The folder that carries the marker: the volume's own if that is new, else that of the
-// first scale that is added.
+// The folder, in that of a volume, in which scales are made again, one after the other:
+// none of their names is that of a scale, so that they are in nobody's way.
+inline constexpr std::string_view kRebuildName = ".dolium-rebuild";
+
+// The folder that carries the marker: the volume's own if that is new, that in which
+// scales are made again, or that of the first scale that is added.
 Result<Location> HomeOf(const VolumeJob& job);
 
 // The cells of a part, as its task names them.

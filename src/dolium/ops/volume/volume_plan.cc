@@ -6,12 +6,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/bytes/folder_swap.h"
 #include "dolium/domain/volume/chunk_source.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/volume/volume_folders.h"
+#include "dolium/ops/volume/volume_rebuild.h"
 #include "dolium/ops/volume/volume_scales.h"
 #include "dolium/ops/volume/volume_source.h"
 #include "dolium/ops/volume/volume_target.h"
@@ -26,9 +28,8 @@ using nlohmann::json;
 // ---------------------------------
 
 json TextOf(const StorageRequest& storage) {
-  json out = {{"sharded", storage.sharded},
-              {"shard_bytes", storage.shard_bytes},
-              {"gzip_files", storage.gzip_files}};
+  json out = {{"sharded", storage.sharded}, {"shard_bytes", storage.shard_bytes}};
+  if (storage.gzip_files) out["gzip_files"] = *storage.gzip_files;
   if (storage.stored_shard_bytes) out["stored_bytes"] = *storage.stored_shard_bytes;
   if (storage.chunk_size) out["chunk_size"] = *storage.chunk_size;
   if (storage.sharding) out["sharding"] = ToJson(*storage.sharding);
@@ -132,6 +133,44 @@ Result<void> CheckResolution(const Resolution& resolution) {
   return {};
 }
 
+// Makes the coarser scales of a volume again.
+Result<VolumePlan> PlanRebuild(const Volume& volume, const DownsampleRequest& request) {
+  const size_t from = request.from.value_or(0);
+  const DownsampleMethod method =
+      request.pyramid.method.value_or(DefaultMethod(volume.info()));
+  DOLIUM_TRY(
+      VolumeJob job,
+      MakeRebuildJob(volume, from, {{1, 1, 1}, method, request.pyramid.ignore_zero}));
+  if (job.stages.empty()) return VolumePlan{};
+  job.skip_damaged = request.skip_damaged;
+  DOLIUM_TRY_VOID(Validate(job.info));
+  VolumeDraft draft(job, {{"rebuild", job.volume},
+                          {"from", from},
+                          {"skip_damaged", request.skip_damaged},
+                          {"pyramid", TextOf(request.pyramid)}});
+  DOLIUM_TRY(const Location home, HomeOf(job));
+  const PlanFolder folder(home);
+  DOLIUM_TRY(const PlanFolder::State state, folder.Load());
+  if (state.phase != PlanFolder::Phase::kNone) {
+    DOLIUM_TRY(const std::string source, draft.FindSourceState());
+    const bool is_same = state.record && state.record->request == draft.request() &&
+                         state.record->source == source;
+    const bool is_made = state.phase == PlanFolder::Phase::kPartsDone ||
+                         state.phase == PlanFolder::Phase::kFinished;
+    if (!is_same && is_made && state.record) {
+      // All of it was of one state: put in its place, and then made again.
+      DOLIUM_TRY_VOID(FinishJob(BuiltinFormats(), home, {}));
+    } else if (!is_same && request.force) {
+      DOLIUM_TRY(const auto path, home.store->LocalPath(home.path));
+      DOLIUM_TRY(const auto running, folder.LockRun());
+      DOLIUM_TRY(const auto lock, folder.FindLock());
+      if (path) DOLIUM_TRY_VOID(RemoveFolder(*path));
+    }
+  }
+  DOLIUM_TRY(const OpenJob open, BeginJobIn(BuiltinFormats(), draft, home, {}));
+  return PlanOf(open, job.stages.size());
+}
+
 // Whether stored chunks of one scale are as good as those of the other.
 bool SameStoredForm(const ScaleInfo& a, const ScaleInfo& b) {
   if (a.chunk_sizes.front() != b.chunk_sizes.front()) return false;
@@ -153,10 +192,11 @@ Result<VolumePlan> PlanIngest(const IngestRequest& request) {
   DOLIUM_TRY(const auto array, OpenArraySource(portable.source));
 
   VolumeJob job;
-  job.gzip_files = request.storage.gzip_files;
   job.info.data_type = array->shape().type;
   job.info.num_channels = array->shape().channels;
-  job.info.type = request.type.value_or(DefaultType(job.info.data_type));
+  job.info.type =
+      request.type.value_or(DefaultType(job.info.data_type, job.info.num_channels));
+  DOLIUM_TRY_VOID(CheckCreatable(job.info));
   ScaleInfo scale;
   scale.size = array->shape().size;
   scale.voxel_offset = request.offset;
@@ -169,7 +209,8 @@ Result<VolumePlan> PlanIngest(const IngestRequest& request) {
   ArrayInput input{portable.source, array->Fingerprint()};
   job.stages = {{.scale = 0,
                  .input = input,
-                 .layout = LayoutOf(scale, array->reads_whole_pages())}};
+                 .layout = LayoutOf(scale, array->reads_whole_pages()),
+                 .gzip_files = request.storage.gzip_files.value_or(false)}};
   StorageRequest coarser = storage;
   coarser.sharding.reset();
   DOLIUM_TRY_VOID(AddPyramid(request.pyramid, coarser, 0, job.info, job.stages));
@@ -196,8 +237,10 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
                            location.Describe()))
         .WithHint(Hint::kConvertToVolume);
   }
+  if (request.rebuild) return PlanRebuild(volume, request);
   VolumeJob job;
   job.adds = true;
+  job.skip_damaged = request.skip_damaged;
   job.info = volume.info();
   for (const ScaleInfo& scale : job.info.scales) {
     DOLIUM_TRY(auto complete, FindComplete(ResolveScaleKey(volume.folder(), scale.key)));
@@ -209,17 +252,26 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
   DOLIUM_TRY(job.volume, PortableText(volume.folder(), volume.folder().Describe()));
   StorageRequest storage = request.storage;
   storage.sharded = request.sharded.value_or(finer->info().sharding.has_value());
-  job.gzip_files = storage.gzip_files;
-  StorageRequest estimated = storage;
+  json text = {{"downsample", job.volume},
+               {"from", from},
+               {"storage", TextOf(storage)},
+               {"skip_damaged", request.skip_damaged},
+               {"pyramid", TextOf(request.pyramid)}};
+  if (!storage.gzip_files) {
+    DOLIUM_TRY(storage.gzip_files, StoresGzipFiles(*finer));
+  }
+  PyramidRequest pyramid = request.pyramid;
+  if (request.total_scales) {
+    const size_t present = job.info.scales.size();
+    text["scales"] = *request.total_scales;
+    pyramid.scales = std::max(*request.total_scales, present) - present;
+  }
   DOLIUM_TRY_VOID(EstimateShardBytes(
-      job.info, finer->info(), *FromSameVoxels(finer, /*may_copy=*/false), estimated));
-  DOLIUM_TRY_VOID(AddPyramid(request.pyramid, estimated, from, job.info, job.stages));
+      job.info, finer->info(), *FromSameVoxels(finer, /*may_copy=*/false), storage));
+  DOLIUM_TRY_VOID(AddPyramid(pyramid, storage, from, job.info, job.stages));
   if (job.stages.empty()) return VolumePlan{};
   DOLIUM_TRY_VOID(Validate(job.info));
-  VolumeDraft draft(job, {{"downsample", job.volume},
-                          {"from", from},
-                          {"storage", TextOf(storage)},
-                          {"pyramid", TextOf(request.pyramid)}});
+  VolumeDraft draft(job, text);
   if (request.force) {
     DOLIUM_TRY(const std::string source, draft.FindSourceState());
     DOLIUM_TRY_VOID(
@@ -253,7 +305,8 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
              Volume::Open(location, /*allow_unfinished=*/false, request.exported));
   const bool is_export = volume.dvid_export() != nullptr;
   VolumeJob job;
-  job.gzip_files = request.storage.gzip_files;
+  // Of an export, it is the blocks that are left out, when it is opened.
+  job.skip_damaged = request.skip_damaged && !is_export;
   job.info = volume.info();
   job.info.scales.clear();
   DOLIUM_TRY(const std::string from,
@@ -284,7 +337,11 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
     DOLIUM_TRY_VOID(EstimateShardBytes(
         job.info, scale, *FromSameVoxels(source, /*may_copy=*/false), storage));
     shard_bytes = storage.shard_bytes;
+    if (!storage.gzip_files && !storage.sharded) {
+      DOLIUM_TRY(storage.gzip_files, StoresGzipFiles(*source));
+    }
     DOLIUM_TRY_VOID(ChooseStorage(job.info, storage, scale));
+    DropForeignSettings(scale);
     scale.chunk_sizes.resize(1);
     job.info.scales.push_back(scale);
     job.stages.push_back(
@@ -292,7 +349,8 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
          .input = VolumeInput{from, ToJson(volume.info()), index,
                               SameStoredForm(source->info(), scale),
                               is_export ? std::optional(request.exported) : std::nullopt},
-         .layout = LayoutOf(scale, false)});
+         .layout = LayoutOf(scale, false),
+         .gzip_files = storage.gzip_files.value_or(false)});
   }
   if (job.stages.empty()) return InvalidArgument("no scale is to be transcoded");
   if (request.pyramid) {
@@ -300,6 +358,7 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
     coarser.sharded = job.info.scales.back().sharding.has_value();
     coarser.shard_bytes = shard_bytes;
     coarser.sharding.reset();
+    coarser.gzip_files = job.stages.back().gzip_files;
     DOLIUM_TRY_VOID(AddPyramid(*request.pyramid, coarser, job.info.scales.size() - 1,
                                job.info, job.stages));
   }
@@ -308,6 +367,7 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
   json text = {{"transcode", from},
                {"scales", scales},
                {"sharded", request.sharded ? json(*request.sharded) : json()},
+               {"skip_damaged", job.skip_damaged},
                {"storage", TextOf(request.storage)}};
   if (is_export) text["export"] = ToText(request.exported);
   if (request.pyramid) text["pyramid"] = TextOf(*request.pyramid);
@@ -333,6 +393,7 @@ VolumeReport ReportOf(const VolumePlan& plan, const VolumeJob& job,
   report.info = job.info;
   report.parts = plan.parts;
   report.parts_done_before = plan.parts_done;
+  report.skipped = done.skipped;
   return report;
 }
 

@@ -41,7 +41,9 @@ struct StorageRequest {
   std::optional<uint64_t> stored_shard_bytes = std::nullopt;
   // All of it, where the choice by shard_bytes will not do. For one scale only.
   std::optional<neuroglancer::ShardingSpec> sharding;
-  bool gzip_files = false;  // without shards: `<name>.gz`, as cloud-volume does
+  // Without shards: `<name>.gz`, as cloud-volume does; nullopt: as in the source, which
+  // an array is not.
+  std::optional<bool> gzip_files = std::nullopt;
 };
 
 // How scales are made from finer ones.
@@ -68,11 +70,17 @@ struct IngestRequest {
 
 struct DownsampleRequest {
   std::string volume;          // location
-  std::optional<size_t> from;  // scale; the coarsest
+  std::optional<size_t> from;  // scale; the coarsest, or (rebuild) 0
+  // Scales that the volume has in the end, with those that it has already; then
+  // pyramid.scales does not count.
+  std::optional<size_t> total_scales = std::nullopt;
   PyramidRequest pyramid;
   StorageRequest storage;  // without a wish: as in the scale that is downsampled
   std::optional<bool> sharded;
-  bool force = false;  // drop scales that other requests began and did not finish
+  // Make the scales that are listed after `from` again, stored as they are, and add none.
+  bool rebuild = false;
+  bool skip_damaged = false;  // leave out what is damaged of the scale
+  bool force = false;         // drop what other requests began and did not finish
 };
 
 struct TranscodeRequest {
@@ -84,6 +92,7 @@ struct TranscodeRequest {
   DvidReadOptions exported = {};  // how to read the source, if it is a DVID export
   // Scales to add below the coarsest, made from it; none.
   std::optional<PyramidRequest> pyramid = std::nullopt;
+  bool skip_damaged = false;  // leave out chunks of a volume that are damaged
   bool force = false;
 };
 
@@ -100,7 +109,8 @@ struct VolumePlan {
 };
 
 // Each makes a plan, or finds the one that an equal request began. kExists if the target
-// is there, or another request is under way there, and not `force`.
+// is there, or another request is under way there, and not `force`. kInvalidArgument if
+// the new volume would be one that a check calls wrong.
 Result<VolumePlan> PlanIngest(const IngestRequest& request);
 Result<VolumePlan> PlanDownsample(const DownsampleRequest& request);
 Result<VolumePlan> PlanTranscode(const TranscodeRequest& request);
@@ -115,6 +125,7 @@ struct VolumeReport {
   VolumeInfo info;
   uint64_t parts = 0;
   uint64_t parts_done_before = 0;
+  std::vector<Finding> skipped = {};  // damaged chunks that were left out, each once
 };
 
 // After all tasks: checks that every part is done, writes the info, removes marker and

@@ -20,6 +20,10 @@ namespace {
 
 constexpr Vec3 kChunkSize = {64, 64, 64};
 constexpr size_t kMaxScales = 64;
+// Chunks that are looked at to see how the others are stored; where the store cannot
+// list, the first ones in each dimension.
+constexpr size_t kSampledChunks = 64;
+constexpr int64_t kSampledSide = 4;
 
 // Chunks that are made to see how much others will take.
 constexpr uint64_t kSampledCells = 16;
@@ -47,15 +51,20 @@ std::string FreshKey(const VolumeInfo& info, const Resolution& resolution) {
 
 }  // namespace
 
-VolumeType DefaultType(DataType type) {
-  return type == DataType::kUint32 || type == DataType::kUint64
-             ? VolumeType::kSegmentation
-             : VolumeType::kImage;
+VolumeType DefaultType(DataType type, int64_t channels) {
+  const bool is_wide = type == DataType::kUint32 || type == DataType::kUint64;
+  return is_wide && channels == 1 ? VolumeType::kSegmentation : VolumeType::kImage;
+}
+
+DownsampleMethod DefaultMethod(const VolumeInfo& info) {
+  return info.type == VolumeType::kSegmentation ? DownsampleMethod::kMode
+                                                : DownsampleMethod::kAverage;
 }
 
 EncodingSpec DefaultEncoding(const VolumeInfo& info) {
   EncodingSpec spec;
-  const bool is_wide = DefaultType(info.data_type) == VolumeType::kSegmentation;
+  const bool is_wide =
+      DefaultType(info.data_type, info.num_channels) == VolumeType::kSegmentation;
   if (info.type == VolumeType::kSegmentation && is_wide) {
     spec.encoding = Encoding::kCompressedSegmentation;
   }
@@ -145,6 +154,37 @@ Result<void> EstimateShardBytes(const VolumeInfo& info, const ScaleInfo& scale,
   return {};
 }
 
+Result<bool> StoresGzipFiles(const Scale& scale) {
+  if (scale.info().sharding) return false;
+  const auto is_gzip = [&](const Vec3& cell) -> Result<std::optional<bool>> {
+    const auto chunk = scale.storage().GetStored(cell);
+    // What is damaged says nothing here; it is met again when it is read.
+    if (!chunk && !IsChunkDamage(chunk.error())) return chunk.error();
+    if (!chunk || !*chunk) return std::nullopt;
+    return (*chunk)->wrapper == Wrapper::kGzip;
+  };
+  std::vector<Vec3> cells;
+  const Location& folder = scale.folder();
+  const auto listed = folder.store->List(folder.path, [&](std::string_view name, bool) {
+    if (const auto cell = scale.storage().CellOf(name)) cells.push_back(*cell);
+    return cells.size() < kSampledChunks;
+  });
+  if (!listed && listed.error().code == ErrorCode::kNotFound) return false;
+  if (!listed && listed.error().code != ErrorCode::kUnsupported) return listed.error();
+  if (!listed) {
+    Box first = scale.grid().cells();
+    for (size_t d = 0; d < 3; ++d) {
+      first.end[d] = std::min(first.end[d], first.begin[d] + kSampledSide);
+    }
+    cells = CellsOf(first);
+  }
+  for (const Vec3& cell : cells) {
+    DOLIUM_TRY(const auto found, is_gzip(cell));
+    if (found) return *found;
+  }
+  return false;
+}
+
 Vec3 ChooseFactor(const ScaleInfo& scale, const std::optional<Vec3>& wanted) {
   Vec3 factor = wanted.value_or(Vec3{1, 1, 1});
   if (!wanted) {
@@ -172,11 +212,10 @@ Result<void> AddPyramid(const PyramidRequest& request, const StorageRequest& sto
       }
     }
   }
-  const DownsampleMethod method = request.method.value_or(
-      info.type == VolumeType::kSegmentation ? DownsampleMethod::kMode
-                                             : DownsampleMethod::kAverage);
+  const DownsampleMethod method = request.method.value_or(DefaultMethod(info));
   const size_t limit = request.scales.value_or(kMaxScales);
-  for (size_t made = 0; made < limit; ++made) {
+  const size_t present = info.scales.size();
+  while (info.scales.size() - present < limit) {
     const ScaleInfo finer = info.scales[from];
     if (!request.scales && IsOneChunk(finer)) break;
     const Vec3 factor = ChooseFactor(finer, request.factor);
@@ -192,11 +231,19 @@ Result<void> AddPyramid(const PyramidRequest& request, const StorageRequest& sto
     for (size_t d = 0; d < 3; ++d) {
       scale.resolution[d] *= static_cast<double>(factor[d]);
     }
+    const auto there = std::ranges::find_if(info.scales, [&](const ScaleInfo& other) {
+      return other.resolution == scale.resolution && other.bounds() == bounds;
+    });
+    if (there != info.scales.end()) {
+      from = static_cast<size_t>(there - info.scales.begin());
+      continue;
+    }
     DOLIUM_TRY_VOID(ChooseStorage(info, storage, scale));
     info.scales.push_back(scale);
     stages.push_back({.scale = info.scales.size() - 1,
                       .input = FinerInput{from, {factor, method, request.ignore_zero}},
-                      .layout = LayoutOf(scale, false)});
+                      .layout = LayoutOf(scale, false),
+                      .gzip_files = storage.gzip_files.value_or(false)});
     from = info.scales.size() - 1;
   }
   return {};

@@ -5,14 +5,18 @@
 
 #include "dolium/base/result.h"
 #include "dolium/domain/volume/chunk_source.h"
+#include "dolium/domain/volume/scale.h"
 #include "dolium/domain/volume/volume_info.h"
 #include "dolium/ops/volume/volume_job.h"
 #include "dolium/ops/volume/volume_plan.h"
 
 namespace dolium::volume {
 
-// Wide unsigned integers are taken for labels, if nothing is wished.
-VolumeType DefaultType(DataType type);
+// Wide unsigned integers of one channel are taken for labels, if nothing is wished.
+VolumeType DefaultType(DataType type, int64_t channels);
+
+// How scales are made, if nothing is wished.
+DownsampleMethod DefaultMethod(const VolumeInfo& info);
 
 // What suits the type, if nothing is wished: lossless.
 EncodingSpec DefaultEncoding(const VolumeInfo& info);
@@ -31,7 +35,12 @@ Result<void> ChooseStorage(const VolumeInfo& info, const StorageRequest& request
 // The factor by which a scale is downsampled next, as PyramidRequest has it.
 Vec3 ChooseFactor(const ScaleInfo& scale, const std::optional<Vec3>& wanted);
 
-// Adds scales below scale `from` of the info, with a stage for each.
+// Whether new chunks of a scale without shards are to be stored as `<name>.gz`, as those
+// are that it has. False for a scale in shards.
+Result<bool> StoresGzipFiles(const Scale& scale);
+
+// Adds scales below scale `from` of the info, with a stage for each. Those that are there
+// are passed over: the next one is made from them. `storage.gzip_files` counts.
 Result<void> AddPyramid(const PyramidRequest& request, const StorageRequest& storage,
                         size_t from, VolumeInfo& info, std::vector<Stage>& stages);
 

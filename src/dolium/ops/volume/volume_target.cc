@@ -60,16 +60,6 @@ Result<void> DropJob(const std::string& path, const Location& home,
   return {};
 }
 
-// Whether a file of this name can be a chunk or a shard of the scale.
-bool IsOfScale(const ScaleInfo& scale, std::string_view name) {
-  if (scale.sharding) return neuroglancer::OwnsObject(name);
-  name.remove_suffix(FormOf(name).suffix.size());
-  return std::ranges::any_of(scale.chunk_sizes, [&](const Vec3& size) {
-    const auto grid = Grid::Make(scale.bounds(), size);
-    return grid && grid->ParseName(name);
-  });
-}
-
 // Whether a file of this name can be one of a mesh, of skeletons or of segment
 // properties. In shards, their names are known; else all but the info begin with the
 // number of a segment, or with the voxels that they cover, and may be in folders.
@@ -114,7 +104,55 @@ Result<std::optional<std::string>> FindForeignInVolume(
   return std::nullopt;
 }
 
+// `path` is `folder` or lies in it; both normal.
+bool IsWithin(std::string_view path, std::string_view folder) {
+  return path == folder ||
+         (path.starts_with(folder) && path.substr(folder.size()).starts_with('/'));
+}
+
 }  // namespace
+
+bool IsOfScale(const ScaleInfo& scale, std::string_view name) {
+  if (scale.sharding) return neuroglancer::OwnsObject(name);
+  name.remove_suffix(FormOf(name).suffix.size());
+  return std::ranges::any_of(scale.chunk_sizes, [&](const Vec3& size) {
+    const auto grid = Grid::Make(scale.bounds(), size);
+    return grid && grid->ParseName(name);
+  });
+}
+
+bool IsFolderOfVolume(std::string_view key) {
+  const std::string normal = NormalizePath(key);
+  return !normal.empty() && normal != "." && !normal.starts_with('/') &&
+         !normal.starts_with("..") && !IsBookkeeping(normal);
+}
+
+Result<void> CheckOwnFolder(const Volume& volume, size_t index) {
+  const VolumeInfo& info = volume.info();
+  const std::string key = NormalizePath(info.scales[index].key);
+  const auto refuse = [&](std::string_view why) {
+    return Unsupported(fmt::format("{}: the folder of scale {}, \"{}\", {}",
+                                   volume.folder().Describe(), index,
+                                   info.scales[index].key, why));
+  };
+  if (!IsFolderOfVolume(key)) return refuse("lies outside of the volume");
+  DOLIUM_TRY(const auto path, volume.folder().store->LocalPath(volume.folder().path));
+  if (!path) return refuse("is not a local one");
+  std::error_code error;
+  if (std::filesystem::is_symlink(JoinPath(*path, key), error))
+    return refuse("is a link");
+  for (size_t i = 0; i < info.scales.size(); ++i) {
+    if (i != index && IsWithin(NormalizePath(info.scales[i].key), key)) {
+      return refuse(fmt::format("also has scale {}", i));
+    }
+  }
+  for (const auto& part : {info.mesh, info.skeletons, info.segment_properties}) {
+    if (part && IsWithin(NormalizePath(*part), key)) {
+      return refuse(fmt::format("also has \"{}\"", *part));
+    }
+  }
+  return {};
+}
 
 Result<std::optional<FoundVolumeJob>> JobAt(const Location& home) {
   DOLIUM_TRY(auto state, PlanFolder(home).Load());

@@ -6,6 +6,7 @@
 
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
+#include "dolium/domain/volume/volume.h"
 #include "dolium/domain/volume/volume_info.h"
 #include "dolium/ops/job/job_record.h"
 #include "dolium/ops/volume/volume_job.h"
@@ -20,6 +21,16 @@ struct FoundVolumeJob {
 
 // The one whose marker is in `home`; nullopt if there is none that we understand.
 Result<std::optional<FoundVolumeJob>> JobAt(const Location& home);
+
+// Whether the key of a scale is that of a folder in the volume's own.
+bool IsFolderOfVolume(std::string_view key);
+
+// kUnsupported if the folder of a scale cannot be removed or replaced as a whole: if it
+// is a link, lies outside of the volume, or has another part of the volume.
+Result<void> CheckOwnFolder(const Volume& volume, size_t index);
+
+// Whether a file of this name can be a chunk or a shard of the scale.
+bool IsOfScale(const ScaleInfo& scale, std::string_view name);
 
 // kExists if the folder holds anything that is not part of a volume and would be lost
 // with it: by default, anything but its scales. An absent folder holds nothing.

@@ -10,8 +10,10 @@
 #include "dolium/domain/volume/fill.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/volume/skipped_chunks.h"
 #include "dolium/ops/volume/volume_folders.h"
 #include "dolium/ops/volume/volume_occupied.h"
+#include "dolium/ops/volume/volume_rebuild.h"
 #include "dolium/ops/volume/volume_source.h"
 #include "dolium/ops/volume/volume_target.h"
 
@@ -63,6 +65,7 @@ Result<std::optional<std::string>> VolumeWorker::FindSourceState(
 }
 
 Result<bool> VolumeWorker::IsComplete() const {
+  if (job_.rebuilds()) return false;
   const auto volume = Volume::Open(volume_, /*allow_unfinished=*/true);
   if (!volume) return false;
   const std::vector<ScaleInfo>& there = volume->info().scales;
@@ -202,8 +205,9 @@ Result<std::shared_ptr<Scale>> VolumeWorker::SourceOf(const VolumeInput& input) 
 }
 
 Result<WriteSummary> VolumeWorker::Fill(const Scale& target, const Stage& stage,
-                                        const Box& cells, const PartContext& context) {
-  const FillOptions fill{context.writer, job_.gzip_files, context.progress};
+                                        const Box& cells, const PartContext& context,
+                                        const DamageVisitor& skip_damaged) {
+  const FillOptions fill{context.writer, stage.gzip_files, context.progress};
   std::unique_ptr<ChunkSource> source;
   std::vector<Vec3> occupied;
   if (const auto* array_input = std::get_if<ArrayInput>(&stage.input)) {
@@ -220,12 +224,12 @@ Result<WriteSummary> VolumeWorker::Fill(const Scale& target, const Stage& stage,
   if (const auto* finer = std::get_if<FinerInput>(&stage.input)) {
     DOLIUM_TRY(auto scale, ScaleOf(finer->scale));
     DOLIUM_TRY(occupied, FindOccupiedCells({*scale, target, finer->spec.factor}, cells));
-    source = FromFinerScale(std::move(scale), finer->spec);
+    source = FromFinerScale(std::move(scale), finer->spec, skip_damaged);
   } else {
     const auto& other = std::get<VolumeInput>(stage.input);
     DOLIUM_TRY(auto scale, SourceOf(other));
     DOLIUM_TRY(occupied, FindOccupiedCells({*scale, target}, cells));
-    source = FromSameVoxels(std::move(scale), other.may_copy);
+    source = FromSameVoxels(std::move(scale), other.may_copy, skip_damaged);
   }
   // The part was planned with all its cells.
   const Vec3 size = cells.size();
@@ -301,7 +305,11 @@ Result<TaskReport> VolumeWorker::RunPart(const JobPart& part,
   DOLIUM_TRY(const auto target, Scale::Open(volume_, job_.info, stage.scale));
   DOLIUM_TRY_VOID(CheckTask(task, *target));
   DOLIUM_TRY_VOID(CheckReady(task, *target));
-  DOLIUM_TRY(report.written, Fill(*target, stage, task.cells, context));
+  SkippedChunks skipped;
+  DOLIUM_TRY(report.written,
+             Fill(*target, stage, task.cells, context,
+                  job_.skip_damaged ? skipped.visitor() : DamageVisitor()));
+  report.skipped = skipped.findings();
   // In this process, parts of the next stage begin after all reports are written.
   const std::lock_guard lock(mutex_);
   done_.insert(task.part);
@@ -334,6 +342,10 @@ Result<void> VolumeWorker::RemoveLeftovers() const {
 }
 
 Result<void> VolumeWorker::Finish() {
+  if (job_.rebuilds()) {
+    DOLIUM_TRY_VOID(RemoveLeftovers());
+    return SwapRebuiltScales(job_, volume_);
+  }
   for (const FolderCopy& copy : job_.copies) {
     DOLIUM_TRY_VOID(FinishFolderCopy(copy, volume_));
   }

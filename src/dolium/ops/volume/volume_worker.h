@@ -62,8 +62,10 @@ class VolumeWorker final : public Job {
   // for the reports of these parts alone: there may be very many others.
   Result<void> CheckReady(const VolumeTask& task, const Scale& target);
   Result<std::shared_ptr<Scale>> ScaleOf(size_t scale);
+  // `skip_damaged` is as in BoxOptions.
   Result<WriteSummary> Fill(const Scale& target, const Stage& stage, const Box& cells,
-                            const PartContext& context);
+                            const PartContext& context,
+                            const DamageVisitor& skip_damaged);
   // Which part of the copies of folders it is; nullopt if it is one of a scale.
   Result<std::optional<uint64_t>> CopyPart(uint64_t part) const;
   Result<void> WriteInfo() const;

@@ -112,7 +112,9 @@ Result<void> WholeScale::Write(const Box& box, const VoxelView& from,
       parts = CutAlong(box, copy->bounds().begin, unit, PartVoxels(*copy));
     }
     for (const Box& part : parts) {
-      DOLIUM_TRY_VOID(copy->Write(part, from.Part(box, part), options));
+      BoxOptions of_part = options;
+      if (options.mask) of_part.mask = options.mask->Part(box, part);
+      DOLIUM_TRY_VOID(copy->Write(part, from.Part(box, part), of_part));
     }
   }
   return {};

@@ -236,9 +236,11 @@ Result<std::optional<DvidExport>> DvidExport::Open(const Location& named,
   std::optional<VolumeInfo>& spec = out.spec_;
   if (text) {
     auto parsed = ParseVolumeInfo(*text);
+    if (!parsed && options.spec) {
+      return InvalidArgument(parsed.error().message).Within("the spec");
+    }
     if (!parsed) {
-      return std::move(parsed).error().Within(
-          options.spec ? "the spec" : location.Child(kSpecName).Describe());
+      return std::move(parsed).error().Within(location.Child(kSpecName).Describe());
     }
     spec = *std::move(parsed);
   }
