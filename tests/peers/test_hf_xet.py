@@ -193,7 +193,8 @@ def test_its_shards_are_imported_and_exported_again(uploaded, tmp_path):
         old = upload[:40] + (200).to_bytes(8, "little") + upload[48:]
         (tmp_path / "old.mdb").write_bytes(old)
         store.import_shard(tmp_path / "old.mdb", f"n{number}", xorbs=xorbs[0].parent)
-        known |= {file.hash: file for file in cas.read_shard(upload).files}
+        # An export has no empty files: they have nothing to be stored.
+        known |= {file.hash: file for file in cas.read_shard(upload).files if file.size > 0}
     store.export(tmp_path / "again.mdb", upload=True)
     again = {file.hash: file for file in cas.read_shard((tmp_path / "again.mdb").read_bytes()).files}
     for name, file in known.items():
