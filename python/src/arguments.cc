@@ -12,6 +12,7 @@
 #include "dolium/bytes/location.h"
 #include "dolium/ops/source/chunk_reader.h"
 #include "python/src/errors.h"
+#include "python/src/interrupt.h"
 
 namespace dolium::python {
 namespace {
@@ -59,12 +60,7 @@ std::string FileText(const std::string& name) {
     DOLIUM_TRY(const WholeObject whole, file.store->ReadWhole(file.path, kMaxSpecBytes));
     return std::string(AsText(whole.bytes));
   };
-  Result<std::string> text = std::string();
-  {
-    const nb::gil_scoped_release release;
-    text = read();
-  }
-  return Must(std::move(text));
+  return Must(WithoutGil(/*is_remote=*/true, read));
 }
 
 // The ids of a one-dimensional array of 64-bit integers; false if `keys` is not one.

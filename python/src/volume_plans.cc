@@ -107,7 +107,7 @@ nb::dict PlanIngestion(const nb::dict& source, nb::handle target, const PlanText
   request.storage = StorageOf(storage);
   request.pyramid = PyramidOf(pyramid);
   request.force = force;
-  return Members(Must(WithoutGil([&] { return PlanIngest(request); })));
+  return Members(Must(WithoutGil(true, [&] { return PlanIngest(request); })));
 }
 
 nb::dict PlanDownsampling(nb::handle volume, std::optional<size_t> from,
@@ -119,7 +119,7 @@ nb::dict PlanDownsampling(nb::handle volume, std::optional<size_t> from,
   request.sharded = ShardedOf(storage);
   request.pyramid = PyramidOf(pyramid);
   request.force = force;
-  return Members(Must(WithoutGil([&] { return PlanDownsample(request); })));
+  return Members(Must(WithoutGil(true, [&] { return PlanDownsample(request); })));
 }
 
 nb::dict PlanTranscoding(nb::handle source, nb::handle target,
@@ -133,7 +133,7 @@ nb::dict PlanTranscoding(nb::handle source, nb::handle target,
   request.storage = StorageOf(storage);
   request.sharded = ShardedOf(storage);
   request.force = force;
-  return Members(Must(WithoutGil([&] { return PlanTranscode(request); })));
+  return Members(Must(WithoutGil(true, [&] { return PlanTranscode(request); })));
 }
 
 }  // namespace

@@ -302,6 +302,8 @@ class Verifier {
   }
 
   void Report(const Finding& finding, ErrorCode code = ErrorCode::kCorrupt) {
+    // A stop makes reads fail: those are no findings.
+    if (options_.stop.stop_requested()) return;
     const std::lock_guard lock(report_mutex_);
     if (code == ErrorCode::kUnavailable || code == ErrorCode::kIo) ++report_.unreadable;
     ++(finding.severity == Severity::kError ? report_.errors : report_.warnings);

@@ -297,6 +297,8 @@ class VolumeVerifier {
   }
 
   void Report(const Finding& finding) {
+    // A stop makes reads fail: those are no findings.
+    if (options_.stop.stop_requested()) return;
     ++(finding.severity == Severity::kError ? report_.errors : report_.warnings);
     if (visitor_) visitor_(finding);
   }
