@@ -21,11 +21,10 @@ void ShowSummary(const Context& context, const std::string& target,
                  const ExportSummary& summary) {
   if (context.arguments.Has("no-summary")) return;
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "summary"},
-                               {"target", target},
-                               {"samples", summary.samples},
-                               {"files", summary.files},
-                               {"bytes", summary.bytes}});
+    context.terminal.JsonLine("summary", {{"target", target},
+                                          {"samples", summary.samples},
+                                          {"files", summary.files},
+                                          {"bytes", summary.bytes}});
     return;
   }
   const auto count = [](uint64_t number, std::string_view word) {
