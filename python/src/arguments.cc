@@ -5,6 +5,8 @@
 #include <memory>
 #include <span>
 #include <system_error>
+#include <type_traits>
+#include <variant>
 
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
@@ -236,6 +238,18 @@ nb::bytes CopyToPython(BytesView bytes) {
   const nb::gil_scoped_release release;
   std::memcpy(to.data(), bytes.data(), bytes.size());
   return object;
+}
+
+nb::object PropertyObject(const PropertyValue& value) {
+  return std::visit(
+      [](const auto& one) -> nb::object {
+        if constexpr (std::is_same_v<std::decay_t<decltype(one)>, std::string>) {
+          return MessageText(one);
+        } else {
+          return nb::cast(one);
+        }
+      },
+      value.value());
 }
 
 }  // namespace dolium::python

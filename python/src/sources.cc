@@ -89,15 +89,7 @@ nb::dict InfoOfSource(nb::handle location, const OptionalName& format,
   const SourceInfo info = Must(WithoutGil(/*is_remote=*/true, describe));
   nb::dict properties;
   for (const auto& [name, value] : info.properties) {
-    properties[NameText(name)] = std::visit(
-        [](const auto& one) -> nb::object {
-          if constexpr (std::is_same_v<std::decay_t<decltype(one)>, std::string>) {
-            return MessageText(one);
-          } else {
-            return nb::cast(one);
-          }
-        },
-        value.value());
+    properties[NameText(name)] = PropertyObject(value);
   }
   nb::dict result;
   result["kind"] = info.kind;
