@@ -1,5 +1,5 @@
-# Run at install time: the command's other name, and man pages and bash completion as the
-# installed command prints them.
+# Run at install time: the command's other name, and man pages and completion of shells as
+# the installed command prints them.
 
 get_filename_component(installed "${CMAKE_INSTALL_PREFIX}" ABSOLUTE)
 set(prefix "$ENV{DESTDIR}${installed}")
@@ -31,3 +31,6 @@ foreach(verb IN LISTS verbs)
 endforeach()
 capture(bash-completion/completions/dolium completion bash)
 capture(bash-completion/completions/shardpack completion bash)
+capture(zsh/site-functions/_dolium completion zsh)
+capture(fish/vendor_completions.d/dolium.fish completion fish)
+capture(fish/vendor_completions.d/shardpack.fish completion fish)

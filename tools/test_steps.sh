@@ -3,8 +3,8 @@
 # in build/logs/<step>.log.
 # shellcheck disable=SC2154  # root, venv, logs, jobs and packages_* come from ./dev
 
-readonly short_steps=(packages venv style build-dev ctest install tidy pytest-asan pytest cli)
-readonly long_steps=(tsan tidy-sources source-peers fuzz)
+readonly short_steps=(packages venv style build-dev ctest install tidy pytest-asan pytest cli wheel)
+readonly long_steps=(bare-wheel tsan tidy-sources source-peers fuzz)
 
 # What of python/requirements-peers.txt is built from its source distribution. TensorStore is
 # not: it takes Bazel and hours.
@@ -22,7 +22,7 @@ readonly asan_tests=(
 
 # A step that makes no sense after the failure of another.
 declare -rA step_needs=([build-dev]=venv [ctest]=build-dev [pytest-asan]=build-dev [pytest]=venv
-  [cli]=build-dev)
+  [cli]=build-dev [wheel]=venv [bare-wheel]=wheel)
 
 describe_step() {
   case $1 in
@@ -36,6 +36,8 @@ describe_step() {
     pytest-asan) echo "Python module under ASan and UBSan" ;;
     pytest) echo "Python module as it is installed, peers, kill tests" ;;
     cli) echo "command line cases, man pages" ;;
+    wheel) echo "wheel with all that it needs" ;;
+    bare-wheel) echo "that wheel on a bare Debian" ;;
     tidy-sources) echo "clang-tidy, each source by itself" ;;
     tsan) echo "C++ tests under TSan" ;;
     source-peers) echo "peers built from source" ;;
@@ -46,7 +48,7 @@ describe_step() {
 
 step_packages() {
   local packages=("${packages_build[@]}" "${packages_python[@]}" "${packages_test[@]}")
-  [[ -z ${DOLIUM_LONG:-} ]] || packages+=("${packages_fuzz[@]}")
+  [[ -z ${DOLIUM_LONG:-} ]] || packages+=("${packages_fuzz[@]}" "${packages_long[@]}")
   ensure_packages "${packages[@]}"
 }
 
@@ -79,7 +81,7 @@ step_install() {
   check_installed_docs build/stage/share
 }
 
-# Each page of docs/man is there, and a completion that bash takes; the manifest has them all.
+# Each page of docs/man is there, and completions that the shells take; the manifest has them all.
 check_installed_docs() {
   local completion=$1/bash-completion/completions/dolium file
   diff <(cd docs/man && printf '%s\n' *.md | sed 's/\.md$//' | sort) \
@@ -90,7 +92,9 @@ check_installed_docs() {
   done
   # shellcheck disable=SC2016  # for the other bash to expand
   bash -c 'source "$1" && complete -p dolium' - "$completion"
-  for file in "$1"/man/man1/* "$completion"; do
+  zsh -n "$1/zsh/site-functions/_dolium"
+  fish -n "$1/fish/vendor_completions.d/dolium.fish"
+  for file in "$1"/man/man1/* "$completion" "$1/zsh/site-functions/_dolium" "$1"/fish/vendor_completions.d/*; do
     grep -qxF "$root/$file" build/release/install_manifest.txt ||
       die "$file is not in install_manifest.txt"
   done
@@ -144,6 +148,30 @@ step_cli() {
   filter=${filter#tests/cli}
   "$system_python" tests/cli/run.py --dolium "$program" "${filter#/}"
   [[ -n $filter ]] || "$system_python" tests/cli/man_pages.py --dolium "$program"
+}
+
+step_wheel() {
+  repair_wheel
+  # It works in an environment that has nothing of ours.
+  rm -rf build/venv-wheel
+  "$system_python" -m venv build/venv-wheel
+  build/venv-wheel/bin/pip install --disable-pip-version-check -q "$("$venv/bin/pip" freeze | grep '^numpy==')" \
+    build/dist/*.whl
+  (cd / && "$root/build/venv-wheel/bin/python" "$root/tests/support/wheel_works.py")
+}
+
+# A minimal Debian 12 with Python and nothing else, in a folder.
+step_bare-wheel() {
+  local bare=$root/build/bare as_root=()
+  [[ $EUID -eq 0 ]] || as_root=(sudo)
+  [[ -e $(echo build/dist/*.whl) ]] || repair_wheel
+  "${as_root[@]}" rm -rf "$bare"
+  "${as_root[@]}" debootstrap --variant=minbase --include=python3 bookworm "$bare"
+  "${as_root[@]}" "$venv/bin/pip" install --disable-pip-version-check -q --target "$bare/opt/site" \
+    "$("$venv/bin/pip" freeze | grep '^numpy==')" build/dist/*.whl
+  "${as_root[@]}" cp tests/support/wheel_works.py "$bare/opt"
+  "${as_root[@]}" chroot "$bare" env PYTHONPATH=/opt/site python3 /opt/wheel_works.py
+  "${as_root[@]}" rm -rf "$bare"
 }
 
 step_tsan() {

@@ -116,8 +116,7 @@ ExitStatus RunCat(Context& context) {
   if (unread) return context.Fail(*unread);
   if (!written) return context.FailLocation(written.error());
   if (context.terminal.json() && file != "-") {
-    context.terminal.JsonLine(
-        {{"type", "written"}, {"key", key}, {"file", file}, {"size", size}});
+    context.terminal.JsonLine("written", {{"key", key}, {"file", file}, {"size", size}});
   }
   return ExitStatus::kGood;
 }

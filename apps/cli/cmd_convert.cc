@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/context.h"
+#include "cli/findings.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "dolium/ops/convert.h"
@@ -72,7 +73,7 @@ void ShowSummary(Context& context, const ConvertReport& report) {
   const bool has_parts = voxels != nullptr && !voxels->part.empty();
   const std::string_view part = has_parts ? voxels->part : "part";
   if (context.terminal.json()) {
-    Json line = {{"type", "summary"}, {"target", arguments[1]}};
+    Json line = {{"target", arguments[1]}};
     if (report.scales > 0) line["scales"] = report.scales;
     line[Plural(entry)] = written.entries;
     line["value_bytes"] = written.value_bytes;
@@ -81,7 +82,7 @@ void ShowSummary(Context& context, const ConvertReport& report) {
     line[Plural(part)] = report.parts;
     line[Plural(part) + "_done_before"] = report.parts_done_before;
     line["skipped"] = report.skipped.size();
-    context.terminal.JsonLine(line);
+    context.terminal.JsonLine("summary", line);
     return;
   }
   std::string line = arguments[1] + ": ";
@@ -118,9 +119,10 @@ ExitStatus RunConvert(Context& context) {
   options.writer = context.writer_options();
   options.progress = context.terminal.StartProgress(is_plan ? "plan" : "convert");
   bool is_damaged = false;
+  FindingPrinter findings(context, FindingPrinter::Output::kReports);
   const auto show = [&](const Finding& finding) {
     is_damaged = is_damaged || finding.severity == Severity::kError;
-    context.ReportFinding(finding);
+    findings.Add(finding);
   };
   // What was damaged has been shown, finding by finding.
   const auto fail = [&](const Error& error) {
@@ -140,10 +142,13 @@ ExitStatus RunConvert(Context& context) {
   }
   if (!report) return fail(report.error());
   context.terminal.EndProgress();
+  findings.Finish();
+  FindingPrinter skipped(context, FindingPrinter::Output::kReports, "left out: ");
   for (const Finding& finding : report->skipped) {
     // Warnings were shown when they were found.
-    if (finding.severity == Severity::kError) context.ReportSkipped(finding);
+    if (finding.severity == Severity::kError) skipped.Add(finding);
   }
+  skipped.Finish();
   if (!context.arguments.Has("no-summary")) ShowSummary(context, *report);
   return report->skipped.empty() ? ExitStatus::kGood : ExitStatus::kBad;
 }

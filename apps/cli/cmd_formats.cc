@@ -7,7 +7,8 @@ namespace dolium::cli {
 ExitStatus RunFormats(Context& context) {
   if (context.terminal.json()) {
     for (const Format& format : context.formats) {
-      context.terminal.JsonLine({{"name", format.name}, {"summary", format.summary}});
+      context.terminal.JsonLine("format",
+                                {{"name", format.name}, {"summary", format.summary}});
     }
     return ExitStatus::kGood;
   }

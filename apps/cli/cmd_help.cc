@@ -38,12 +38,16 @@ ExitStatus RunHelp(Context& context) {
 }
 
 ExitStatus RunCompletion(Context& context) {
-  if (context.arguments[0] != "bash") {
-    return context.Fail(InvalidArgument(
-        fmt::format("completion: no script for \"{}\"; there is one for: bash",
-                    context.arguments[0])));
+  const std::string& shell = context.arguments[0];
+  std::string script;
+  if (shell == "bash") script = BashCompletion(context.formats);
+  if (shell == "zsh") script = ZshCompletion(context.formats);
+  if (shell == "fish") script = FishCompletion(context.formats);
+  if (script.empty()) {
+    return context.Fail(InvalidArgument(fmt::format(
+        "completion: no script for \"{}\"; there is one for: bash, zsh, fish", shell)));
   }
-  context.terminal.Raw(AsBytes(BashCompletion(context.formats)));
+  context.terminal.Raw(AsBytes(script));
   return ExitStatus::kGood;
 }
 

@@ -64,15 +64,13 @@ ExitStatus RunInfo(Context& context) {
   const char* const state = found->is_finished.value_or(true) ? "finished" : "unfinished";
 
   if (context.terminal.json()) {
-    Json json = {
-        {"type", "info"}, {"format", found->format}, {"location", found->location}};
+    Json json = {{"format", found->format}, {"location", found->location}};
     if (!is_stream) {
       json["state"] = state;
       json["objects"] = found->objects ? Json(*found->objects) : Json();
     }
-    json["properties"] = Json::object();
-    for (const auto& [name, value] : found->properties) json["properties"][name] = value;
-    context.terminal.JsonLine(json);
+    json["properties"] = PropertiesJson(found->properties);
+    context.terminal.JsonLine("info", json);
     return ExitStatus::kGood;
   }
   Table table({{}, {}}, [&](std::string_view line) { context.terminal.Line(line); });
@@ -80,7 +78,7 @@ ExitStatus RunInfo(Context& context) {
   table.Add({"location", found->location});
   if (!is_stream) table.Add({"state", state});
   if (found->objects) table.Add({"objects", FormatCount(*found->objects)});
-  for (const auto& [name, value] : found->properties) table.Add({name, value});
+  for (const auto& [name, value] : found->properties) table.Add({name, value.text()});
   table.Finish();
   return ExitStatus::kGood;
 }

@@ -78,7 +78,7 @@ ExitStatus ListStream(Context& context) {
   StreamRequest request{.stop = context.stop};
   request.entry = [&](std::string_view key, uint64_t size) {
     if (terminal.json()) {
-      terminal.JsonLine({{"key", key}, {"size", size}});
+      terminal.JsonLine("entry", {{"key", key}, {"size", size}});
     } else {
       terminal.Line(is_long ? fmt::format("{}  {}", key, size) : std::string(key));
     }
@@ -123,7 +123,7 @@ ExitStatus RunLs(Context& context) {
         line["labels"] = (*labels)->labels;
         line["supervoxels"] = (*labels)->supervoxels;
       }
-      terminal.JsonLine(line);
+      terminal.JsonLine("entry", line);
     } else if (table) {
       table->Add(EntryRow(entry, names.Of(entry)));
     } else {

@@ -39,10 +39,9 @@ ExitStatus RunPut(Context& context) {
   context.terminal.EndProgress();
   if (!applied) return context.Fail(applied.error());
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "put"},
-                               {"key", key},
-                               {"size", change.value->size()},
-                               {"replaced", present->has_value()}});
+    context.terminal.JsonLine("put", {{"key", key},
+                                      {"size", change.value->size()},
+                                      {"replaced", present->has_value()}});
   }
   return ExitStatus::kGood;
 }

@@ -43,11 +43,9 @@ ExitStatus RunReindex(Context& context) {
   if (context.arguments.Has("no-summary")) return status;
   const std::string name = (*container)->location().Describe();
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "summary"},
-                               {"location", name},
-                               {"written", written},
-                               {"left", left},
-                               {"damaged", failed}});
+    context.terminal.JsonLine(
+        "summary",
+        {{"location", name}, {"written", written}, {"left", left}, {"damaged", failed}});
   } else {
     context.terminal.Line(fmt::format(
         "{}: {} {} written, {} left as they are, {} damaged", name, FormatCount(written),

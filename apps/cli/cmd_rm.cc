@@ -22,8 +22,11 @@ ExitStatus RunRm(Context& context) {
                             .stop = context.stop});
   context.terminal.EndProgress();
   if (!applied) return context.Fail(applied.error());
-  if (context.terminal.json())
-    context.terminal.JsonLine({{"type", "removed"}, {"keys", keys}});
+  if (context.terminal.json()) {
+    for (const std::string& key : keys) {
+      context.terminal.JsonLine("removed", {{"key", key}});
+    }
+  }
   return ExitStatus::kGood;
 }
 

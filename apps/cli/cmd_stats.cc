@@ -44,8 +44,7 @@ Json DistributionJson(const Distribution& distribution) {
 
 void PrintJson(Context& context, const Location& location, const StatsReport& report,
                const Properties& own) {
-  Json json = {{"type", "stats"},
-               {"location", location.Describe()},
+  Json json = {{"location", location.Describe()},
                {"objects", report.objects},
                {"object_bytes", report.object_bytes},
                {"entries", report.stored_size.count},
@@ -54,8 +53,8 @@ void PrintJson(Context& context, const Location& location, const StatsReport& re
                {"damaged", report.damaged},
                {"stored_size", DistributionJson(report.stored_size)},
                {"entries_per_object", DistributionJson(report.entries_per_object)}};
-  for (const auto& [name, value] : own) json["format_counts"][name] = value;
-  context.terminal.JsonLine(json);
+  if (!own.empty()) json["format_counts"] = PropertiesJson(own);
+  context.terminal.JsonLine("stats", json);
 }
 
 void PrintTables(Context& context, const StatsReport& report, const Properties& own) {
@@ -77,7 +76,7 @@ void PrintTables(Context& context, const StatsReport& report, const Properties& 
   if (!own.empty()) {
     line("");
     Table table({{"", kLeft}, {"", kLeft}}, line);
-    for (const auto& [name, value] : own) table.Add({name, value});
+    for (const auto& [name, value] : own) table.Add({name, value.text()});
     table.Finish();
   }
   if (report.stored_size.count == 0) return;

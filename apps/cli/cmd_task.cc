@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/context.h"
+#include "cli/findings.h"
 #include "cli/verbs.h"
 #include "dolium/base/parallel.h"
 #include "dolium/ops/job/job.h"
@@ -52,6 +53,7 @@ ExitStatus RunTask(Context& context) {
   std::mutex mutex;
   WriteSummary written;  // these are guarded by mutex
   bool skipped = false;
+  FindingPrinter findings(context, FindingPrinter::Output::kReports, "left out: ");
   Result<void> ran;
   for (const auto& [stage, group] : *stages) {
     // Tasks run side by side, one thread each, and share the memory.
@@ -69,7 +71,7 @@ ExitStatus RunTask(Context& context) {
           written += report.written;
           for (const Finding& finding : report.skipped) {
             skipped = true;
-            context.ReportSkipped(finding);
+            findings.Add(finding);
           }
           if (progress)
             progress({.entries = written.entries, .bytes = written.stored_bytes});
@@ -79,13 +81,13 @@ ExitStatus RunTask(Context& context) {
     if (!ran) break;
   }
   context.terminal.EndProgress();
+  findings.Finish();
   if (!ran) return context.FailLocation(ran.error());
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "summary"},
-                               {"tasks", tasks->size()},
-                               {"entries", written.entries},
-                               {"value_bytes", written.value_bytes},
-                               {"stored_bytes", written.stored_bytes}});
+    context.terminal.JsonLine("summary", {{"tasks", tasks->size()},
+                                          {"entries", written.entries},
+                                          {"value_bytes", written.value_bytes},
+                                          {"stored_bytes", written.stored_bytes}});
   }
   return skipped ? ExitStatus::kBad : ExitStatus::kGood;
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/context.h"
+#include "cli/findings.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "dolium/ops/source/source.h"
@@ -53,29 +54,17 @@ std::string SummaryLine(const Location& location, const VerifyReport& report, bo
                      count(report.warnings, "warning", "warnings"));
 }
 
-Json SummaryJson(const Location& location, const VerifyReport& report) {
-  return {{"type", "summary"},
-          {"location", location.Describe()},
-          {"objects", report.objects},
-          {"entries", report.entries},
-          {"entries_read", report.entries_read},
-          {"bytes_read", report.bytes_read},
-          {"bytes_decoded", report.bytes_decoded},
-          {"errors", report.errors},
-          {"unreadable", report.unreadable},
-          {"warnings", report.warnings}};
-}
-
-void ShowFinding(const Context& context, const Finding& finding) {
-  const bool warning = finding.severity == Severity::kWarning;
-  if (warning && context.arguments.Has("quiet")) return;
-  if (context.terminal.json()) {
-    Json json = {{"type", warning ? "warning" : "bad"}};
-    json.update(Context::FindingMembers(finding));
-    context.terminal.JsonLine(json);
-  } else {
-    context.terminal.Line(FindingLine(finding, warning ? "warning: " : ""));
-  }
+Json SummaryJson(const Location& location, const VerifyReport& report, bool bad) {
+  return SummaryMembers({.location = location.Describe(),
+                         .is_good = !bad,
+                         .objects = report.objects,
+                         .entries = report.entries,
+                         .bytes_read = report.bytes_read,
+                         .errors = report.errors,
+                         .unreadable = report.unreadable,
+                         .warnings = report.warnings,
+                         .counts = {{"entries_read", report.entries_read},
+                                    {"bytes_decoded", report.bytes_decoded}}});
 }
 
 // Reports what was found, and returns the exit status that it means.
@@ -85,7 +74,7 @@ ExitStatus Conclude(const Context& context, const Location& location,
       report.errors > 0 || (context.arguments.Has("strict") && report.warnings > 0);
   if (!context.arguments.Has("no-summary")) {
     if (context.terminal.json()) {
-      context.terminal.JsonLine(SummaryJson(location, report));
+      context.terminal.JsonLine("summary", SummaryJson(location, report, bad));
     } else {
       context.terminal.Line(SummaryLine(location, report, bad));
     }
@@ -102,22 +91,27 @@ ExitStatus VerifyStandardInput(Context& context, bool is_quick) {
     return context.Fail(usable.error());
   }
   StreamRequest request{.check = true, .contents = !is_quick, .stop = context.stop};
-  request.finding = [&](const Finding& finding) { ShowFinding(context, finding); };
+  FindingPrinter findings(context, FindingPrinter::Output::kResults);
+  request.finding = [&](const Finding& finding) { findings.Add(finding); };
   const auto report = ReadStream(STDIN_FILENO, request);
+  findings.Finish();
   if (!report) return context.Fail(report.error());
   if (!context.arguments.Has("no-summary")) {
-    Json json = {{"type", "summary"}, {"location", kStandardInput}};
+    CheckSummary summary{.location = std::string(kStandardInput),
+                         .is_good = report->errors == 0,
+                         .objects = 1,
+                         .errors = report->errors};
     std::string line =
-        fmt::format("{}: {}", kStandardInput, report->errors > 0 ? "bad: " : "good: ");
+        fmt::format("{}: {}", kStandardInput, summary.is_good ? "good: " : "bad: ");
     for (const auto& [one, many, number] : report->counts) {
-      json[std::string(many)] = number;
+      summary.counts[std::string(many)] = number;
+      if (summary.entries == 0) summary.entries = number;
       line += fmt::format("{} {}, ", FormatCount(number), number == 1 ? one : many);
     }
-    json["errors"] = report->errors;
     line += fmt::format("{} {}", FormatCount(report->errors),
                         report->errors == 1 ? "error" : "errors");
     if (context.terminal.json()) {
-      context.terminal.JsonLine(json);
+      context.terminal.JsonLine("summary", SummaryMembers(summary));
     } else {
       context.terminal.Line(line);
     }
@@ -148,9 +142,11 @@ ExitStatus VerifyLocation(Context& context, const std::string& text, bool is_qui
                           static_cast<double>(std::max<uint64_t>(*entries, 1)));
   }
   options.progress = context.terminal.StartProgress("verify");
-  const auto report = (*source)->Check(
-      options, [&](const Finding& finding) { ShowFinding(context, finding); });
+  FindingPrinter findings(context, FindingPrinter::Output::kResults);
+  const auto report =
+      (*source)->Check(options, [&](const Finding& finding) { findings.Add(finding); });
   context.terminal.EndProgress();
+  findings.Finish();
   if (!report) return context.FailLocation(report.error());
   return Conclude(context, (*source)->location(), *report);
 }

@@ -70,7 +70,7 @@ std::string VerbCase(const Verb& verb, const std::string& format_names) {
   }
   out += fmt::format("      options='{}'\n", options);
   if (verb.name == "help") out += fmt::format("      words='{}'\n", Words(""));
-  if (verb.name == "completion") out += "      words='bash'\n";
+  if (verb.name == "completion") out += "      words='bash zsh fish'\n";
   out += "      ;;\n";
   return out;
 }

@@ -1,7 +1,9 @@
 #include "cli/context.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <utility>
@@ -11,6 +13,7 @@
 #include "cli/terminal/hint_text.h"
 #include "cli/volume/export_arguments.h"
 #include "dolium/bytes/location.h"
+#include "dolium/bytes/unique_fd.h"
 #include "dolium/ops/source/source.h"
 
 namespace dolium::cli {
@@ -20,31 +23,48 @@ constexpr uint64_t kSpecLimit = uint64_t{64} << 20;
 constexpr size_t kReadBytes = size_t{1} << 20;
 constexpr int kPollMilliseconds = 100;  // how soon a stop is noticed
 
-Result<Bytes> ReadStandardInput(uint64_t limit, const std::stop_token& stop) {
+// All that comes from a descriptor until its end.
+Result<Bytes> ReadToEnd(int fd, const std::string& name, uint64_t limit,
+                        const std::stop_token& stop) {
   ByteVector data;
   while (true) {
     if (stop.stop_requested()) return Cancelled();
-    pollfd readable{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    pollfd readable{.fd = fd, .events = POLLIN, .revents = 0};
     if (poll(&readable, 1, kPollMilliseconds) <= 0) continue;
     const size_t before = data.size();
     data.resize(before + kReadBytes);
-    const ssize_t count = read(STDIN_FILENO, data.data() + before, kReadBytes);
+    const ssize_t count = read(fd, data.data() + before, kReadBytes);
     data.resize(before + (count > 0 ? static_cast<size_t>(count) : 0));
     if (count < 0 && errno != EINTR && errno != EAGAIN) {
-      return SystemError(errno, "read standard input");
+      return SystemError(errno, fmt::format("read {}", name));
     }
     if (count == 0) return Bytes::FromVector(std::move(data));
     if (data.size() > limit) {
-      return InvalidArgument(fmt::format("standard input is more than {} bytes", limit));
+      return InvalidArgument(fmt::format("{} is more than {} bytes", name, limit));
     }
   }
+}
+
+// A pipe with a name, as in `put set 7 <(command)`; nullopt if it is none.
+Result<std::optional<UniqueFd>> OpenPipe(const Location& location) {
+  DOLIUM_TRY(const auto path, location.store->LocalPath(location.path));
+  struct stat status{};
+  if (!path || stat(path->c_str(), &status) != 0 || !S_ISFIFO(status.st_mode)) {
+    return std::nullopt;
+  }
+  // Does not wait for a writer: the poll does, and sees a stop.
+  UniqueFd fd(open(path->c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return SystemError(errno, "cannot open").Within(location.Describe());
+  return fd;
 }
 
 }  // namespace
 
 Result<Bytes> Context::ReadFile(const std::string& name, uint64_t limit) const {
-  if (name == "-") return ReadStandardInput(limit, stop);
+  if (name == "-") return ReadToEnd(STDIN_FILENO, "standard input", limit, stop);
   DOLIUM_TRY(const Location location, ParseLocation(name));
+  DOLIUM_TRY(const auto pipe, OpenPipe(location));
+  if (pipe) return ReadToEnd(pipe->get(), location.Describe(), limit, stop);
   DOLIUM_TRY(WholeObject whole, location.store->ReadWhole(location.path, limit));
   return std::move(whole.bytes);
 }
@@ -143,17 +163,6 @@ WriterOptions Context::writer_options() const {
   options.jobs = jobs();
   options.stop = stop;
   return options;
-}
-
-void Context::ReportFinding(const Finding& finding) const {
-  if (finding.severity == Severity::kWarning) {
-    return terminal.Report(Corrupt(FindingLine(finding, "warning: ")));
-  }
-  terminal.Report(Corrupt(FindingLine(finding)), FindingMembers(finding));
-}
-
-void Context::ReportSkipped(const Finding& finding) const {
-  terminal.Report(Corrupt(FindingLine(finding, "left out: ")), FindingMembers(finding));
 }
 
 ExitStatus Context::Fail(const Error& error, Missing missing) const {

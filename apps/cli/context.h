@@ -71,11 +71,6 @@ class Context {
   // --memory and --jobs, and the stop request.
   WriterOptions writer_options() const;
 
-  // Report on standard error what was found in a source before it was used.
-  void ReportFinding(const Finding& finding) const;
-  // Report on standard error that a damaged entry was left out.
-  void ReportSkipped(const Finding& finding) const;
-
   // Report an error, and give the exit status that goes with it.
   ExitStatus Fail(const Error& error) const { return Fail(error, Missing::kEntry); }
   // The same, where kNotFound is about a location or a file, not about an entry.

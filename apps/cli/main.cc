@@ -9,6 +9,7 @@
 #include "cli/signals.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verbs.h"
+#include "dolium/base/stop.h"
 #include "dolium/bytes/store.h"
 #include "dolium/formats/builtin.h"
 
@@ -18,6 +19,7 @@ int main(int argc, char** argv) {
   bool reader_gone = false;
   {
     const cli::SignalStop signals;
+    SetProcessStop(signals.token());
     cli::Terminal terminal(STDOUT_FILENO, STDERR_FILENO);
     std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     if (argc > 0 && BaseName(argv[0]) == cli::kPackProgram) {

@@ -183,6 +183,10 @@ std::string OverviewManPage(ManFormat format) {
   page->Item("--cache <folder>", kCacheHelp);
   page->Section("ENVIRONMENT");
   page->Item("DOLIUM_CACHE", "the same as `--cache`, which wins");
+  page->Item("DOLIUM_HTTP_MIN_RATE",
+             "a server that sends fewer bytes per second for so long as "
+             "DOLIUM_HTTP_TIMEOUT says is asked again, and given up in the end [1000]");
+  page->Item("DOLIUM_HTTP_TIMEOUT", "in seconds [30]");
   AddStatuses(*page);
   page->Section("SEE ALSO");
   std::string others;

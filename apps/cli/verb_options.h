@@ -47,6 +47,9 @@ inline constexpr Option kJson =
 inline constexpr Option kProgress =
     Choice("progress", "<when>", "auto, always or never [auto: only on a terminal]",
            "auto always never");
+inline constexpr Option kAllFindings = Flag(
+    "", "all-findings",
+    "show every finding [100 of a kind, 10 of a kind in one object; with --json all]");
 inline constexpr Option kNoSummary = Flag("", "no-summary", "leave out the closing line");
 inline constexpr Option kCoordinates = Choice(
     "coordinates", "<name>",

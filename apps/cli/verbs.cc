@@ -129,8 +129,9 @@ std::vector<Verb> MakeVerbs() {
                       Value(ValueKind::kNumber, "", "seed", "<n>",
                             "choose the same part again [at random]"),
                       Flag("", "strict", "warnings count as errors"),
-                      Flag("q", "quiet", "leave out warnings"), kFormat, kSetSpec, kXorbs,
-                      kCoordinates, kSkipDamaged, kJobs, kJson, kNoSummary, kProgress},
+                      Flag("q", "quiet", "leave out warnings"), kAllFindings, kFormat,
+                      kSetSpec, kXorbs, kCoordinates, kSkipDamaged, kJobs, kJson,
+                      kNoSummary, kProgress},
           .examples = {"dolium verify seg/s0/1f.shard",
                        "dolium verify --json --sample 5% https://host/seg | jq -r "
                        "'select(.type == \"bad\").key'"},
@@ -150,7 +151,7 @@ std::vector<Verb> MakeVerbs() {
               "Tasks of volumes have a `stage`, one for each scale. Those of a stage may "
               "be done in any order, but only when all of the stages before it are done; "
               "tasks given together are done in that order.",
-          .options = {kJobs, kMemory, kJson, kProgress},
+          .options = {kAllFindings, kJobs, kMemory, kJson, kProgress},
           .examples = {"dolium task < tasks.aa"},
           .run = RunTask,
       },
@@ -215,13 +216,15 @@ std::vector<Verb> MakeVerbs() {
       },
       {
           .name = "completion",
-          .usage = "bash",
+          .usage = "<shell>",
           .outline = "print a shell's completion script",
-          .description = "Print the completion script for a shell.",
+          .description = "Print the completion script for a shell: bash, zsh or fish.",
           .details = "",
           .options = {kJson},
           .examples = {"source <(dolium completion bash)",
-                       "dolium completion bash > /etc/bash_completion.d/dolium"},
+                       "dolium completion bash > /etc/bash_completion.d/dolium",
+                       "dolium completion zsh > ~/.zfunc/_dolium",
+                       "dolium completion fish > ~/.config/fish/completions/dolium.fish"},
           .run = RunCompletion,
       },
       {

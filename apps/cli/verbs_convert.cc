@@ -48,6 +48,7 @@ std::vector<Option> ConvertOptions() {
               "salvage"),
       Flag("", "force", "replace a finished target"),
       kPlan,
+      kAllFindings,
       kJobs,
       kMemory,
       kJson,

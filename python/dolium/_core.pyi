@@ -47,6 +47,9 @@ class CorruptError(Error):
 class ConflictError(Error, OSError):
     """An object was replaced, again and again, while it was used."""
 
+def hint_texts() -> list[str]:
+    """What messages may end with: advice on what may help."""
+
 class ShardingSpec:
     """How a Neuroglancer set spreads chunk ids over shards and minishards. Immutable."""
 

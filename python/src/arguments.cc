@@ -5,6 +5,8 @@
 #include <memory>
 #include <span>
 #include <system_error>
+#include <type_traits>
+#include <variant>
 
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
@@ -12,6 +14,7 @@
 #include "dolium/bytes/location.h"
 #include "dolium/ops/source/chunk_reader.h"
 #include "python/src/errors.h"
+#include "python/src/interrupt.h"
 
 namespace dolium::python {
 namespace {
@@ -59,12 +62,7 @@ std::string FileText(const std::string& name) {
     DOLIUM_TRY(const WholeObject whole, file.store->ReadWhole(file.path, kMaxSpecBytes));
     return std::string(AsText(whole.bytes));
   };
-  Result<std::string> text = std::string();
-  {
-    const nb::gil_scoped_release release;
-    text = read();
-  }
-  return Must(std::move(text));
+  return Must(WithoutGil(/*is_remote=*/true, read));
 }
 
 // The ids of a one-dimensional array of 64-bit integers; false if `keys` is not one.
@@ -240,6 +238,18 @@ nb::bytes CopyToPython(BytesView bytes) {
   const nb::gil_scoped_release release;
   std::memcpy(to.data(), bytes.data(), bytes.size());
   return object;
+}
+
+nb::object PropertyObject(const PropertyValue& value) {
+  return std::visit(
+      [](const auto& one) -> nb::object {
+        if constexpr (std::is_same_v<std::decay_t<decltype(one)>, std::string>) {
+          return MessageText(one);
+        } else {
+          return nb::cast(one);
+        }
+      },
+      value.value());
 }
 
 }  // namespace dolium::python

@@ -12,6 +12,7 @@
 
 #include "dolium/base/bytes.h"
 #include "dolium/bytes/default_cache.h"
+#include "dolium/container/properties.h"
 
 namespace dolium::python {
 
@@ -44,6 +45,9 @@ class CacheFor {
  private:
   std::optional<CacheScope> scope_;
 };
+
+// A property as what it is: str, int, float or bool.
+nb::object PropertyObject(const PropertyValue& value);
 
 // A chunk id: an int, or a str of its digits.
 uint64_t ChunkId(nb::handle key);

@@ -22,7 +22,8 @@ Result<std::shared_ptr<Container>> Open(const OpenArguments& arguments) {
 }  // namespace
 
 PyContainer::PyContainer(OpenArguments arguments) : arguments_(std::move(arguments)) {
-  container_ = Must(WithoutGil([&] { return Open(arguments_); }));
+  container_ = Must(WithoutGil(/*is_remote=*/true, [&] { return Open(arguments_); }));
+  is_remote_ = !IsLocal(container_->folder());
   chunks_ = ChunkReader::Of(*container_);
 }
 
@@ -35,18 +36,22 @@ nb::object PyContainer::KeyObject(std::string_view key) const {
 }
 
 nb::object PyContainer::Get(nb::handle key) const {
-  if (chunks_) return ReadChunk(*chunks_, ChunkId(key));
+  if (chunks_ && !is_remote_) return ReadChunk(*chunks_, ChunkId(key));
   const std::string text = Key(key);
-  const auto data =
-      Must(WithoutGil([&] { return ReadKey(*container_, text, /*raw=*/false); }));
+  const auto data = Must(
+      WithoutGil(is_remote_, [&] { return ReadKey(*container_, text, /*raw=*/false); }));
   if (!data) return {};
   return CopyToPython(data->value);
 }
 
 nb::list PyContainer::GetMany(nb::handle keys) const {
-  if (chunks_) return ReadChunks(*chunks_, ChunkIds(keys));
+  if (chunks_ && !is_remote_) return ReadChunks(*chunks_, ChunkIds(keys));
   std::vector<std::string> texts;
-  for (const nb::handle key : nb::iter(keys)) texts.push_back(Key(key));
+  if (chunks_) {
+    for (const uint64_t id : ChunkIds(keys)) texts.push_back(std::to_string(id));
+  } else {
+    for (const nb::handle key : nb::iter(keys)) texts.push_back(Key(key));
+  }
 
   std::vector<size_t> slots;
   const auto read = [&]() -> Result<std::vector<std::optional<Bytes>>> {
@@ -59,7 +64,7 @@ nb::list PyContainer::GetMany(nb::handle keys) const {
     }
     return ReadValues(*container_, std::move(entries));
   };
-  const auto values = Must(WithoutGil(read));
+  const auto values = Must(WithoutGil(is_remote_, read));
   nb::list list;
   size_t next = 0;
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -78,12 +83,13 @@ bool PyContainer::Contains(nb::handle key) const { return Find(key).has_value();
 
 std::optional<Entry> PyContainer::Find(nb::handle key) const {
   const std::string text = Key(key);
-  return Must(WithoutGil([&] { return FindCurrent(*container_, text); }));
+  return Must(WithoutGil(is_remote_, [&] { return FindCurrent(*container_, text); }));
 }
 
 nb::object PyContainer::Read(nb::handle key, bool raw, bool preceding) const {
   const std::string text = Key(key);
-  const auto data = Must(WithoutGil([&] { return ReadKey(*container_, text, raw); }));
+  const auto data =
+      Must(WithoutGil(is_remote_, [&] { return ReadKey(*container_, text, raw); }));
   if (!data) {
     PyErr_SetObject(PyExc_KeyError, key.ptr());
     throw nb::python_error();
@@ -115,7 +121,7 @@ uint64_t PyContainer::Count() const {
 
 bool PyContainer::IsEmpty() const {
   bool empty = true;
-  Must(WithoutGil([&] {
+  Must(WithoutGil(is_remote_, [&] {
     return Scan(*container_, {.entry =
                                   [&](const Entry&) {
                                     empty = false;

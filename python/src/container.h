@@ -61,6 +61,7 @@ class PyContainer {
  private:
   const OpenArguments arguments_;
   std::shared_ptr<Container> container_;
+  bool is_remote_ = false;
   std::optional<ChunkReader> chunks_;  // for hot paths
   std::mutex applying_;                // taken without the GIL
 };

@@ -130,7 +130,7 @@ nb::object StatsOfAll(const PyContainer& self, size_t jobs, nb::object progress)
 nb::dict Info(const PyContainer& self) {
   nb::dict info;
   for (const auto& [name, value] : self.container().properties()) {
-    info[name.c_str()] = MessageText(value);
+    info[name.c_str()] = PropertyObject(value);
   }
   return info;
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dolium/base/parallel.h"
+#include "dolium/base/stop.h"
 #include "dolium/ops/read_key.h"
 
 namespace dolium::python {
@@ -54,9 +55,13 @@ Result<std::vector<std::optional<Bytes>>> ReadValues(const Container& container,
 }
 
 EntryStream::EntryStream(std::shared_ptr<const Container> container)
-    : container_(std::move(container)), thread_([this] { Run(); }) {}
+    : container_(std::move(container)), thread_([this](std::stop_token stop) {
+        const StopScope waits(std::move(stop));
+        Run();
+      }) {}
 
 EntryStream::~EntryStream() {
+  thread_.request_stop();
   const std::lock_guard lock(mutex_);
   stopping_ = true;
   changed_.notify_all();
@@ -92,7 +97,9 @@ bool EntryStream::Push(std::vector<Entry> batch) {
 
 Result<std::vector<Entry>> EntryStream::Next() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return ended_ || !batches_.empty(); });
+  const bool is_ready =
+      changed_.wait(lock, CurrentStop(), [&] { return ended_ || !batches_.empty(); });
+  if (!is_ready) return Cancelled();
   if (batches_.empty()) {
     if (!result_) return result_.error();
     return std::vector<Entry>();

@@ -27,10 +27,11 @@ Result<std::vector<std::optional<Bytes>>> ReadValues(const Container& container,
 class EntryStream {
  public:
   explicit EntryStream(std::shared_ptr<const Container> container);
-  // Ends the scan and waits for its thread.
+  // Ends the scan, be it waiting for a server, and waits for its thread.
   ~EntryStream();
 
-  // Some entries; none at the end.
+  // Some entries; none at the end. kCancelled if the stop is requested that waits of this
+  // thread follow.
   Result<std::vector<Entry>> Next();
 
  private:
@@ -45,7 +46,7 @@ class EntryStream {
   uint64_t batch_bytes_ = 0;
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   // Guarded by mutex_.
   std::deque<std::vector<Entry>> batches_;
   bool stopping_ = false;

@@ -1,5 +1,6 @@
 #include "python/src/errors.h"
 
+#include <cerrno>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,6 +61,8 @@ PyObject* TypeOf(const Error& error, Absent absent) {
   return PyExc_OSError;
 }
 
+constexpr Hint kLastHint = Hint::kFindDamage;
+
 std::string_view HintText(Hint hint) {
   switch (hint) {
     case Hint::kNone:
@@ -97,6 +100,40 @@ std::string_view HintText(Hint hint) {
   return "";
 }
 
+// What OSErrors have as their errno, where no system call has failed.
+int UsualErrno(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kNotFound:
+      return ENOENT;
+    case ErrorCode::kExists:
+      return EEXIST;
+    case ErrorCode::kConflict:
+      return ESTALE;
+    case ErrorCode::kUnavailable:
+      return EBUSY;
+    default:
+      return EIO;
+  }
+}
+
+// An instance of the fitting class; those of the system have an errno.
+nb::object ExceptionOf(const Error& error, Absent absent) {
+  nb::handle type(TypeOf(error, absent));
+  const nb::str message = MessageText(error.message, error.hint);
+  const bool is_of_system = PyObject_IsSubclass(type.ptr(), PyExc_OSError) == 1;
+  if (!is_of_system) return type(message);
+  const int errnum = error.errnum != 0 ? error.errnum : UsualErrno(error.code);
+  // PermissionError, say: Python finds the class by the number.
+  nb::object of_number;
+  if (type.is(PyExc_OSError)) {
+    of_number = type(errnum, message);
+    type = nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(of_number.ptr())));
+  }
+  nb::object exception = type(message);
+  exception.attr("errno") = errnum;
+  return exception;
+}
+
 }  // namespace
 
 nb::str MessageText(std::string_view text, Hint hint) {
@@ -111,14 +148,13 @@ nb::str MessageText(std::string_view text) {
 }
 
 void Raise(const Error& error, Absent absent) {
-  const nb::str message = MessageText(error.message, error.hint);
-  PyErr_SetObject(TypeOf(error, absent), message.ptr());
+  const nb::object exception = ExceptionOf(error, absent);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw nb::python_error();
 }
 
 nb::object ErrorObject(const Error& error) {
-  return nb::handle(TypeOf(error, Absent::kLocation))(
-      MessageText(error.message, error.hint));
+  return ExceptionOf(error, Absent::kLocation);
 }
 
 void AddErrorKind(std::string_view kind, nb::handle type) {
@@ -144,6 +180,16 @@ void BindErrors(nb::module_& module) {
       NewException(module, "dolium", "ConflictError",
                    "An object was replaced, again and again, while it was used.",
                    nb::make_tuple(nb::handle(base_error), nb::handle(PyExc_OSError)));
+  module.def(
+      "hint_texts",
+      [] {
+        nb::list texts;
+        for (int hint = 0; hint <= static_cast<int>(kLastHint); ++hint) {
+          texts.append(MessageText(HintText(static_cast<Hint>(hint))));
+        }
+        return texts;
+      },
+      "What messages may end with: advice on what may help.");
 }
 
 }  // namespace dolium::python

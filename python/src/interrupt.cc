@@ -1,10 +1,15 @@
 #include "python/src/interrupt.h"
 
+#include <unistd.h>
+
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
+
+#include "dolium/base/stop.h"
+#include "dolium/bytes/default_cache.h"
 
 namespace dolium::python {
 namespace {
@@ -16,9 +21,12 @@ constexpr auto kBetweenProgressCalls = std::chrono::milliseconds(50);
 
 }  // namespace
 
+bool IsMainThread() { return gettid() == getpid(); }
+
 void RunInterruptible(const std::stop_source& stop, const std::function<void()>& work) {
   std::optional<nb::python_error> raised;
   std::exception_ptr failure;
+  const auto cache = CurrentCache();  // If it is malformed, the work will say so.
   {
     const nb::gil_scoped_release release;
     std::mutex mutex;
@@ -26,6 +34,9 @@ void RunInterruptible(const std::stop_source& stop, const std::function<void()>&
     bool done = false;
     const std::jthread worker([&] {
       try {
+        const StopScope waits(stop.get_token());
+        std::optional<CacheScope> scope;
+        if (cache && *cache) scope.emplace(**cache);
         work();
       } catch (...) {
         failure = std::current_exception();

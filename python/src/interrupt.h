@@ -22,9 +22,23 @@ auto WithoutGil(const Work& work) {
 }
 
 // Runs `work` on a thread of its own and waits for it without the GIL. A signal whose
-// Python handler raises (Ctrl-C) asks `stop`, which the work must heed; the exception
-// goes on once the work has ended. Needs the GIL.
+// Python handler raises (Ctrl-C) asks `stop`, which the work must follow; its waits for
+// servers do. The exception goes on once the work has ended. Needs the GIL.
 void RunInterruptible(const std::stop_source& stop, const std::function<void()>& work);
+
+// Whether signals come to this thread: Python handles them in its main thread alone.
+bool IsMainThread();
+
+// WithoutGil() for work that may wait for a server if `is_remote`: Ctrl-C ends the wait.
+// Such work runs on a thread of its own, for the one that looks after signals may hold
+// no lock that somebody with the GIL waits for.
+template <typename Work>
+auto WithoutGil(bool is_remote, const Work& work) {
+  if (!is_remote || !IsMainThread()) return WithoutGil(work);
+  std::optional<decltype(work())> result;
+  RunInterruptible(std::stop_source(), [&] { result.emplace(work()); });
+  return *std::move(result);
+}
 
 // A Python function `progress(entries, total_entries, bytes)`, or None. What it raises
 // stops the work. Made and destroyed with the GIL.

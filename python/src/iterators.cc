@@ -5,6 +5,7 @@
 #include "dolium/ops/source/chunk_reader.h"
 #include "python/src/arguments.h"
 #include "python/src/errors.h"
+#include "python/src/interrupt.h"
 
 namespace dolium::python {
 
@@ -18,6 +19,7 @@ EntryIterator::EntryIterator(std::shared_ptr<const Container> container,
     : container_(std::move(container)),
       keys_are_ids_(keys_are_ids),
       gives_(gives),
+      is_remote_(!IsLocal(container_->folder())),
       stream_(container_) {}
 
 nb::object EntryIterator::Next() {
@@ -44,14 +46,13 @@ Result<void> EntryIterator::Load() {
   {
     const nb::gil_scoped_release release;
     lock = std::unique_lock(loading_);
-    const auto load = [&]() -> Result<void> {
-      DOLIUM_TRY(entries, stream_.Next());
-      if (gives_ == Gives::kKeys) return {};
-      DOLIUM_TRY(values, ReadValues(*container_, entries));
-      return {};
-    };
-    result = load();
   }
+  result = WithoutGil(is_remote_, [&]() -> Result<void> {
+    DOLIUM_TRY(entries, stream_.Next());
+    if (gives_ == Gives::kKeys) return {};
+    DOLIUM_TRY(values, ReadValues(*container_, entries));
+    return {};
+  });
   if (!result) entries.clear();
   if (next_ < entries_.size()) {
     // Another thread has loaded a batch meanwhile, and not used it up: ours comes after

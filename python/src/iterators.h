@@ -30,6 +30,7 @@ class EntryIterator {
   const std::shared_ptr<const Container> container_;
   const bool keys_are_ids_;
   const Gives gives_;
+  const bool is_remote_;
   std::mutex loading_;  // taken without the GIL
   // Guarded by the GIL, and changed under loading_.
   std::vector<Entry> entries_;

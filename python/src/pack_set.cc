@@ -70,18 +70,18 @@ std::vector<uint64_t> PackSet::Numbers(nb::handle numbers) const {
 nb::object PackSet::Read(int64_t number) const {
   const uint64_t wanted = Number(number);
   if (is_local_) return RecordObject(Must(set_->Read(wanted)));
-  return RecordObject(Must(WithoutGil([&] { return set_->Read(wanted); })));
+  return RecordObject(Must(WithoutGil(true, [&] { return set_->Read(wanted); })));
 }
 
 nb::list PackSet::ReadMany(nb::handle numbers, bool keep_errors, size_t jobs) const {
   const std::vector<uint64_t> wanted = Numbers(numbers);
   auto samples = is_local_ ? set_->ReadMany(wanted)
-                           : WithoutGil([&] { return set_->ReadMany(wanted); });
+                           : WithoutGil(true, [&] { return set_->ReadMany(wanted); });
   return LoadedRecords(std::move(samples), keep_errors, jobs);
 }
 
 std::optional<uint64_t> PackSet::Find(std::string_view key) const {
-  return Must(WithoutGil([&] { return set_->Find(key); }));
+  return Must(WithoutGil(!is_local_, [&] { return set_->Find(key); }));
 }
 
 std::shared_ptr<const shardpack::Shard> PackSet::Shard(size_t index) const {
@@ -89,7 +89,7 @@ std::shared_ptr<const shardpack::Shard> PackSet::Shard(size_t index) const {
     throw nb::index_error(
         fmt::format("shard {} of {}", index, set_->shard_count()).c_str());
   }
-  return Must(WithoutGil([&] { return set_->shard(index); }));
+  return Must(WithoutGil(!is_local_, [&] { return set_->shard(index); }));
 }
 
 nb::object PackSet::ReadAt(size_t shard_index, uint64_t offset) const {
@@ -99,13 +99,13 @@ nb::object PackSet::ReadAt(size_t shard_index, uint64_t offset) const {
     Raise(InvalidArgument(
         fmt::format("{}: no record begins at {}", shard->Describe(), offset)));
   }
-  auto record = Must(WithoutGil([&] { return shard->Read(*number); }));
+  auto record = Must(WithoutGil(!is_local_, [&] { return shard->Read(*number); }));
   return RecordObject(LoadedSample({shard, *number, std::move(record)}));
 }
 
 nb::list PackSet::Keys(uint64_t begin, uint64_t end) const {
   std::vector<std::string> keys;
-  Must(WithoutGil([&] {
+  Must(WithoutGil(!is_local_, [&] {
     return set_->VisitKeys([&](uint64_t number, std::string_view key) {
       if (number >= begin && number < end) keys.emplace_back(key);
       return number + 1 < end;
@@ -180,7 +180,7 @@ std::shared_ptr<const SampleSet> OpenSet(nb::handle references, std::string_view
   options.shard.tail_bytes = tail_bytes;
   const std::vector<std::string> texts = References(references);
   const CacheFor scope(CacheFrom(cache));
-  return Must(WithoutGil([&] { return dataset::OpenSampleSet(texts, options); }));
+  return Must(WithoutGil(true, [&] { return dataset::OpenSampleSet(texts, options); }));
 }
 
 std::vector<std::shared_ptr<const SampleSet>> SetsOf(const nb::list& sets) {

@@ -66,8 +66,9 @@ class PackTuples {
     const std::span<PickedFile> files =
         many.empty() ? std::span(few).first(file_count_) : std::span(many);
     const PickedSample sample =
-        set_.is_local() ? Must(picker_.Pick(number, files))
-                        : Must(WithoutGil([&] { return picker_.Pick(number, files); }));
+        set_.is_local()
+            ? Must(picker_.Pick(number, files))
+            : Must(WithoutGil(true, [&] { return picker_.Pick(number, files); }));
     if (!follows && !views_) {
       for (const PickedFile& file : files) file.Prefetch();
     }
@@ -93,8 +94,8 @@ class PackTuples {
   nb::object ReadMany(const std::vector<uint64_t>& numbers) const {
     KeepMemoryOfBatches();
     std::vector<PickedFile> files(numbers.size() * file_count_);
-    const auto samples =
-        Must(WithoutGil([&] { return picker_.PickMany(numbers, files); }));
+    const auto samples = Must(
+        WithoutGil(!set_.is_local(), [&] { return picker_.PickMany(numbers, files); }));
     const nb::object columns =
         nb::steal(PyTuple_New(static_cast<Py_ssize_t>(names_.size())));
     if (!columns.is_valid()) throw nb::python_error();

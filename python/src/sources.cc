@@ -86,10 +86,10 @@ nb::dict InfoOfSource(nb::handle location, const OptionalName& format,
     DOLIUM_TRY(info.is_finished, source->IsFinished());
     return info;
   };
-  const SourceInfo info = Must(WithoutGil(describe));
+  const SourceInfo info = Must(WithoutGil(/*is_remote=*/true, describe));
   nb::dict properties;
   for (const auto& [name, value] : info.properties) {
-    properties[NameText(name)] = MessageText(value);
+    properties[NameText(name)] = PropertyObject(value);
   }
   nb::dict result;
   result["kind"] = info.kind;

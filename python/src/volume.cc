@@ -29,7 +29,8 @@ PyVolume::PyVolume(VolumeArguments arguments) : arguments_(std::move(arguments))
     return volume::Volume::Open(location, arguments_.allow_unfinished,
                                 arguments_.exported);
   };
-  volume_ = std::make_shared<const volume::Volume>(Must(WithoutGil(open)));
+  volume_ =
+      std::make_shared<const volume::Volume>(Must(WithoutGil(/*is_remote=*/true, open)));
   OpenScale();
 }
 

@@ -123,7 +123,7 @@ nb::dict PlanIngestion(const nb::dict& source, nb::handle target, const PlanText
   request.storage = StorageOf(storage);
   request.pyramid = PyramidOf(pyramid);
   request.force = force;
-  return Members(Must(WithoutGil([&] { return PlanIngest(request); })));
+  return Members(Must(WithoutGil(true, [&] { return PlanIngest(request); })));
 }
 
 nb::dict PlanDownsampling(nb::handle volume, std::optional<size_t> from,
@@ -139,7 +139,7 @@ nb::dict PlanDownsampling(nb::handle volume, std::optional<size_t> from,
   request.rebuild = rebuild;
   request.skip_damaged = skip_damaged;
   request.force = force;
-  return Members(Must(WithoutGil([&] { return PlanDownsample(request); })));
+  return Members(Must(WithoutGil(true, [&] { return PlanDownsample(request); })));
 }
 
 nb::dict PlanTranscoding(nb::handle source, nb::handle target,
@@ -155,7 +155,7 @@ nb::dict PlanTranscoding(nb::handle source, nb::handle target,
   request.sharded = ShardedOf(storage);
   request.force = force;
   const volume::VolumePlan plan =
-      Must(WithoutGil([&] { return PlanTranscode(request); }));
+      Must(WithoutGil(true, [&] { return PlanTranscode(request); }));
   WarnOf(plan.left_out);
   return Members(plan);
 }
@@ -167,7 +167,7 @@ nb::list DropScalesOf(nb::handle volume, const std::vector<size_t>& numbers,
   request.scales.assign(numbers.begin(), numbers.end());
   request.scales.insert(request.scales.end(), resolutions.begin(), resolutions.end());
   request.force = force;
-  const auto report = Must(WithoutGil([&] { return DropScales(request); }));
+  const auto report = Must(WithoutGil(true, [&] { return DropScales(request); }));
   nb::list keys;
   for (const std::string& key : report.keys) keys.append(NameText(key));
   return keys;

@@ -40,6 +40,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if suffix:
             wanted = (-int(suffix[1]), -1)
         self.server.log.append(Request(self.command, self.path, wanted))
+        if self.server.is_slow is not None and self.server.is_slow(self.path):
+            return self._answer_slowly(with_body)
         path = self.server.folder / self.path.lstrip("/")
         headers = []
         for suffix, encoding in self.server.encodings.items():
@@ -67,6 +69,23 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             headers.append(("Content-Range", f"bytes {first}-{last}/{status.st_size}"))
             self._send(206, headers, file.read(last - first + 1), with_body)
 
+    def _answer_slowly(self, with_body):
+        """Nothing, or a byte per second, until the server closes."""
+        self.server.slow_requests.release()
+        if self.server.trickles and with_body:
+            self.send_response(200)
+            self.send_header("Content-Length", "1000000")
+            self.end_headers()
+            while not self.server.closing.wait(1):
+                try:
+                    self.wfile.write(b" ")
+                    self.wfile.flush()
+                except OSError:
+                    break
+        else:
+            self.server.closing.wait()
+        self.close_connection = True
+
     def _send(self, status, headers, body, with_body):
         self.send_response(status)
         for name, value in headers:
@@ -85,14 +104,21 @@ class RangeServer:
 
     With `encodings`, as {".br": "br"}, a file `x.br` is served by the name `x`, with that
     Content-Encoding: as object stores do for what cloud-volume uploads.
+
+    Requests for paths that are slow, as `is_slow(path)` says, are not answered until the end; or, if
+    it `trickles`, those for a body get one byte per second.
     """
 
-    def __init__(self, folder, encodings=None):
+    def __init__(self, folder, encodings=None, is_slow=None, trickles=False):
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self._server.daemon_threads = True
         self._server.folder = pathlib.Path(folder).resolve()
         self._server.log = []
         self._server.encodings = encodings or {}
+        self._server.is_slow = is_slow
+        self._server.trickles = trickles
+        self._server.closing = threading.Event()
+        self._server.slow_requests = threading.Semaphore(0)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     def __enter__(self):
@@ -100,9 +126,14 @@ class RangeServer:
         return self
 
     def __exit__(self, *error):
+        self._server.closing.set()
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+
+    def wait_for_slow_request(self, timeout=120):
+        """Returns once another request came that is not answered."""
+        assert self._server.slow_requests.acquire(timeout=timeout), "no such request came"
 
     @property
     def url(self):

@@ -88,7 +88,7 @@ Json VersionMembers(const cas::Version& version) {
   cas::AddText(json, "name", version.name);
   if (version.sequence != 0) {
     json["sequence"] = version.sequence;
-    json["created"] = FormatTime(version.created);
+    json["created"] = JsonTime(version.created);
   }
   json["kind"] = VersionKindName(version.kind);
   json["hash"] = ToString(version.hash);

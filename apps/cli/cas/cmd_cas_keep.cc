@@ -6,6 +6,7 @@
 
 #include "cli/cas/cas_arguments.h"
 #include "cli/context.h"
+#include "cli/findings.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "dolium/domain/cas/check.h"
@@ -114,19 +115,18 @@ ExitStatus RunCasGc(Context& context) {
         IoError(fmt::format("no xorb was repacked: {}", report->not_repacked)));
   }
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "gc"},
-                               {"dry_run", context.arguments.Has("dry-run")},
-                               {"xorbs", report->xorbs},
-                               {"removed_xorbs", report->removed_xorbs},
-                               {"removed_bytes", report->removed_bytes},
-                               {"repacked_xorbs", report->repacked_xorbs},
-                               {"not_repacked", report->not_repacked},
-                               {"copied_bytes", report->copied_bytes},
-                               {"freed_bytes", report->freed_bytes()},
-                               {"kept_young", report->kept_young},
-                               {"shards", report->shards},
-                               {"removed_shards", report->removed_shards},
-                               {"rewritten_shards", report->rewritten_shards}});
+    context.terminal.JsonLine("gc", {{"dry_run", context.arguments.Has("dry-run")},
+                                     {"xorbs", report->xorbs},
+                                     {"removed_xorbs", report->removed_xorbs},
+                                     {"removed_bytes", report->removed_bytes},
+                                     {"repacked_xorbs", report->repacked_xorbs},
+                                     {"not_repacked", report->not_repacked},
+                                     {"copied_bytes", report->copied_bytes},
+                                     {"freed_bytes", report->freed_bytes()},
+                                     {"kept_young", report->kept_young},
+                                     {"shards", report->shards},
+                                     {"removed_shards", report->removed_shards},
+                                     {"rewritten_shards", report->rewritten_shards}});
     return ExitStatus::kGood;
   }
   context.terminal.Line(fmt::format(
@@ -157,30 +157,28 @@ ExitStatus RunCasVerify(Context& context) {
   options.jobs = context.jobs();
   options.stop = context.stop;
   options.progress = context.terminal.StartProgress("verify");
-  const auto report = cas::CheckStore(**store, options, [&](const Finding& finding) {
-    if (context.terminal.json()) {
-      Json json = {{"type", "bad"}};
-      json.update(Context::FindingMembers(finding));
-      context.terminal.JsonLine(json);
-    } else {
-      context.terminal.Line(FindingLine(finding));
-    }
-  });
+  FindingPrinter findings(context, FindingPrinter::Output::kResults);
+  const auto report = cas::CheckStore(
+      **store, options, [&](const Finding& finding) { findings.Add(finding); });
   context.terminal.EndProgress();
+  findings.Finish();
   if (!report) return context.FailLocation(report.error());
   const bool is_good = report->errors == 0;
   if (!context.arguments.Has("no-summary")) {
     if (context.terminal.json()) {
-      context.terminal.JsonLine({{"type", "summary"},
-                                 {"good", is_good},
-                                 {"versions", report->versions},
-                                 {"files", report->files},
-                                 {"xorbs", report->xorbs},
-                                 {"shards", report->shards},
-                                 {"bytes", report->bytes},
-                                 {"errors", report->errors},
-                                 {"damaged_files", report->damaged_files},
-                                 {"quarantined", report->quarantined}});
+      context.terminal.JsonLine(
+          "summary", SummaryMembers({.location = *StorePath(context),
+                                     .is_good = is_good,
+                                     .objects = report->xorbs + report->shards,
+                                     .entries = report->files,
+                                     .bytes_read = report->bytes,
+                                     .errors = report->errors,
+                                     .counts = {{"versions", report->versions},
+                                                {"files", report->files},
+                                                {"xorbs", report->xorbs},
+                                                {"shards", report->shards},
+                                                {"damaged_files", report->damaged_files},
+                                                {"quarantined", report->quarantined}}}));
     } else {
       context.terminal.Line(fmt::format(
           "{}: {}, {}, {}, {}; {}, {}{}", is_good ? "good" : "bad",
@@ -203,7 +201,7 @@ ExitStatus RunCasReindex(Context& context) {
   const auto shards = DoReindex(context);
   if (!shards) return context.FailLocation(shards.error());
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "reindex"}, {"shards", *shards}});
+    context.terminal.JsonLine("reindex", {{"shards", *shards}});
   }
   return ExitStatus::kGood;
 }

@@ -55,7 +55,7 @@ Result<void> ListVersionEntries(const Context& context, const cas::CasStore& sto
              {{"path"}, {"size", Align::kRight}, {"modified"}, {"mode"}, {"hash"}});
   const auto show = [&](const cas::ManifestEntry& entry) -> Result<void> {
     if (context.terminal.json()) {
-      context.terminal.JsonLine(EntryJson(entry));
+      context.terminal.JsonLine("entry", EntryJson(entry));
     } else if (is_long) {
       const bool is_file = entry.type == cas::EntryType::kFile;
       const bool is_link = entry.type == cas::EntryType::kLink;
@@ -104,7 +104,7 @@ Result<void> ListAllNames(const Context& context, const cas::CasStore& store) {
     if (context.terminal.json()) {
       Json json = {{"versions", files.size()}};
       json.update(VersionMembers(latest));
-      context.terminal.JsonLine(json);
+      context.terminal.JsonLine("name", json);
     } else {
       table.Add({name, FormatCount(files.size()),
                  std::string(VersionKindName(latest.kind)),
@@ -148,7 +148,7 @@ Result<void> ShowLog(const Context& context, const cas::CasStore& store) {
   Rows table(context, std::move(columns));
   for (const cas::Version& version : versions) {
     if (context.terminal.json()) {
-      context.terminal.JsonLine(VersionMembers(version));
+      context.terminal.JsonLine("version", VersionMembers(version));
       continue;
     }
     std::vector<std::string> cells = {version.reference(),
@@ -174,20 +174,20 @@ Result<void> StatStore(const Context& context, const cas::CasStore& store) {
         histogram[std::to_string(uint64_t{1} << i)] = counts.histogram[i];
       }
     }
-    context.terminal.JsonLine({{"names", counts.names},
-                               {"versions", counts.versions},
-                               {"files", counts.files},
-                               {"bytes", counts.bytes},
-                               {"chunks", counts.chunks},
-                               {"raw_bytes", counts.raw_bytes},
-                               {"xorbs", counts.xorbs},
-                               {"stored_bytes", counts.stored_bytes},
-                               {"shards", counts.shards},
-                               {"shard_bytes", counts.shard_bytes},
-                               {"index_bytes", counts.index_bytes},
-                               {"dedup_ratio", counts.dedup_ratio()},
-                               {"compression_ratio", counts.compression_ratio()},
-                               {"histogram", histogram}});
+    context.terminal.JsonLine("stats", {{"names", counts.names},
+                                        {"versions", counts.versions},
+                                        {"files", counts.files},
+                                        {"bytes", counts.bytes},
+                                        {"chunks", counts.chunks},
+                                        {"raw_bytes", counts.raw_bytes},
+                                        {"xorbs", counts.xorbs},
+                                        {"stored_bytes", counts.stored_bytes},
+                                        {"shards", counts.shards},
+                                        {"shard_bytes", counts.shard_bytes},
+                                        {"index_bytes", counts.index_bytes},
+                                        {"dedup_ratio", counts.dedup_ratio()},
+                                        {"compression_ratio", counts.compression_ratio()},
+                                        {"histogram", histogram}});
     return {};
   }
   const auto line = [&](std::string_view name, const std::string& value) {
@@ -228,7 +228,7 @@ Result<void> StatVersion(const Context& context, const cas::CasStore& store) {
     json["terms"] = counts.terms;
     json["xorbs"] = counts.xorbs;
     json["unique_bytes"] = counts.unique_bytes;
-    context.terminal.JsonLine(json);
+    context.terminal.JsonLine("version", json);
     return {};
   }
   const auto line = [&](std::string_view name, const std::string& value) {
@@ -283,7 +283,7 @@ Result<void> StatTwo(const Context& context, const cas::CasStore& store) {
       json["not_aligned"] = SumMembers(*counts.plain);
       json["gain"] = *gain;
     }
-    context.terminal.JsonLine(json);
+    context.terminal.JsonLine("comparison", json);
     return {};
   }
   const auto line = [&](std::string_view title, const std::string& value) {
@@ -312,10 +312,13 @@ void ShowDifference(const Context& context, const cas::VersionDifference& differ
   const bool is_removed = difference.kind == Kind::kRemoved;
   const bool is_added = difference.kind == Kind::kAdded;
   if (context.terminal.json()) {
-    Json json = {{"type", is_removed ? "removed" : is_added ? "added" : "changed"}};
+    Json json;
     cas::AddText(json, "path", difference.path);
     if (!difference.reason.empty()) json["reason"] = difference.reason;
-    context.terminal.JsonLine(json);
+    context.terminal.JsonLine(is_removed ? "removed"
+                              : is_added ? "added"
+                                         : "changed",
+                              json);
     return;
   }
   context.terminal.Line(fmt::format(
@@ -376,11 +379,10 @@ ExitStatus RunCasDiff(Context& context) {
   if (!sum) return context.Fail(sum.error());
   if (!context.arguments.Has("no-summary")) {
     if (context.terminal.json()) {
-      context.terminal.JsonLine({{"type", "summary"},
-                                 {"equal", sum->equal},
-                                 {"changed", sum->changed},
-                                 {"removed", sum->removed},
-                                 {"added", sum->added}});
+      context.terminal.JsonLine("summary", {{"equal", sum->equal},
+                                            {"changed", sum->changed},
+                                            {"removed", sum->removed},
+                                            {"added", sum->added}});
     } else {
       context.terminal.Line(
           fmt::format("{} equal, {} changed, {} only in the first, {} only in the second",

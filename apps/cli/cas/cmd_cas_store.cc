@@ -36,9 +36,7 @@ void ShowVersion(const Context& context, std::string_view type,
                  const cas::Version& version) {
   if (context.arguments.Has("no-summary")) return;
   if (context.terminal.json()) {
-    Json json = {{"type", type}};
-    json.update(VersionMembers(version));
-    context.terminal.JsonLine(json);
+    context.terminal.JsonLine(type, VersionMembers(version));
     return;
   }
   const cas::PutTotals& totals = version.totals;
@@ -181,11 +179,10 @@ void ShowExchange(const Context& context, std::string_view type,
                   const cas::ExchangeReport& report) {
   if (context.arguments.Has("no-summary")) return;
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", type},
-                               {"files", report.files},
-                               {"bytes", report.bytes},
-                               {"xorbs", report.xorbs},
-                               {"copied_xorbs", report.copied_xorbs}});
+    context.terminal.JsonLine(type, {{"files", report.files},
+                                     {"bytes", report.bytes},
+                                     {"xorbs", report.xorbs},
+                                     {"copied_xorbs", report.copied_xorbs}});
     return;
   }
   context.terminal.Line(
@@ -200,7 +197,7 @@ ExitStatus RunCasInit(Context& context) {
   const auto made = cas::InitStore(context.arguments[0]);
   if (!made) return context.FailLocation(made.error());
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "init"}, {"store", context.arguments[0]}});
+    context.terminal.JsonLine("init", {{"store", context.arguments[0]}});
   }
   return ExitStatus::kGood;
 }
@@ -229,8 +226,8 @@ ExitStatus RunCasGet(Context& context) {
     return status;
   }
   if (context.terminal.json()) {
-    context.terminal.JsonLine(
-        {{"type", "get"}, {"files", report->files}, {"bytes", report->bytes}});
+    context.terminal.JsonLine("get",
+                              {{"files", report->files}, {"bytes", report->bytes}});
   } else {
     context.terminal.Line(fmt::format("{}, {}", CountOf(report->files, "file", "files"),
                                       FormatSize(report->bytes)));
@@ -247,7 +244,7 @@ ExitStatus RunCasRm(Context& context) {
     if (!removed) {
       status = Worse(status, context.Fail(removed.error()));
     } else if (context.terminal.json()) {
-      context.terminal.JsonLine({{"type", "rm"}, {"name", text}, {"versions", *removed}});
+      context.terminal.JsonLine("rm", {{"name", text}, {"versions", *removed}});
     }
   }
   return status;

@@ -322,7 +322,7 @@ Verb CasVerify() {
                       Flag("", "quarantine",
                            "move what is damaged away, so that a put stores it again"),
                       "set-aside"),
-                  kJobs, kJson, kNoSummary, kProgress},
+                  kAllFindings, kJobs, kJson, kNoSummary, kProgress},
       .examples = {"dolium cas verify", "dolium cas verify --quarantine",
                    "dolium cas verify --json | jq -r 'select(.kind == "
                    "\"damaged_file\").key'"},

@@ -52,10 +52,9 @@ ExitStatus RunPackCatalog(Context& context) {
   uint64_t records = 0;
   for (const dataset::CatalogShard& shard : catalog->shards) records += shard.records;
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "summary"},
-                               {"file", *file},
-                               {"shards", catalog->shards.size()},
-                               {"records", records}});
+    context.terminal.JsonLine(
+        "summary",
+        {{"file", *file}, {"shards", catalog->shards.size()}, {"records", records}});
   } else {
     context.terminal.Line(fmt::format("{}: {} record{} in {} shard{}", *file,
                                       FormatCount(records), records == 1 ? "" : "s",

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/context.h"
+#include "cli/findings.h"
 #include "cli/pack/pack_arguments.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
@@ -22,18 +23,6 @@ std::string Count(uint64_t number, std::string_view one, std::string_view many) 
   return fmt::format("{} {}", FormatCount(number), number == 1 ? one : many);
 }
 
-void ShowPackFinding(const Context& context, const Finding& finding) {
-  const bool is_warning = finding.severity == Severity::kWarning;
-  if (is_warning && context.arguments.Has("quiet")) return;
-  if (context.terminal.json()) {
-    Json json = {{"type", is_warning ? "warning" : "bad"}};
-    json.update(Context::FindingMembers(finding));
-    context.terminal.JsonLine(json);
-  } else {
-    context.terminal.Line(FindingLine(finding, is_warning ? "warning: " : ""));
-  }
-}
-
 ExitStatus ConcludePack(const Context& context, const std::string& name,
                         const VerifySummary& summary) {
   const bool is_bad =
@@ -41,14 +30,15 @@ ExitStatus ConcludePack(const Context& context, const std::string& name,
   const ExitStatus status = is_bad ? ExitStatus::kBad : ExitStatus::kGood;
   if (context.arguments.Has("no-summary")) return status;
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "summary"},
-                               {"shard", name},
-                               {"good", !is_bad},
-                               {"records", summary.records},
-                               {"entries", summary.entries},
-                               {"bytes", summary.bytes},
-                               {"errors", summary.errors},
-                               {"warnings", summary.warnings}});
+    context.terminal.JsonLine("summary",
+                              SummaryMembers({.location = name,
+                                              .is_good = !is_bad,
+                                              .objects = 1,
+                                              .entries = summary.entries,
+                                              .bytes_read = summary.bytes,
+                                              .errors = summary.errors,
+                                              .warnings = summary.warnings,
+                                              .counts = {{"records", summary.records}}}));
     return status;
   }
   context.terminal.Line(
@@ -74,9 +64,11 @@ ExitStatus VerifyOne(
                                               const FindingVisitor&)>& verify) {
   shardpack::VerifyOptions options = OptionsOf(context);
   options.progress = context.terminal.StartProgress("verify");
+  FindingPrinter findings(context, FindingPrinter::Output::kResults);
   const auto summary =
-      verify(options, [&](const Finding& finding) { ShowPackFinding(context, finding); });
+      verify(options, [&](const Finding& finding) { findings.Add(finding); });
   context.terminal.EndProgress();
+  findings.Finish();
   if (!summary) return context.FailLocation(summary.error());
   return ConcludePack(context, name, *summary);
 }
@@ -137,14 +129,13 @@ void ShowRepair(const Context& context, const RepairLocations& locations,
   if (context.arguments.Has("no-summary")) return;
   const std::string source = locations.source.Describe();
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "summary"},
-                               {"shard", report.written.location.Describe()},
-                               {"source", source},
-                               {"records", report.written.records},
-                               {"bytes", report.written.bytes},
-                               {"index_was_good", report.index_was_good},
-                               {"records_lost", report.records_lost},
-                               {"bytes_skipped", report.bytes_skipped}});
+    context.terminal.JsonLine("summary", {{"shard", report.written.location.Describe()},
+                                          {"source", source},
+                                          {"records", report.written.records},
+                                          {"bytes", report.written.bytes},
+                                          {"index_was_good", report.index_was_good},
+                                          {"records_lost", report.records_lost},
+                                          {"bytes_skipped", report.bytes_skipped}});
     return;
   }
   context.terminal.Line(fmt::format(
@@ -177,9 +168,10 @@ ExitStatus RunPackRepair(Context& context) {
                                                  : shardpack::Check::kFull;
   options.force = context.arguments.Has("force");
   options.stop = context.stop;
-  const auto report =
-      RepairShard(locations->source, locations->target, options,
-                  [&](const Finding& finding) { ShowPackFinding(context, finding); });
+  FindingPrinter findings(context, FindingPrinter::Output::kResults);
+  const auto report = RepairShard(locations->source, locations->target, options,
+                                  [&](const Finding& finding) { findings.Add(finding); });
+  findings.Finish();
   if (!report) return context.FailLocation(report.error());
   ShowRepair(context, *locations, *report);
   const bool is_whole = report->records_lost == 0 && report->bytes_skipped == 0;

@@ -17,13 +17,13 @@ void ShowDifference(const Context& context, const Difference& difference) {
   const bool is_first = difference.kind == Difference::Kind::kOnlyInFirst;
   const bool is_second = difference.kind == Difference::Kind::kOnlyInSecond;
   if (context.terminal.json()) {
-    Json json = {{"type", is_first    ? "only_in_first"
-                          : is_second ? "only_in_second"
-                                      : "changed"},
-                 {"key", difference.key}};
+    Json json = {{"key", difference.key}};
     if (!difference.entry.empty()) json["entry"] = difference.entry;
     if (!difference.reason.empty()) json["reason"] = difference.reason;
-    context.terminal.JsonLine(json);
+    context.terminal.JsonLine(is_first    ? "only_in_first"
+                              : is_second ? "only_in_second"
+                                          : "changed",
+                              json);
     return;
   }
   std::string line = fmt::format("{} {}",
@@ -39,11 +39,10 @@ void ShowDifference(const Context& context, const Difference& difference) {
 void ShowSummary(const Context& context, const dataset::DiffSummary& summary) {
   if (context.arguments.Has("no-summary")) return;
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "summary"},
-                               {"equal", summary.equal},
-                               {"changed", summary.changed},
-                               {"only_in_first", summary.only_in_first},
-                               {"only_in_second", summary.only_in_second}});
+    context.terminal.JsonLine("summary", {{"equal", summary.equal},
+                                          {"changed", summary.changed},
+                                          {"only_in_first", summary.only_in_first},
+                                          {"only_in_second", summary.only_in_second}});
     return;
   }
   context.terminal.Line(fmt::format(

@@ -22,14 +22,13 @@ void ShowSummary(const Context& context, const std::string& target,
   if (context.arguments.Has("no-summary")) return;
   if (context.terminal.json()) {
     context.terminal.JsonLine(
-        {{"type", "summary"},
-         {"target", target},
-         {"samples", summary.samples},
-         {"files", summary.files},
-         {"bytes", summary.bytes},
-         {"metadata_left_out", summary.metadata_left_out},
-         {"file_metadata_left_out", summary.file_metadata_left_out},
-         {"content_types_left_out", summary.content_types_left_out}});
+        "summary", {{"target", target},
+                    {"samples", summary.samples},
+                    {"files", summary.files},
+                    {"bytes", summary.bytes},
+                    {"metadata_left_out", summary.metadata_left_out},
+                    {"file_metadata_left_out", summary.file_metadata_left_out},
+                    {"content_types_left_out", summary.content_types_left_out}});
     return;
   }
   const auto count = [](uint64_t number, std::string_view word) {

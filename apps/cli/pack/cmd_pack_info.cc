@@ -68,8 +68,7 @@ Json ShardJson(const ShardFacts& shard) {
 }
 
 void PrintJson(const Context& context, const PackFacts& facts, bool is_counted) {
-  Json json = {{"type", "pack"},
-               {"records", facts.records},
+  Json json = {{"records", facts.records},
                {"entries", ValueOrNull(facts.entries)},
                {"raw_bytes", ValueOrNull(facts.raw_bytes)},
                {"stored_bytes", ValueOrNull(facts.stored_bytes)},
@@ -80,7 +79,7 @@ void PrintJson(const Context& context, const PackFacts& facts, bool is_counted) 
     json["columns"].push_back(ColumnJson(column, is_counted));
   }
   for (const ShardFacts& shard : facts.shards) json["shards"].push_back(ShardJson(shard));
-  context.terminal.JsonLine(json);
+  context.terminal.JsonLine("pack", json);
 }
 
 std::string TextOf(const Json& value) {

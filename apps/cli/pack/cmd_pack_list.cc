@@ -31,7 +31,7 @@ Result<void> PrintKeys(const Context& context, const SampleSet& set,
       return GoesOn(context);
     }
     if (context.terminal.json()) {
-      context.terminal.JsonLine({{"number", number}, {"key", key}});
+      context.terminal.JsonLine("sample", {{"number", number}, {"key", key}});
     } else {
       context.terminal.Line(key);
     }
@@ -61,7 +61,7 @@ class Printer {
 
   void Add(const SampleFacts& sample) {
     if (context_.terminal.json()) {
-      context_.terminal.JsonLine(ToJson(sample));
+      context_.terminal.JsonLine("sample", ToJson(sample));
     } else if (is_long_) {
       AddLong(sample);
     } else {
@@ -181,8 +181,7 @@ ExitStatus RunPackCat(Context& context) {
   const auto written = context.WriteFile(file, *bytes);
   if (!written) return context.FailLocation(written.error());
   if (context.terminal.json() && file != "-") {
-    context.terminal.JsonLine(
-        {{"type", "written"}, {"file", file}, {"size", bytes->size()}});
+    context.terminal.JsonLine("written", {{"file", file}, {"size", bytes->size()}});
   }
   return ExitStatus::kGood;
 }

@@ -75,7 +75,7 @@ ExitStatus RunPackView(Context& context) {
   const auto page = ViewSamples(**set, options);
   if (!page) return context.Fail(page.error());
   if (context.terminal.json()) {
-    context.terminal.JsonLine(ToJson(*page));
+    context.terminal.JsonLine("page", ToJson(*page));
   } else {
     PrintPage(context, *page);
   }

@@ -273,8 +273,7 @@ void ShowPackReport(const Context& context, const dataset::PackReport& report) {
                         {"records", shard.records},
                         {"size", shard.bytes}});
     }
-    Json line = {{"type", "summary"},
-                 {"records", summary.records},
+    Json line = {{"records", summary.records},
                  {"entries", entries},
                  {"skipped", summary.skipped},
                  {"keys_unique", !has_duplicates},
@@ -283,7 +282,7 @@ void ShowPackReport(const Context& context, const dataset::PackReport& report) {
                  {"parts_done_before", report.parts_done_before},
                  {"shards", std::move(shards)}};
     if (!grouped_by.empty()) line["grouped_by"] = grouped_by;
-    context.terminal.JsonLine(line);
+    context.terminal.JsonLine("summary", line);
     return;
   }
   const auto count = [](uint64_t number, std::string_view one, std::string_view many) {

@@ -42,12 +42,26 @@ size_t ColumnsOf(int fd) {
   return size_t{size.ws_col} - 1;  // The last column makes some terminals wrap.
 }
 
-}  // namespace
-
-std::string ToLine(const Json& json) {
-  return json.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false,
-                   Json::error_handler_t::replace);
+// With what would control a terminal shown as \xNN: C0, DEL, and C1 in UTF-8.
+std::string Escaped(std::string_view text) {
+  std::string shown;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next =
+        i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : uint8_t{0};
+    if (byte == 0xc2 && next >= 0x80 && next <= 0x9f) {
+      shown += fmt::format("\\x{:02x}\\x{:02x}", byte, next);
+      ++i;
+    } else if ((byte < 0x20 && byte != '\t') || byte == 0x7f) {
+      shown += fmt::format("\\x{:02x}", byte);
+    } else {
+      shown += text[i];
+    }
+  }
+  return shown;
 }
+
+}  // namespace
 
 Terminal::Terminal(int out, int error)
     : out_(out),
@@ -63,12 +77,18 @@ Terminal::~Terminal() {
 
 void Terminal::Line(std::string_view text) {
   const std::scoped_lock lock(mutex_);
-  AppendOut(text);
+  if (out_is_terminal_) {
+    AppendOut(Escaped(text));
+  } else {
+    AppendOut(text);
+  }
   AppendOut("\n");
   if (out_is_terminal_) FlushOut();
 }
 
-void Terminal::JsonLine(const Json& json) { Line(ToLine(json)); }
+void Terminal::JsonLine(std::string_view type, const Json& members) {
+  Line(ToLine(TypedLine(type, members)));
+}
 
 void Terminal::Raw(BytesView bytes) {
   const std::scoped_lock lock(mutex_);
@@ -90,16 +110,17 @@ std::string Terminal::AsCalled(std::string text) const {
 void Terminal::Report(const Error& error, const Json& details) {
   std::string line;
   if (json_) {
-    Json json = {{"type", "error"},
-                 {"code", ErrorCodeName(error.code)},
-                 {"message", AsCalled(WithHintText(error.message, error.hint))}};
+    Json json = TypedLine(
+        "error", {{"code", ErrorCodeName(error.code)},
+                  {"message", AsCalled(WithHintText(error.message, error.hint))}});
     for (const auto& [name, value] : details.items()) {
       if (!json.contains(name)) json[name] = value;
     }
     line = ToLine(json) + "\n";
   } else {
+    const std::string message = AsCalled(WithHintText(error.message, error.hint));
     line = fmt::format("{}: {}\n", program_,
-                       AsCalled(WithHintText(error.message, error.hint)));
+                       error_is_terminal_ ? Escaped(message) : message);
   }
   const std::scoped_lock lock(mutex_);
   FlushOut();  // Keeps the order where both go to one place.

@@ -12,20 +12,13 @@
 #include <string_view>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
+#include "cli/terminal/json_line.h"
 #include "cli/terminal/progress.h"
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
 #include "dolium/container/progress.h"
 
 namespace dolium::cli {
-
-// Members in the order they were put in.
-using Json = nlohmann::ordered_json;
-
-// One line of JSON; bytes that are not UTF-8 are replaced, never an error.
-std::string ToLine(const Json& json);
 
 class Terminal {
  public:
@@ -50,9 +43,11 @@ class Terminal {
   // `text` with the program's own name in it.
   std::string AsCalled(std::string text) const;
 
-  // To standard output.
+  // To standard output. On a terminal, control characters that names may have are shown
+  // as \x1b, so that they control nothing.
   void Line(std::string_view text);
-  void JsonLine(const Json& json);
+  // {"type": type, "schema": 1, ...}; see json_line.h.
+  void JsonLine(std::string_view type, const Json& members);
   void Raw(BytesView bytes);
 
   // To standard error: `dolium: <message>`, or {"type": "error", ...} with `details`

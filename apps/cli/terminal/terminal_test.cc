@@ -1,6 +1,7 @@
 #include "cli/terminal/terminal.h"
 
 #include <fcntl.h>
+#include <pty.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -53,12 +54,36 @@ TEST(Terminal, ReportsErrorsAsObjectsWithJson) {
   terminal.set_json(true);
   terminal.Report(NotFound("no entry"), {{"key", "7"}, {"message", "not this one"}});
   EXPECT_EQ(error.Read(),
-            "{\"type\":\"error\",\"code\":\"not_found\",\"message\":\"no "
+            "{\"type\":\"error\",\"schema\":1,\"code\":\"not_found\",\"message\":\"no "
             "entry\",\"key\":\"7\"}\n");
 }
 
-TEST(Terminal, ReplacesBytesThatAreNotUtf8InJson) {
-  EXPECT_EQ(ToLine({{"key", "a\xff"}}), "{\"key\":\"a\uFFFD\"}");
+TEST(Terminal, ShowsControlCharactersOfNames) {
+  int master = -1;
+  int slave = -1;
+  ASSERT_EQ(openpty(&master, &slave, nullptr, nullptr, nullptr), 0);
+  {
+    Terminal terminal(slave, slave);
+    terminal.Line("a\x1b[2Jb\x7f\xc2\x9b\tc\u00e9");
+    terminal.Report(Corrupt("x\ry"));
+  }
+  close(slave);
+  std::string text;  // A terminal gives line by line.
+  char part[256];
+  for (ssize_t count; (count = read(master, part, sizeof part)) > 0;) {
+    text.append(part, static_cast<size_t>(count));
+  }
+  close(master);
+  EXPECT_EQ(text, "a\\x1b[2Jb\\x7f\\xc2\\x9b\tc\u00e9\r\ndolium: x\\x0dy\r\n");
+}
+
+TEST(Terminal, LeavesNamesToPipesAsTheyAre) {
+  Pipe out;
+  Pipe error;
+  Terminal terminal(out.writer(), error.writer());
+  terminal.Line("a\x1b[2J");
+  ASSERT_TRUE(terminal.Flush());
+  EXPECT_EQ(out.Read(), "a\x1b[2J\n");
 }
 
 TEST(Terminal, ShowsNoProgressInAFileUnlessAsked) {

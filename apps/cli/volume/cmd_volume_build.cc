@@ -34,8 +34,8 @@ void ShowSummary(Context& context, const Subject& subject, const VolumePlan& pla
                  const VolumeReport& report) {
   const WriteSummary& written = report.written;
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "summary"},
-                               {"target", subject.volume},
+    context.terminal.JsonLine("summary",
+                              {{"target", subject.volume},
                                {"scales", plan.stages.size()},
                                {"chunks", written.entries},
                                {"value_bytes", written.value_bytes},

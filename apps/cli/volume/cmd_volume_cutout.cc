@@ -145,17 +145,17 @@ void ShowSummary(Context& context, const std::string& file, const CutoutRequest&
   const volume::ArrayShape shape = cutout.scale->ShapeOf(cutout.box);
   const uint64_t missing = chunks.all - chunks.there - chunks.skipped.size();
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "summary"},
-                               {"file", file},
-                               {"scale", cutout.index},
-                               {"box", ToString(cutout.box)},
-                               {"size", shape.size},
-                               {"channels", shape.channels},
-                               {"data_type", ToString(shape.type)},
-                               {"bytes", *shape.bytes()},
-                               {"chunks", chunks.all},
-                               {"chunks_missing", missing},
-                               {"skipped", chunks.skipped.size()}});
+    context.terminal.JsonLine("summary", {{"file", file},
+                                          {"scale", cutout.index},
+                                          {"begin", cutout.box.begin},
+                                          {"end", cutout.box.end},
+                                          {"size", shape.size},
+                                          {"channels", shape.channels},
+                                          {"data_type", ToString(shape.type)},
+                                          {"bytes", *shape.bytes()},
+                                          {"chunks", chunks.all},
+                                          {"chunks_missing", missing},
+                                          {"skipped", chunks.skipped.size()}});
     return;
   }
   std::string line = fmt::format(

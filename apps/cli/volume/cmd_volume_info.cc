@@ -84,8 +84,7 @@ Json ScaleJson(const ScaleInfo& scale) {
 
 void PrintJson(Context& context, const volume::Volume& volume) {
   const VolumeInfo& info = volume.info();
-  Json json = {{"type", "volume"},
-               {"location", volume.folder().Describe()},
+  Json json = {{"location", volume.folder().Describe()},
                {"volume_type", ToString(info.type)},
                {"data_type", ToString(info.data_type)},
                {"channels", info.num_channels},
@@ -98,7 +97,7 @@ void PrintJson(Context& context, const volume::Volume& volume) {
   for (const volume::InfoWarning& warning : CheckVolumeInfo(info)) {
     json["warnings"].push_back({{"member", warning.path}, {"message", warning.text}});
   }
-  context.terminal.JsonLine(json);
+  context.terminal.JsonLine("volume", json);
 }
 
 void PrintTables(Context& context, const volume::Volume& volume) {

@@ -170,11 +170,10 @@ ExitStatus RunVolumePreview(Context& context) {
   const ExitStatus status = ReportSkipped(context, preview->skipped);
   if (file == "-") return status;
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "written"},
-                               {"file", file},
-                               {"scale", preview->scale},
-                               {"at", preview->at},
-                               {"size", preview->png.size()}});
+    context.terminal.JsonLine("written", {{"file", file},
+                                          {"scale", preview->scale},
+                                          {"at", preview->at},
+                                          {"size", preview->png.size()}});
   } else {
     context.terminal.Line(fmt::format("{}: slices through {} of scale {}", file,
                                       volume::ToString(preview->at), preview->scale));

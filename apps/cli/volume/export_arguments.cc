@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "cli/findings.h"
 #include "cli/volume/volume_arguments.h"
 #include "dolium/domain/volume/volume.h"
 
@@ -46,7 +47,8 @@ Result<volume::ExportReport> CheckSource(const Context& context,
   DOLIUM_TRY(volume::ExportReport report,
              CheckExport(*exported, context.jobs(), context.stop));
   for (const auto* const findings : {&report.warnings, &report.of_spec, &report.damage}) {
-    for (const Finding& finding : *findings) context.ReportFinding(finding);
+    FindingPrinter shown(context, FindingPrinter::Output::kReports);
+    for (const Finding& finding : *findings) shown.Add(finding);
   }
   return report;
 }

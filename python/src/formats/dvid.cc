@@ -49,9 +49,10 @@ class PyShard {
     const auto open = [&]() -> Result<std::shared_ptr<const dvid::Shard>> {
       DOLIUM_TRY(const Location place, ParseLocation(location_));
       DOLIUM_TRY(location_, PortableText(place, location_));
+      is_remote_ = !IsLocal(place);
       return dvid::Shard::Open(place, options);
     };
-    shard_ = Must(WithoutGil(open));
+    shard_ = Must(WithoutGil(/*is_remote=*/true, open));
   }
 
   const dvid::Shard& shard() const { return *shard_; }
@@ -60,7 +61,8 @@ class PyShard {
   nb::object Row(const Key& key) const {
     const auto number = shard_->Find(key);
     if (!number) return nb::none();
-    const dvid::Row row = Must(WithoutGil([&] { return shard_->Read(*number); }));
+    const dvid::Row row =
+        Must(WithoutGil(is_remote_, [&] { return shard_->Read(*number); }));
     return nb::make_tuple(CopyToPython(row.labels), CopyToPython(row.supervoxels),
                           CopyToPython(row.stored));
   }
@@ -73,7 +75,7 @@ class PyShard {
       DOLIUM_TRY(const dvid::Row row, shard_->Read(*number));
       return row.Block();
     };
-    return CopyToPython(Must(Named(key, WithoutGil(read))));
+    return CopyToPython(Must(Named(key, WithoutGil(is_remote_, read))));
   }
 
   // Fills an array of 64 x 64 x 64 x 1; false if the block is not there.
@@ -94,7 +96,7 @@ class PyShard {
                  lent.mutable_view());
       return {};
     };
-    Must(Named(key, WithoutGil(fill)));
+    Must(Named(key, WithoutGil(is_remote_, fill)));
     return true;
   }
 
@@ -122,6 +124,7 @@ class PyShard {
   std::string location_;
   std::string coordinates_;
   bool salvage_;
+  bool is_remote_ = false;
   std::shared_ptr<const dvid::Shard> shard_;
 };
 
@@ -250,7 +253,7 @@ std::vector<std::string> PlanExport(nb::handle source, nb::handle target,
                                     bool force) {
   const volume::DvidWriteRequest request =
       WriteRequestOf(source, target, scales, layout, csv, shard_side, exported, force);
-  return Must(WithoutGil([&] { return PlanDvidExport(request, {}); }));
+  return Must(WithoutGil(true, [&] { return PlanDvidExport(request, {}); }));
 }
 
 nb::dict WriteExport(nb::handle source, nb::handle target,

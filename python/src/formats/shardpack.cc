@@ -193,11 +193,14 @@ class PackWriter {
 // Reads front to back, from a file descriptor or a location.
 class PackStream {
  public:
-  PackStream(std::unique_ptr<shardpack::ByteInput> input, Check check, std::string name)
-      : reader_(std::move(input), {.check = check}), name_(std::move(name)) {}
+  PackStream(std::unique_ptr<shardpack::ByteInput> input, Check check, std::string name,
+             bool is_remote)
+      : reader_(std::move(input), {.check = check}),
+        name_(std::move(name)),
+        is_remote_(is_remote) {}
 
   nb::object Next() {
-    const auto read = Must(WithoutGil([&] { return Read(); }));
+    const auto read = Must(WithoutGil(is_remote_, [&] { return Read(); }));
     if (!read) throw nb::stop_iteration();
     const shardpack::Sample& sample = read->sample;
     nb::dict files;
@@ -241,6 +244,7 @@ class PackStream {
   std::mutex turn_;  // guards reader_; taken without the GIL
   shardpack::StreamReader reader_;
   std::string name_;
+  const bool is_remote_;
 };
 
 // What reading a ShardPack may raise: a class for each kind.
@@ -397,12 +401,14 @@ void BindPackWriter(nb::module_& module) {
         if (nb::isinstance<nb::int_>(source)) {
           const int fd = nb::cast<int>(source);
           return std::make_unique<PackStream>(shardpack::FileInput(fd), checked,
-                                              fmt::format("file descriptor {}", fd));
+                                              fmt::format("file descriptor {}", fd),
+                                              /*is_remote=*/false);
         }
         const Location location = Must(ParseLocation(LocationText(source)));
-        auto input = Must(WithoutGil([&] { return shardpack::ObjectInput(location); }));
+        auto input = Must(WithoutGil(!IsLocal(location),
+                                     [&] { return shardpack::ObjectInput(location); }));
         return std::make_unique<PackStream>(std::move(input), checked,
-                                            location.Describe());
+                                            location.Describe(), !IsLocal(location));
       },
       nb::arg("source"), nb::arg("check") = "full");
 }

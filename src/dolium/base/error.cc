@@ -4,6 +4,29 @@
 #include <cstring>
 
 namespace dolium {
+namespace {
+
+ErrorCode CodeOf(int errnum) {
+  switch (errnum) {
+    case ENOENT:
+    case ENOTDIR:
+      return ErrorCode::kNotFound;
+    case EEXIST:
+      return ErrorCode::kExists;
+    case EAGAIN:
+    case EBUSY:
+    case EINTR:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ETIMEDOUT:
+      return ErrorCode::kUnavailable;
+    default:
+      return ErrorCode::kIo;
+  }
+}
+
+}  // namespace
 
 std::string_view ErrorCodeName(ErrorCode code) {
   switch (code) {
@@ -34,23 +57,9 @@ Error SystemError(int errnum, std::string_view action) {
   std::string message(action);
   message += ": ";
   message += strerror_r(errnum, buffer, sizeof buffer);
-  switch (errnum) {
-    case ENOENT:
-    case ENOTDIR:
-      return NotFound(std::move(message));
-    case EEXIST:
-      return Exists(std::move(message));
-    case EAGAIN:
-    case EBUSY:
-    case EINTR:
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM:
-    case ETIMEDOUT:
-      return Unavailable(std::move(message));
-    default:
-      return IoError(std::move(message));
-  }
+  Error error{CodeOf(errnum), std::move(message)};
+  error.errnum = errnum;
+  return error;
 }
 
 }  // namespace dolium

@@ -57,6 +57,7 @@ struct [[nodiscard]] Error {
   // ever. Mostly empty.
   std::string_view kind = {};
   Hint hint = Hint::kNone;
+  int errnum = 0;  // of the system call that failed; 0: it was none
 
   // The same error, with `context` and ": " put before the message.
   Error Within(std::string_view context) && {

@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "dolium/base/start_thread.h"
+#include "dolium/base/stop.h"
 
 namespace dolium {
 
@@ -177,9 +178,14 @@ Result<void> ParallelFor(size_t count, size_t jobs,
       }
     }
   };
+  const size_t threads = ThreadCount(jobs, count);
+  // Of the caller, for the waits of helpers.
+  const std::stop_token waits = threads > 1 ? CurrentStop() : std::stop_token();
   // No exception may leave it: others still work on the loop.
   const std::function<void()> work = [&] {
     try {
+      std::optional<StopScope> scope;
+      if (threads > 1) scope.emplace(waits);
       run();
     } catch (...) {
       const std::lock_guard lock(mutex);
@@ -188,7 +194,6 @@ Result<void> ParallelFor(size_t count, size_t jobs,
     }
   };
 
-  const size_t threads = ThreadCount(jobs, count);
   if (threads == 1) {
     work();
   } else {

@@ -15,7 +15,8 @@ size_t ThreadCount(size_t jobs, size_t tasks);
 
 // Calls body(0) ... body(count - 1) on up to `jobs` threads (0: one per core) and waits.
 // Indexes are handed out in ascending order. The first error stops the handing out, and
-// is returned; so does `stop`, as kCancelled. An exception stops it as well, and is
+// is returned; so does `stop`, as kCancelled. Waits of the body follow the stop request
+// that those of the caller follow (stop.h). An exception stops it as well, and is
 // thrown again here. With one thread, runs on the caller's; so does all of it if the
 // system has no thread to give.
 Result<void> ParallelFor(size_t count, size_t jobs,

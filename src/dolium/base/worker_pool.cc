@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dolium/base/start_thread.h"
+#include "dolium/base/stop.h"
 
 namespace dolium {
 
@@ -19,7 +20,7 @@ WorkerPool::WorkerPool(size_t threads) {
 }
 
 WorkerPool::~WorkerPool() {
-  std::deque<Work> dropped;
+  std::deque<Submitted> dropped;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -33,7 +34,7 @@ void WorkerPool::Submit(Work work) {
   {
     const std::lock_guard lock(mutex_);
     if (first_error_) return;
-    queue_.push_back(std::move(work));
+    queue_.push_back({std::move(work), CurrentStop()});
   }
   changed_.notify_all();
 }
@@ -56,13 +57,17 @@ void WorkerPool::Run() {
   while (true) {
     changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
     if (stopping_) return;
-    Work work = std::move(queue_.front());
+    auto [work, stop] = std::move(queue_.front());
     queue_.pop_front();
     ++running_;
     lock.unlock();
-    Result<void> result = work();
-    work = nullptr;
-    std::deque<Work> dropped;
+    Result<void> result;
+    {
+      const StopScope scope(std::move(stop));
+      result = work();
+      work = nullptr;
+    }
+    std::deque<Submitted> dropped;
     lock.lock();
     --running_;
     if (!result && !first_error_) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -26,6 +27,7 @@ class WorkerPool {
   // Waits for what runs; drops what has not begun.
   ~WorkerPool();
 
+  // Waits of the work follow the stop request that those of the caller follow (stop.h).
   void Submit(Work work);
 
   // Waits until all submitted work is done; returns the first error.
@@ -35,11 +37,16 @@ class WorkerPool {
   Result<void> status() const;
 
  private:
+  struct Submitted {
+    Work work;
+    std::stop_token stop;
+  };
+
   void Run();
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Work> queue_;
+  std::deque<Submitted> queue_;
   size_t running_ = 0;
   bool stopping_ = false;
   std::optional<Error> first_error_;

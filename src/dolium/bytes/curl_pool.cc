@@ -137,6 +137,7 @@ void CurlSession::SetOptions(const HttpRequest& request, Transfer& transfer) {
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &Transfer::OnBodyBytes);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // A stop waits for no name server.
   curl_easy_setopt(easy, CURLOPT_USERAGENT, "dolium/" DOLIUM_VERSION);
 
   curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str());
@@ -155,7 +156,8 @@ void CurlSession::SetOptions(const HttpRequest& request, Transfer& transfer) {
 
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                    static_cast<long>(options_.connect_timeout.count()));
-  curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT,
+                   static_cast<long>(std::max<uint64_t>(options_.min_rate, 1)));
   curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME,
                    static_cast<long>(options_.stall_timeout.count()));
   curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
@@ -234,15 +236,18 @@ std::vector<TransferEnd> CurlSession::Ended() {
   return ends;
 }
 
-std::vector<TransferEnd> CurlSession::Wait(milliseconds timeout) {
+std::vector<TransferEnd> CurlSession::Wait(milliseconds timeout,
+                                           const std::stop_token& stop) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point deadline = Clock::now() + timeout;
+  // Wakes the poll below, even one that has not begun.
+  const std::stop_callback wake(stop, [this] { curl_multi_wakeup(multi_); });
   while (true) {
     int still_running = 0;
     curl_multi_perform(multi_, &still_running);
     std::vector<TransferEnd> ends = Ended();
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
-    if (!ends.empty() || left <= milliseconds(0)) return ends;
+    if (!ends.empty() || left <= milliseconds(0) || stop.stop_requested()) return ends;
     curl_multi_poll(multi_, nullptr, 0, static_cast<int>(left.count()), nullptr);
   }
 }

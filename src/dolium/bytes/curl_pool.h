@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ namespace dolium {
 
 struct TransferOptions {
   std::chrono::milliseconds connect_timeout{10'000};
-  // An attempt that receives less than a byte per second for this long has failed.
+  // An attempt that receives less than so many bytes per second for so long has failed. A
+  // server that sends a byte now and then would hold its reader for ever otherwise.
+  uint64_t min_rate = 1000;
   std::chrono::seconds stall_timeout{30};
   // The most that one attempt may take; 0 for no such limit.
   std::chrono::milliseconds attempt_timeout{600'000};
@@ -77,8 +80,10 @@ class CurlSession {
   void Start(const HttpRequest& request, ResponseSink& sink);
   size_t running() const { return running_.size(); }
 
-  // Works on what is running until something ends or `timeout` has passed.
-  std::vector<TransferEnd> Wait(std::chrono::milliseconds timeout);
+  // Works on what is running until something ends, `timeout` has passed or `stop` is
+  // requested.
+  std::vector<TransferEnd> Wait(std::chrono::milliseconds timeout,
+                                const std::stop_token& stop);
 
   // Drops all that is running.
   void Cancel();

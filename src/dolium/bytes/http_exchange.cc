@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "dolium/base/stop.h"
 #include "dolium/bytes/slice_check.h"
 
 namespace dolium {
@@ -46,14 +47,18 @@ class ExchangeRunner {
                  const RetryPolicy& policy, HttpCounters& counters)
       : session_(pool.Borrow()),
         concurrency_(std::max<size_t>(pool.options().max_concurrency, 1)),
+        name_(exchanges.empty() ? std::string() : exchanges.front()->name()),
         fresh_(exchanges),
         policy_(policy),
         counters_(counters) {}
 
   Result<void> Run() {
     while (!fresh_.empty() || !waiting_.empty() || session_->running() > 0) {
+      if (stop_.stop_requested()) {
+        return Cancelled(fmt::format("stopped on request, while waiting for {}", name_));
+      }
       StartWhatMay();
-      for (const TransferEnd& end : session_->Wait(TimeToNextRetry())) {
+      for (const TransferEnd& end : session_->Wait(TimeToNextRetry(), stop_)) {
         counters_.bytes += end.bytes;
         DOLIUM_TRY_VOID(Settle(*static_cast<Exchange*>(end.sink), end));
       }
@@ -126,6 +131,8 @@ class ExchangeRunner {
 
   CurlPool::Lease session_;
   const size_t concurrency_;
+  const std::stop_token stop_ = CurrentStop();
+  const std::string name_;  // of the first
   std::span<Exchange* const> fresh_;
   std::vector<Waiting> waiting_;
   const RetryPolicy& policy_;

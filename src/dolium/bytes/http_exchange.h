@@ -63,7 +63,8 @@ struct HttpCounters {
 
 // Runs all exchanges, several at a time, each with its own attempts, and waits for them.
 // The first hopeless one ends them all. After the last attempt the error is kUnavailable
-// and reports the number of attempts and the last cause.
+// and reports the number of attempts and the last cause. kCancelled, at once, if the stop
+// is requested that waits of this thread follow (base/stop.h).
 Result<void> RunExchanges(CurlPool& pool, std::span<Exchange* const> exchanges,
                           const RetryPolicy& policy, HttpCounters& counters);
 

@@ -6,9 +6,11 @@
 //
 // Ranged reads ask for identity encoding and insist on 206 with exactly the range asked
 // for; whole reads accept gzip, brotli and zstd and undo them. Answers 408, 429 and 5xx,
-// lost connections, timeouts and bodies that break off are tried again; other errors are
-// final. Google and Amazon answer 403 for objects that do not exist in a bucket that may
-// not be listed: there, and only there, 403 means not found.
+// lost connections, timeouts, bodies that break off and those that come at less than the
+// minimum rate are tried again; other errors are final. A requested stop (base/stop.h)
+// ends all waits at once, as kCancelled. Google and Amazon answer 403 for objects that do
+// not exist in a bucket that may not be listed: there, and only there, 403 means not
+// found.
 //
 // TLS certificates are checked against CURL_CA_BUNDLE or SSL_CERT_FILE if set, else
 // against the system's. Proxies come from the environment, as with curl; .netrc and
@@ -37,6 +39,11 @@ struct HttpOptions {
   uint64_t max_gap = uint64_t{32} << 10;
   uint64_t max_merged = uint64_t{8} << 20;
 };
+
+// The defaults, but for what the environment says: DOLIUM_HTTP_MIN_RATE (bytes per
+// second) and DOLIUM_HTTP_TIMEOUT (seconds, how long that may last). kInvalidArgument if
+// one of them is no number.
+Result<HttpOptions> HttpOptionsFromEnvironment();
 
 class HttpStore final : public Store {
  public:

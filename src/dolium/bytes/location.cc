@@ -109,7 +109,8 @@ Result<Location> HttpLocation(const std::string& origin, std::string_view path,
   const std::string scope = fmt::format("{}?{}", origin, query);
   DOLIUM_TRY(const auto cache, CurrentCache());
   const auto open_remote = [&]() -> Result<std::shared_ptr<Store>> {
-    DOLIUM_TRY(auto remote, HttpStore::Open(origin, query));
+    DOLIUM_TRY(HttpOptions options, HttpOptionsFromEnvironment());
+    DOLIUM_TRY(auto remote, HttpStore::Open(origin, query, std::move(options)));
     return std::shared_ptr<Store>(std::move(remote));
   };
   const auto open_cached = [&]() -> Result<std::shared_ptr<Store>> {

@@ -19,6 +19,7 @@
 #include "dolium/bytes/location.h"
 #include "dolium/container/entry.h"
 #include "dolium/container/progress.h"
+#include "dolium/container/properties.h"
 
 namespace dolium {
 
@@ -45,10 +46,6 @@ struct ChangeOptions {
   ProgressFunction progress = {};
   std::stop_token stop = {};
 };
-
-// What a format says about a container besides its entries: names and values, in the
-// order that `dolium info` prints them.
-using Properties = std::vector<std::pair<std::string, std::string>>;
 
 class Container {
  public:

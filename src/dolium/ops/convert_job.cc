@@ -251,7 +251,7 @@ Result<std::string> FindConvertState(Formats formats, const Location& location,
   SourceState state(options);
   // How entries are found and decoded, too.
   for (const auto& [name, value] : copy.entries->properties()) {
-    state.AddText(fmt::format("{}: {}", name, value));
+    state.AddText(fmt::format("{}: {}", name, value.text()));
   }
   const Location info = copy.entries->folder().Child("info");
   DOLIUM_TRY_VOID(state.AddObjects(*info.store, std::array{info.path}));

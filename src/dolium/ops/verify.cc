@@ -320,6 +320,8 @@ class Verifier {
   }
 
   void Report(const Finding& finding, ErrorCode code = ErrorCode::kCorrupt) {
+    // A stop makes reads fail: those are no findings.
+    if (options_.stop.stop_requested()) return;
     const std::lock_guard lock(report_mutex_);
     if (finding.severity == Severity::kError) {
       CountError(report_, code);

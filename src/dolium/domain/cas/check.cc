@@ -55,6 +55,8 @@ class Checker {
  private:
   void Report(std::string kind, std::string object, std::string key,
               std::string message) {
+    // A stop makes reads fail: those are no findings.
+    if (options_.stop.stop_requested()) return;
     const std::lock_guard hold(mutex_);
     ++report_.errors;
     visitor_({.severity = Severity::kError,

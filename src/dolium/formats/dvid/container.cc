@@ -31,9 +31,9 @@ class LabelCounter {
       seen_.insert(list[i]);
     }
   }
-  std::string distinct() const {
-    return seen_.size() < kMaxCounted ? fmt::format("{}", seen_.size())
-                                      : fmt::format("{} or more", kMaxCounted);
+  PropertyValue distinct() const {
+    if (seen_.size() < kMaxCounted) return seen_.size();
+    return fmt::format("{} or more", kMaxCounted);
   }
   uint64_t listed() const { return listed_; }
 
@@ -107,10 +107,10 @@ std::string_view DvidContainer::format_name() const { return kFormat.name; }
 
 Properties DvidContainer::properties() const {
   Properties properties;
-  properties.emplace_back("scales", fmt::format("{}", scales_.size()));
+  properties.emplace_back("scales", scales_.size());
   for (const Scale& scale : scales_) {
     if (const auto side = scale.shards->shard_side(); side && *side > 0) {
-      properties.emplace_back(scale.prefix + "shard side", fmt::format("{}", *side));
+      properties.emplace_back(scale.prefix + "shard side", *side);
     }
   }
   const auto shard =
@@ -119,7 +119,7 @@ Properties DvidContainer::properties() const {
   properties.emplace_back("flavour", (*shard)->is_file() ? "file" : "stream");
   properties.emplace_back("index", std::string((*shard)->index_form()));
   properties.emplace_back("coordinates", (*shard)->in_voxels() ? "voxel" : "block");
-  properties.emplace_back("columns", fmt::format("{}", (*shard)->schema().columns));
+  properties.emplace_back("columns", (*shard)->schema().columns);
   return properties;
 }
 
@@ -323,8 +323,8 @@ Result<Properties> DvidContainer::Statistics(std::stop_token stop) const {
   const double mean = blocks == 0 ? 0 : double(supervoxels.listed()) / double(blocks);
   properties.emplace_back("labels per block",
                           fmt::format("{:.1f} on average, {} at most", mean, most));
-  properties.emplace_back("solid blocks", fmt::format("{}", solid));
-  properties.emplace_back("block bytes", fmt::format("{}", block_bytes));
+  properties.emplace_back("solid blocks", solid);
+  properties.emplace_back("block bytes", block_bytes);
   return properties;
 }
 

@@ -209,8 +209,8 @@ TEST_F(DvidContainerTest, ReportsADamagedShardAndGoesOn) {
 
 TEST_F(DvidContainerTest, CountsLabels) {
   const Properties counts = Must(Open(location_.Child("s1"))->Statistics({}));
-  EXPECT_EQ(counts[0], (std::pair<std::string, std::string>("labels", "1")));
-  EXPECT_EQ(counts[3], (std::pair<std::string, std::string>("solid blocks", "1")));
+  EXPECT_EQ(counts[0], (Properties::value_type("labels", 1U)));
+  EXPECT_EQ(counts[3], (Properties::value_type("solid blocks", 1U)));
 }
 
 TEST_F(DvidContainerTest, RejectsParametersThatItDoesNotKnow) {

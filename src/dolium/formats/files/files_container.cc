@@ -203,10 +203,24 @@ Result<void> FilesContainer::CheckObject(std::string_view object,
   return {};
 }
 
+Result<void> FilesContainer::CheckNoLinkAbove(std::string_view key) const {
+  for (size_t slash = key.find('/'); slash != std::string_view::npos;
+       slash = key.find('/', slash + 1)) {
+    const std::string folder = PathOf(location_, key.substr(0, slash));
+    DOLIUM_TRY(const bool is_link, IsLink(store(), folder));
+    if (!is_link) continue;
+    return InvalidArgument(fmt::format(
+        "{}: a link to a folder, which is not followed; \"{}\" is no entry of this set",
+        store().Describe(folder), key));
+  }
+  return {};
+}
+
 Result<void> FilesContainer::Apply(std::span<const Change> changes,
                                    const ChangeOptions& options) {
   DOLIUM_TRY_VOID(CheckChanges(changes));
   for (const Change& change : changes) {
+    DOLIUM_TRY_VOID(CheckNoLinkAbove(change.key));
     if (change.value) continue;
     DOLIUM_TRY(const auto found, FindValue(change.key));
     if (!found) {

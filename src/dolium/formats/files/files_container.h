@@ -45,6 +45,9 @@ class FilesContainer final : public Container {
   };
 
   Result<Listing> ListAll() const;
+  // kInvalidArgument for a key below a link: scans do not follow it, so that what lies
+  // there is not of this set.
+  Result<void> CheckNoLinkAbove(std::string_view key) const;
   Result<Listing> ListObject(std::string_view object) const;
   // The entry without its preceding bytes, or nullopt.
   Result<std::optional<Entry>> FindValue(std::string_view key) const;

@@ -148,6 +148,24 @@ TEST(FilesInFolders, DoNotFollowLinksThatMayLeadBack) {
   EXPECT_THAT(messages, ElementsAre("folder: a link to a folder is not followed"));
 }
 
+TEST(FilesInFolders, AreNotChangedThroughLinks) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const TemporaryFolder elsewhere;
+  std::ofstream(elsewhere.path() + "/b") << "of somebody else";
+  fs::create_directory_symlink(elsewhere.path(), folder.path() + "/link");
+  FilesContainer container(Must(ParseLocation(folder.path())));
+  for (const bool removes : {true, false}) {
+    Change change{.key = "link/b", .value = std::nullopt, .preceding = {}};
+    if (!removes) change.value = Bytes::FromVector(ByteVector(3));
+    const auto applied = container.Apply({&change, 1}, {});
+    ASSERT_FALSE(applied);
+    EXPECT_EQ(applied.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(applied.error().message, HasSubstr("/link: a link to a folder"));
+  }
+  EXPECT_EQ(fs::file_size(elsewhere.path() + "/b"), 16u);
+}
+
 TEST(FilesInFolders, ReportWhatIsNoFile) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() + "/a") << "value";

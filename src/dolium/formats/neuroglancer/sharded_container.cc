@@ -45,9 +45,9 @@ Properties ShardedContainer::properties() const {
       {"contents", std::string(ToString(info_.kind))},
       {"spec from", info_.source},
       {"hash", std::string(ToString(spec.hash))},
-      {"preshift_bits", std::to_string(spec.preshift_bits)},
-      {"minishard_bits", std::to_string(spec.minishard_bits)},
-      {"shard_bits", std::to_string(spec.shard_bits)},
+      {"preshift_bits", spec.preshift_bits},
+      {"minishard_bits", spec.minishard_bits},
+      {"shard_bits", spec.shard_bits},
       {"minishard_index_encoding", std::string(ToString(spec.minishard_index_encoding))},
       {"data_encoding", std::string(ToString(spec.data_encoding))}};
 }

@@ -238,11 +238,11 @@ Properties PackContainer::properties() const {
   if (!shard) return properties;
   const Footer& footer = (*shard)->footer();
   properties.emplace_back("version", fmt::format("{}.{}", kVersionMajor, footer.minor));
-  properties.emplace_back("records", std::to_string(footer.record_count));
-  properties.emplace_back("alignment", std::to_string(uint64_t{1} << footer.align_log2));
+  properties.emplace_back("records", footer.record_count);
+  properties.emplace_back("alignment", uint64_t{1} << footer.align_log2);
   if (const auto& stat = (*shard)->stat()) {
-    properties.emplace_back("raw_bytes", std::to_string(stat->raw_bytes));
-    properties.emplace_back("stored_bytes", std::to_string(stat->stored_bytes));
+    properties.emplace_back("raw_bytes", stat->raw_bytes);
+    properties.emplace_back("stored_bytes", stat->stored_bytes);
   }
   if (const auto& sections = (*shard)->sections()) {
     std::string tags;

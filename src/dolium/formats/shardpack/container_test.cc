@@ -264,8 +264,8 @@ TEST(Format, SaysHowShardsAreMade) {
 TEST(PackContainer, HasProperties) {
   const auto container = OpenPack(InMemory(TestFile("good/example.shardpack")));
   EXPECT_THAT(container->properties(),
-              ElementsAre(Pair("version", "1.0"), Pair("records", "2"),
-                          Pair("alignment", "8"), Pair("sections", "KEYX META"),
+              ElementsAre(Pair("version", "1.0"), Pair("records", 2U),
+                          Pair("alignment", 8U), Pair("sections", "KEYX META"),
                           Pair("user.creator", "MyName"), Pair("user.training", "true")));
 }
 

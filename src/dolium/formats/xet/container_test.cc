@@ -74,8 +74,9 @@ std::vector<Finding> Check(const Container& container) {
 }
 
 std::map<std::string, std::string> PropertiesOf(const Container& container) {
-  const Properties properties = container.properties();
-  return {properties.begin(), properties.end()};
+  std::map<std::string, std::string> texts;
+  for (const auto& [name, value] : container.properties()) texts[name] = value.text();
+  return texts;
 }
 
 class XetContainerTest : public ::testing::Test {

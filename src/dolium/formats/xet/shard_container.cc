@@ -73,7 +73,7 @@ Properties ShardContainer::properties() const {
                                   }});
   if (!scanned) return properties;
   const auto add = [&](std::string name, uint64_t value) {
-    properties.emplace_back(std::move(name), std::to_string(value));
+    properties.emplace_back(std::move(name), value);
   };
   add("files", files);
   add("file_bytes", file_bytes);
@@ -83,7 +83,7 @@ Properties ShardContainer::properties() const {
   const auto& footer = view.footer();
   properties.emplace_back("footer", footer ? "version 1" : "none");
   if (!footer) return properties;
-  properties.emplace_back("keyed", footer->key.is_zero() ? "no" : "yes");
+  properties.emplace_back("keyed", !footer->key.is_zero());
   if (footer->created != 0) properties.emplace_back("created", TimeText(footer->created));
   properties.emplace_back("expires",
                           footer->expires() ? TimeText(footer->expiry) : "never");

@@ -65,9 +65,9 @@ Properties XorbContainer::properties() const {
   const auto& version = (*xorb)->footer_version;
   properties.emplace_back("footer",
                           version ? fmt::format("version {}", *version) : "none");
-  properties.emplace_back("chunks", std::to_string(index.size()));
-  properties.emplace_back("raw_bytes", std::to_string(index.raw_offset(index.size())));
-  properties.emplace_back("stored_bytes", std::to_string(index.record_ends.back()));
+  properties.emplace_back("chunks", index.size());
+  properties.emplace_back("raw_bytes", index.raw_offset(index.size()));
+  properties.emplace_back("stored_bytes", index.record_ends.back());
   if (const auto schemes = SchemesOf(store(), **xorb)) {
     properties.emplace_back("compression", *schemes);
   }

@@ -106,7 +106,7 @@ class Beginner {
     if (state.phase == Phase::kFinished) {
       DOLIUM_TRY_VOID(Complete(folder));
     } else if (IsUnderWay(state) && !IsSame(state) && !force_) {
-      return OtherRequestError(folder.set(), state);
+      return OtherRequestError(folder.set(), state, /*is_replaceable=*/true);
     }
     // What a job that was ending, or being removed, left is in the way of nobody.
     if (!IsUnderWay(state)) DOLIUM_TRY_VOID(RemoveBeside(folder, state.id));
@@ -132,7 +132,9 @@ class Beginner {
   Result<OpenJob> RunHere() {
     const PlanFolder folder(target_);
     DOLIUM_TRY(auto state, folder.Load());
-    if (IsUnderWay(state) && !IsSame(state)) return OtherRequestError(target_, state);
+    if (IsUnderWay(state) && !IsSame(state)) {
+      return OtherRequestError(target_, state, /*is_replaceable=*/false);
+    }
     DOLIUM_TRY_VOID(CheckSource(state));
     if (IsSame(state)) return OpenState(formats_, folder, std::move(state), options_);
     DOLIUM_TRY_VOID(Prepare());
@@ -177,7 +179,9 @@ class Beginner {
     return SourceChangedError(target_);
   }
 
-  Error OtherRequestError(const Location& place, const PlanFolder::State& state) const {
+  // `is_replaceable`: whether force would replace what is there.
+  Error OtherRequestError(const Location& place, const PlanFolder::State& state,
+                          bool is_replaceable) const {
     const std::string why =
         state.record ? DifferenceOf(*state.record, record_).value_or("its source differs")
                      : state.problem;
@@ -185,8 +189,8 @@ class Beginner {
                               "({}); another job is under way here: repeat that request "
                               "to finish it{}",
                               place.Describe(), why,
-                              force_ ? ", or remove the folder" : ""))
-        .WithHint(force_ ? Hint::kNone : Hint::kReplace);
+                              is_replaceable ? "" : ", or remove the folder"))
+        .WithHint(is_replaceable ? Hint::kReplace : Hint::kNone);
   }
 
   Result<std::optional<OpenJob>> Open(const PlanFolder& folder, PlanFolder::State state) {
@@ -200,7 +204,11 @@ class Beginner {
     DOLIUM_TRY_VOID(CheckSource(state));
     DOLIUM_TRY(const bool can_resume, CanResume(state));
     if (can_resume) return Open(folder, state);
-    if (IsUnderWay(state)) return OtherRequestError(target_, state);
+    if (IsUnderWay(state)) {
+      // Its parts may be of another format than what force may replace.
+      const bool is_replaceable = draft_.CheckReplaceable(target_).has_value();
+      return OtherRequestError(target_, state, is_replaceable);
+    }
     DOLIUM_TRY(const Occupancy occupancy, LookInto(target_));
     if (occupancy == Occupancy::kOccupied) {
       // A run that was killed while it tidied up may have left an empty folder.
@@ -245,7 +253,7 @@ class Beginner {
       DOLIUM_TRY(const auto lock, fresh.FindLock());
       DOLIUM_TRY_VOID(RemoveFolder(folders.fresh));
     } else if (fresh_state.phase != Phase::kNone) {
-      return OtherRequestError(fresh.set(), fresh_state);
+      return OtherRequestError(fresh.set(), fresh_state, /*is_replaceable=*/false);
     }
     return std::nullopt;
   }
@@ -265,7 +273,7 @@ class Beginner {
     DOLIUM_TRY(const auto state, PlanFolder(target_).Load());
     DOLIUM_TRY(const Occupancy occupancy, LookInto(target_));
     if (occupancy != Occupancy::kOccupied && state.phase == Phase::kNone) return target_;
-    if (!force_) return OtherRequestError(target_, state);
+    if (!force_) return OtherRequestError(target_, state, /*is_replaceable=*/true);
     DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(target_));
     DOLIUM_TRY_VOID(draft_.CheckReplaceable(target_));
     const Location fresh{target_.store, folders.fresh};
@@ -286,7 +294,7 @@ class Beginner {
     DOLIUM_TRY(const auto state, folder.Load());
     if (state.phase != Phase::kNone) {
       DOLIUM_TRY(const bool can_resume, CanResume(state));
-      if (!can_resume) return OtherRequestError(folder.set(), state);
+      if (!can_resume) return OtherRequestError(folder.set(), state, !force_);
     }
     if (state.phase == Phase::kNone) {
       if (draft_.makes_files()) DOLIUM_TRY_VOID(CheckStillFree(folder));

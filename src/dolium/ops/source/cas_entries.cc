@@ -39,12 +39,11 @@ std::string_view CasEntries::format_name() const { return "cas"; }
 Properties CasEntries::properties() const {
   const auto names = cas::ListNames(store_->layout());
   if (!names) return {};
-  Properties properties = {{"names", std::to_string(names->size())}};
+  Properties properties = {{"names", names->size()}};
   for (const std::string& name : *names) {
     const auto files = cas::ListVersionFiles(store_->layout(), name);
     if (files) {
-      properties.emplace_back(fmt::format("versions of {}", name),
-                              std::to_string(files->size()));
+      properties.emplace_back(fmt::format("versions of {}", name), files->size());
     }
   }
   return properties;
@@ -52,16 +51,16 @@ Properties CasEntries::properties() const {
 
 Result<Properties> CasEntries::Statistics(std::stop_token /*stop*/) const {  // NOLINT
   DOLIUM_TRY(const auto counts, cas::CountStore(*store_));
-  return Properties{{"names", std::to_string(counts.names)},
-                    {"versions", std::to_string(counts.versions)},
-                    {"files", std::to_string(counts.files)},
-                    {"file_bytes", std::to_string(counts.bytes)},
-                    {"chunks", std::to_string(counts.chunks)},
-                    {"raw_bytes", std::to_string(counts.raw_bytes)},
-                    {"xorbs", std::to_string(counts.xorbs)},
-                    {"shards", std::to_string(counts.shards)},
-                    {"dedup_ratio", fmt::format("{:.2f}", counts.dedup_ratio())},
-                    {"compression", fmt::format("{:.2f}", counts.compression_ratio())}};
+  return Properties{{"names", counts.names},
+                    {"versions", counts.versions},
+                    {"files", counts.files},
+                    {"file_bytes", counts.bytes},
+                    {"chunks", counts.chunks},
+                    {"raw_bytes", counts.raw_bytes},
+                    {"xorbs", counts.xorbs},
+                    {"shards", counts.shards},
+                    {"dedup_ratio", counts.dedup_ratio()},
+                    {"compression", counts.compression_ratio()}};
 }
 
 Result<Entry> CasEntries::EntryOfFile(std::string key, const xet::Hash& hash) const {

@@ -147,13 +147,13 @@ Result<StreamReport> ReadMdbShard(std::unique_ptr<PipeInput> input,
   const bool is_keyed = footer && !footer->key.is_zero();
   if (wrong_name && !is_keyed) findings.Report("xorb", *wrong_name);
   report.properties = {{"kind", "shard"},
-                       {"files", std::to_string(files)},
-                       {"file_bytes", std::to_string(file_bytes)},
-                       {"xorbs", std::to_string(xorbs)},
-                       {"chunks", std::to_string(chunks)},
-                       {"xorb_bytes", std::to_string(xorb_bytes)},
+                       {"files", files},
+                       {"file_bytes", file_bytes},
+                       {"xorbs", xorbs},
+                       {"chunks", chunks},
+                       {"xorb_bytes", xorb_bytes},
                        {"footer", footer ? "version 1" : "none"},
-                       {"keyed", is_keyed ? "yes" : "no"}};
+                       {"keyed", is_keyed}};
   report.counts = {{"file", "files", files}, {"xorb", "xorbs", xorbs}};
   return report;
 }
@@ -206,10 +206,10 @@ Result<StreamReport> ReadShardPack(std::unique_ptr<PipeInput> input,
     }
   }
   report.properties = {{"kind", "shard"},
-                       {"records", std::to_string(reader.records())},
-                       {"files", std::to_string(files)},
-                       {"raw_bytes", std::to_string(raw_bytes)},
-                       {"record_bytes", std::to_string(reader.bytes())}};
+                       {"records", reader.records()},
+                       {"files", files},
+                       {"raw_bytes", raw_bytes},
+                       {"record_bytes", reader.bytes()}};
   return report;
 }
 

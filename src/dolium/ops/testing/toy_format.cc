@@ -114,7 +114,7 @@ class ToyContainer final : public Container {
   uint64_t parts() const { return parts_; }
   const Location& location() const override { return location_; }
   std::string_view format_name() const override { return kFormat.name; }
-  Properties properties() const override { return {{"parts", std::to_string(parts_)}}; }
+  Properties properties() const override { return {{"parts", parts_}}; }
 
   Result<std::optional<Entry>> Find(std::string_view key) const override {
     std::optional<Entry> found;

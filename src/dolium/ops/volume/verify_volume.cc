@@ -329,6 +329,8 @@ class VolumeVerifier {
   }
 
   void Report(const Finding& finding, ErrorCode code = ErrorCode::kCorrupt) {
+    // A stop makes reads fail: those are no findings.
+    if (options_.stop.stop_requested()) return;
     if (finding.severity == Severity::kError) {
       CountError(report_, code);
     } else {

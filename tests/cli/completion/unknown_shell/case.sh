@@ -1,1 +1,1 @@
-dolium completion fish
+dolium completion ksh
