@@ -17,8 +17,7 @@ Result<void> RefuseMeaningless(const Arguments& arguments) {
   const bool voxels = arguments.Has("voxels");
   for (const std::string_view option : {"voxels", "npy", "raw", "preceding"}) {
     if (arguments.Has("lists") && arguments.Has(option)) {
-      return InvalidArgument(
-          fmt::format("cat: --{} means nothing with --lists", option));
+      return InvalidArgument(fmt::format("cat: --{} means nothing with --lists", option));
     }
     if (option == "voxels" || !arguments.Has(option) || (option == "npy") == voxels) {
       continue;

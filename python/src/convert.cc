@@ -42,9 +42,8 @@ void DefineConversion(nb::module_& module, const char* name, const char* doc) {
          nb::handle spec, const std::optional<std::array<double, 3>>& resolution,
          const OptionalText& coordinates, bool salvage, Number downsample,
          const std::optional<std::vector<size_t>>& scales, const OptionalText& layout,
-         const OptionalText& csv, Number shard_side,
-         bool force, bool skip_damaged, bool unfinished, uint64_t memory, size_t jobs,
-         nb::object progress) {
+         const OptionalText& csv, Number shard_side, bool force, bool skip_damaged,
+         bool unfinished, uint64_t memory, size_t jobs, nb::object progress) {
         ConvertRequest request;
         request.source = LocationText(source);
         request.source_format = format.value_or("");
@@ -102,11 +101,11 @@ void DefineConversion(nb::module_& module, const char* name, const char* doc) {
       nb::arg("supervoxels") = false, nb::arg("spec") = nb::none(),
       nb::arg("resolution") = nb::none(), nb::arg("coordinates") = nb::none(),
       nb::arg("salvage") = false, nb::arg("downsample") = nb::none(),
-      nb::arg("scales") = nb::none(), nb::arg("layout") = nb::none(), nb::arg("csv") = nb::none(),
-      nb::arg("shard_side") = nb::none(), nb::arg("force") = false,
-      nb::arg("skip_damaged") = false, nb::arg("unfinished") = false,
-      nb::arg("memory") = kDefaultMemory, nb::arg("jobs") = 0,
-      nb::arg("progress") = nb::none(), doc);
+      nb::arg("scales") = nb::none(), nb::arg("layout") = nb::none(),
+      nb::arg("csv") = nb::none(), nb::arg("shard_side") = nb::none(),
+      nb::arg("force") = false, nb::arg("skip_damaged") = false,
+      nb::arg("unfinished") = false, nb::arg("memory") = kDefaultMemory,
+      nb::arg("jobs") = 0, nb::arg("progress") = nb::none(), doc);
 }
 
 nb::object DoTask(const std::string& task, uint64_t memory, size_t jobs,

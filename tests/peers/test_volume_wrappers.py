@@ -93,7 +93,7 @@ def test_it_reads_the_same_from_a_server(compress, as_objects, tmp_path):
     array = volumes.labels("uint64")
     CloudVolumeVolume(tmp_path / "v", array, "compressed_segmentation", compress, **BLOCK)
     encodings = {SUFFIXES[compress]: compress} if as_objects else None
-    with RangeServer(tmp_path, encodings) as server:
+    with RangeServer(tmp_path, encodings=encodings) as server:
         there = dolium.Volume.open(f"{server.url}/v")
         np.testing.assert_array_equal(there[...], array[..., 0])
         assert program.json_lines("verify", f"{server.url}/v")[-1]["errors"] == 0

@@ -109,7 +109,7 @@ class RangeServer:
     it `trickles`, those for a body get one byte per second.
     """
 
-    def __init__(self, folder, encodings=None, is_slow=None, trickles=False):
+    def __init__(self, folder, is_slow=None, trickles=False, encodings=None):
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self._server.daemon_threads = True
         self._server.folder = pathlib.Path(folder).resolve()

@@ -94,10 +94,9 @@ ExitStatus RunCasForget(Context& context) {
   if (context.arguments.Has("no-summary")) return ExitStatus::kGood;
   const bool is_dry = context.arguments.Has("dry-run");
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "forget"},
-                               {"dry_run", is_dry},
-                               {"kept", report->kept},
-                               {"removed", report->removed}});
+    context.terminal.JsonLine(
+        "forget",
+        {{"dry_run", is_dry}, {"kept", report->kept}, {"removed", report->removed}});
   } else {
     context.terminal.Line(fmt::format(
         "{}: {} of {}", is_dry ? "would remove" : "removed", FormatCount(report->removed),

@@ -34,16 +34,15 @@ void ShowSummary(Context& context, const Subject& subject, const VolumePlan& pla
                  const VolumeReport& report) {
   const WriteSummary& written = report.written;
   if (context.terminal.json()) {
-    context.terminal.JsonLine("summary",
-                              {{"target", subject.volume},
-                               {"scales", plan.stages.size()},
-                               {"chunks", written.entries},
-                               {"value_bytes", written.value_bytes},
-                               {"stored_bytes", written.stored_bytes},
-                               {"objects", written.objects},
-                               {"parts", report.parts},
-                               {"parts_done_before", report.parts_done_before},
-                               {"skipped", report.skipped.size()}});
+    context.terminal.JsonLine("summary", {{"target", subject.volume},
+                                          {"scales", plan.stages.size()},
+                                          {"chunks", written.entries},
+                                          {"value_bytes", written.value_bytes},
+                                          {"stored_bytes", written.stored_bytes},
+                                          {"objects", written.objects},
+                                          {"parts", report.parts},
+                                          {"parts_done_before", report.parts_done_before},
+                                          {"skipped", report.skipped.size()}});
     return;
   }
   if (plan.home.empty()) {
@@ -207,10 +206,9 @@ ExitStatus RunVolumeDropScale(Context& context) {
   const auto dropped = DropScales(request);
   if (!dropped) return context.FailLocation(dropped.error());
   if (context.terminal.json()) {
-    context.terminal.JsonLine({{"type", "summary"},
-                               {"target", request.volume},
-                               {"dropped", dropped->keys},
-                               {"scales", dropped->scales}});
+    context.terminal.JsonLine("summary", {{"target", request.volume},
+                                          {"dropped", dropped->keys},
+                                          {"scales", dropped->scales}});
   } else {
     context.terminal.Line(fmt::format("{}: dropped {}; {} left", request.volume,
                                       fmt::join(dropped->keys, ", "),

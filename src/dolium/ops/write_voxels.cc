@@ -168,7 +168,7 @@ Result<std::vector<Finding>> CheckVoxelSource(const ConvertRequest& request,
              volume::Volume::Open(location, /*allow_unfinished=*/false, exported));
   if (opened.dvid_export() == nullptr) return std::vector<Finding>();
   DOLIUM_TRY(const auto report, CheckExport(*opened.dvid_export(), options.writer.jobs,
-                                      options.writer.stop));
+                                            options.writer.stop));
   if (visitor) {
     for (const auto* const findings :
          {&report.warnings, &report.of_spec, &report.damage}) {

@@ -79,8 +79,8 @@ class ChunkStorage {
   virtual Result<void> GetEach(std::span<const Vec3> cells, const WorkOptions& options,
                                const Visitor& visit) const = 0;
 
-  // Where chunks are, by names and indexes alone: boxes of cells outside of which there is
-  // none. False, and nothing is visited, if only a look at each cell would tell.
+  // Where chunks are, by names and indexes alone: boxes of cells outside of which there
+  // is none. False, and nothing is visited, if only a look at each cell would tell.
   using BoxVisitor = std::function<Result<void>(const Box& cells)>;
   virtual Result<bool> VisitOccupied(const BoxVisitor& visit) const;
 

@@ -28,14 +28,14 @@ constexpr uint64_t kMaxFullCells = uint64_t{1} << 18;
 uint64_t CellCount(const Box& cells) {
   if (cells.empty()) return 0;
   const Vec3 size = cells.size();
-  const auto layer = CheckedMul(static_cast<uint64_t>(size[0]), static_cast<uint64_t>(size[1]));
-  const auto all = layer ? CheckedMul(*layer, static_cast<uint64_t>(size[2])) : std::nullopt;
+  const auto layer =
+      CheckedMul(static_cast<uint64_t>(size[0]), static_cast<uint64_t>(size[1]));
+  const auto all =
+      layer ? CheckedMul(*layer, static_cast<uint64_t>(size[2])) : std::nullopt;
   return all.value_or(UINT64_MAX);
 }
 
-Box CellBox(const Vec3& cell) {
-  return {cell, {cell[0] + 1, cell[1] + 1, cell[2] + 1}};
-}
+Box CellBox(const Vec3& cell) { return {cell, {cell[0] + 1, cell[1] + 1, cell[2] + 1}}; }
 
 }  // namespace
 
@@ -173,18 +173,18 @@ Result<void> ShardChunks::VisitShard(
   DOLIUM_TRY(const auto objects, reader_.FindShard(shard));
   if (!objects) return {};
   Result<void> visited;
-  DOLIUM_TRY_VOID(ScanMinishards(
-      reader_, *objects, std::nullopt,
-      [&](const neuroglancer::ShardReader::MinishardRow&,
-          const Result<neuroglancer::Minishard>& minishard) {
-        if (!minishard) visited = minishard.error();
-        for (size_t i = 0; visited && i < minishard->chunks.size(); ++i) {
-          // Keys of no cell are for verify to report.
-          const auto cell = morton_.Decode(minishard->chunks[i].id);
-          if (cell) visited = visit(*cell);
-        }
-        return visited.has_value();
-      }));
+  DOLIUM_TRY_VOID(
+      ScanMinishards(reader_, *objects, std::nullopt,
+                     [&](const neuroglancer::ShardReader::MinishardRow&,
+                         const Result<neuroglancer::Minishard>& minishard) {
+                       if (!minishard) visited = minishard.error();
+                       for (size_t i = 0; visited && i < minishard->chunks.size(); ++i) {
+                         // Keys of no cell are for verify to report.
+                         const auto cell = morton_.Decode(minishard->chunks[i].id);
+                         if (cell) visited = visit(*cell);
+                       }
+                       return visited.has_value();
+                     }));
   return visited;
 }
 

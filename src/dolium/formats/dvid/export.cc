@@ -60,7 +60,8 @@ Result<Listing> ListFolder(const Location& folder) {
 // for folders, and a request saved is a request.
 Result<bool> IsShard(const Location& location) {
   DOLIUM_TRY(const auto path, location.store->LocalPath(location.path));
-  const auto listed = location.store->List(location.path, [](auto, bool) { return false; });
+  const auto listed =
+      location.store->List(location.path, [](auto, bool) { return false; });
   const bool can_list = listed || listed.error().code != ErrorCode::kUnsupported;
   if (!path && !can_list) return location.path.ends_with(kExtension);
   DOLIUM_TRY(const auto object, location.store->Stat(location.path));
@@ -84,8 +85,7 @@ Result<std::vector<ScaleFolder>> ListBySpec(const Location& location,
     DOLIUM_TRY(const auto corners, names[n].Corners().Within(folder.Describe()));
     std::vector<std::string> objects(corners.size());
     DOLIUM_TRY_VOID(ParallelFor(corners.size(), kProbes, [&](size_t i) -> Result<void> {
-      const Location shard =
-          folder.Child(ToString(corners[i]) + std::string(kExtension));
+      const Location shard = folder.Child(ToString(corners[i]) + std::string(kExtension));
       DOLIUM_TRY(const auto there, shard.store->Stat(shard.path));
       if (there) objects[i] = shard.path;
       return {};
@@ -265,8 +265,7 @@ bool ExportScale::BlockBox::Contains(const Key& block) const {
 
 Result<void> ExportScale::VisitOccupied(
     const std::function<Result<void>(const BlockBox&)>& visit) const {
-  const bool by_name =
-      side_ && *side_ > 0 && *side_ <= kMaxFullSide && !options_.salvage;
+  const bool by_name = side_ && *side_ > 0 && *side_ <= kMaxFullSide && !options_.salvage;
   if (by_name) {
     const auto side = static_cast<int32_t>(*side_ / kBlockSide);
     for (const auto& [corner, object] : corners_) {

@@ -37,8 +37,8 @@ class ExportScale {
  public:
   // A folder with shards in it, or one shard. kNotFound if there are none; kUnsupported
   // if the store cannot list, unless it is a shard, or `objects` says which there are.
-  // With `volume_end`, it is a volume of the blocks before that; DVID puts others into any
-  // shard.
+  // With `volume_end`, it is a volume of the blocks before that; DVID puts others into
+  // any shard.
   static Result<std::shared_ptr<const ExportScale>> Open(
       const Location& location, const ShardOptions& options,
       uint64_t index_bytes = kDefaultIndexBytes,
@@ -131,8 +131,8 @@ std::optional<size_t> ParseScaleName(std::string_view name);
 
 // The scales of an export: `s0`, `s1`, ... in a folder, or one of these alone, or a shard
 // of it; any other folder of shards is scale 0. By number; empty if it is no export.
-// Touches only the listings. Where the store cannot list, the spec says which shards there
-// can be, and all of them are asked for; kUnsupported without one.
+// Touches only the listings. Where the store cannot list, the spec says which shards
+// there can be, and all of them are asked for; kUnsupported without one.
 struct ScaleFolder {
   size_t scale = 0;
   Location location;

@@ -70,9 +70,9 @@ TEST_P(GoldenShards, AreContainersWhoseEntriesAreTheBlocks) {
 // Every byte of a batch with wide types is spoiled in turn.
 TEST(WideColumns, AreRefusedWhereTheyHoldWhat32BitsCannot) {
   for (const char* const name : {"stream-large", "stream-any-columns"}) {
-    const Location file = Must(ParseLocation(
-        DOLIUM_SOURCE_DIR "/src/dolium/formats/dvid/testdata/good/" + std::string(name) +
-        ".arrow"));
+    const Location file =
+        Must(ParseLocation(DOLIUM_SOURCE_DIR "/src/dolium/formats/dvid/testdata/good/" +
+                           std::string(name) + ".arrow"));
     const Bytes good = Must(file.store->ReadWhole(file.path, 100'000)).bytes;
     const auto shard = Must(Shard::Open(file));
     const Location bad{std::make_shared<MemoryStore>("test"), "0_0_0.arrow"};
@@ -83,9 +83,8 @@ TEST(WideColumns, AreRefusedWhereTheyHoldWhat32BitsCannot) {
       Must(bad.store->Put(bad.path, bytes, Precondition::None()));
       const auto opened = Shard::Open(bad);
       if (!opened) {
-        is_refused = is_refused ||
-                     opened.error().message.find("which 32 bits do not hold") !=
-                         std::string::npos;
+        is_refused = is_refused || opened.error().message.find(
+                                       "which 32 bits do not hold") != std::string::npos;
         continue;
       }
       for (size_t i = 0; i < (*opened)->size(); ++i) {

@@ -173,9 +173,10 @@ Result<Bytes> FixedColumn(Buffers& buffers, const Schema::Column& column, uint64
     const auto number = LoadNumber(values.data() + i * column.width, column);
     if (!number || *number < std::numeric_limits<T>::min() ||
         *number > std::numeric_limits<T>::max()) {
-      return Corrupt(fmt::format("column \"{}\" has {} in row {}, which 32 bits do not "
-                                 "hold",
-                                 name, number ? fmt::format("{}", *number) : "more", i));
+      return Corrupt(
+          fmt::format("column \"{}\" has {} in row {}, which 32 bits do not "
+                      "hold",
+                      name, number ? fmt::format("{}", *number) : "more", i));
     }
     StoreLE<uint32_t>(out.data() + i * sizeof(T), static_cast<uint32_t>(*number));
   }
@@ -224,17 +225,17 @@ class BatchColumns {
       const int64_t more =
           raw.view_buffers()->Get(static_cast<flatbuffers::uoffset_t>(i));
       if (more < 0 || static_cast<uint64_t>(more) > count) {
-        return Corrupt(fmt::format("a column of views has {} buffers of {}", more, count));
+        return Corrupt(
+            fmt::format("a column of views has {} buffers of {}", more, count));
       }
       columns.before_.push_back(columns.before_.back() + static_cast<size_t>(more));
     }
     if (nodes != schema.nodes || views != schema.views ||
         count != schema.buffers + columns.before_.back()) {
-      return Corrupt(
-          fmt::format("a batch of {} nodes and {} buffers, the schema has {} "
-                      "and {}",
-                      nodes, count, schema.nodes,
-                      schema.buffers + columns.before_.back()));
+      return Corrupt(fmt::format(
+          "a batch of {} nodes and {} buffers, the schema has {} "
+          "and {}",
+          nodes, count, schema.nodes, schema.buffers + columns.before_.back()));
     }
     return columns;
   }
@@ -267,15 +268,16 @@ Result<Batch> Batch::Parse(const Schema& schema, BytesView metadata, Body body) 
   for (size_t d = 0; d < 3; ++d) {
     const std::string_view name = kColumnNames[d];
     DOLIUM_TRY_VOID(CheckNoNulls(*raw, schema.chunk[d].node, batch.rows_, name));
-    DOLIUM_TRY(batch.chunk_[d],
-               FixedColumn<int32_t>(buffers, columns.Place(schema.chunk[d]), batch.rows_,
-                                    name));
+    DOLIUM_TRY(
+        batch.chunk_[d],
+        FixedColumn<int32_t>(buffers, columns.Place(schema.chunk[d]), batch.rows_, name));
   }
   for (const bool is_labels : {true, false}) {
     const Schema::Column column =
         columns.Place(is_labels ? schema.labels : schema.supervoxels);
     List& list = is_labels ? batch.labels_ : batch.supervoxels_;
-    const std::string_view name = kColumnNames[is_labels ? kLabelsColumn : kSupervoxelsColumn];
+    const std::string_view name =
+        kColumnNames[is_labels ? kLabelsColumn : kSupervoxelsColumn];
     DOLIUM_TRY_VOID(CheckNoNulls(*raw, column.node, batch.rows_, name));
     DOLIUM_TRY_VOID(CheckNoNulls(*raw, column.node + 1, std::nullopt, name));
     DOLIUM_TRY(auto values, buffers.Get(column.buffer + 3, /*leave=*/true));

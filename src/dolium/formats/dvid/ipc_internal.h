@@ -25,9 +25,15 @@ inline constexpr uint32_t kMaxTables = 10'000;
 inline constexpr size_t kAlignment = 8;
 // The columns of exports, in the order in which schemas list them.
 inline constexpr std::string_view kColumnNames[] = {
-    "chunk_x",     "chunk_y",     "chunk_z", "labels", "supervoxels",
-    "dvid_compressed_block", "uncompressed_size"};
-enum WantedColumn : uint8_t { kLabelsColumn = 3, kSupervoxelsColumn, kBlockColumn, kSizeColumn };
+    "chunk_x",          "chunk_y",     "chunk_z",
+    "labels",           "supervoxels", "dvid_compressed_block",
+    "uncompressed_size"};
+enum WantedColumn : uint8_t {
+  kLabelsColumn = 3,
+  kSupervoxelsColumn,
+  kBlockColumn,
+  kSizeColumn
+};
 
 // A flatbuffer at an address that suits it, verified.
 template <typename Root>

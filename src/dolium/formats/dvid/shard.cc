@@ -153,7 +153,8 @@ Result<void> Shard::LoadEnds() {
 Result<Shard::Message> Shard::ReadMessage(uint64_t at, const Window* window) const {
   const uint64_t rest = arrow_end_ - at;
   uint64_t first = map_.empty() ? std::min(kHeaderBytes, rest) : rest;
-  if (window != nullptr) first = std::min(first, window->offset + window->bytes.size() - at);
+  if (window != nullptr)
+    first = std::min(first, window->offset + window->bytes.size() - at);
   DOLIUM_TRY(Bytes header, ReadBytes({at, first}, window));
   DOLIUM_TRY(const MessagePrefix prefix, ParsePrefix(header));
   Message message;
@@ -310,7 +311,8 @@ Result<void> Shard::LoadRows() {
     return SortRows();
   }
   places_ = std::move(walk.places);
-  if (!walk.has_end) Warn(std::string(kEndKind), std::string(kNoEndMark), ByteRange{walk.end, 0});
+  if (!walk.has_end)
+    Warn(std::string(kEndKind), std::string(kNoEndMark), ByteRange{walk.end, 0});
   in_voxels_ = CountsVoxels();
   if (index) {
     auto named = NameRows(*index);

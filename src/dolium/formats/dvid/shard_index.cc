@@ -145,7 +145,8 @@ Result<ShardIndex> ParseCsvIndex(std::string_view text) {
     line = TakeLine(text);
     ++line_number;
     // Only at the end.
-    if (line.empty() && text.find_first_not_of(" \t\r\n") == std::string_view::npos) break;
+    if (line.empty() && text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+      break;
     auto row = ParseRow(line, columns);
     if (!row) return std::move(row).error().Within(fmt::format("line {}", line_number));
     index.rows.push_back(*row);

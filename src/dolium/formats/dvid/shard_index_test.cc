@@ -52,7 +52,8 @@ TEST(ParseCsvIndex, RejectsWhatIsNoIndex) {
 }
 
 TEST(ParseCsvIndex, ReadsWhatWentThroughOtherHands) {
-  const std::string plain = "x,y,z,offset,size,batch_idx\n2,0,-1,0,10264,0\n2,1,0,10264,5,3\n";
+  const std::string plain =
+      "x,y,z,offset,size,batch_idx\n2,0,-1,0,10264,0\n2,1,0,10264,5,3\n";
   const ShardIndex expected = Must(ParseCsvIndex(plain));
   std::string crlf = plain;
   for (size_t at = 0; (at = crlf.find('\n', at)) != std::string::npos; at += 2) {
@@ -79,7 +80,8 @@ TEST(ParseCsvIndex, ReadsWhatWentThroughOtherHands) {
   EXPECT_EQ(CsvError("x,y,z,rec\n1,2,\"3,4\"\n"),
             "line 2: a coordinate is not a number of 32 bits");
   EXPECT_EQ(CsvError("x,y,z,rec\n1,2,3,\"4\n"), "line 2: \"\"4\" is not a number");
-  EXPECT_EQ(CsvError("x,y,z,rec\n1,2,3,\"\"4\"\"\n"), "line 2: \"\"4\"\" is not a number");
+  EXPECT_EQ(CsvError("x,y,z,rec\n1,2,3,\"\"4\"\"\n"),
+            "line 2: \"\"4\"\" is not a number");
 }
 
 TEST(ParseJsonIndex, ReadsKeysAndRecords) {

@@ -44,9 +44,9 @@ Shard::Salvage Shard::SalvageRows() const {
     const auto message = ReadMessage(at);
     // Marks within a message that is not whole are no messages.
     const bool is_kept =
-        message && (message->is_end || message->header.kind == MessageKind::kSchema ||
-                    (message->header.kind == MessageKind::kDictionary &&
-                     schema_.has_dictionaries));
+        message &&
+        (message->is_end || message->header.kind == MessageKind::kSchema ||
+         (message->header.kind == MessageKind::kDictionary && schema_.has_dictionaries));
     if (is_kept) {
       take(message->range);
       has_ended = message->is_end;

@@ -87,8 +87,9 @@ class SalvageTest : public testing::Test {
     for (const TestBlock& block : blocks_) {
       const auto number = shard.FindBlock(block.key);
       ASSERT_TRUE(number) << ToString(block.key);
-      EXPECT_EQ(Must(DecodeRow(Must(shard.Read(*number)), LabelKind::kSupervoxels)).voxels,
-                block.voxels);
+      EXPECT_EQ(
+          Must(DecodeRow(Must(shard.Read(*number)), LabelKind::kSupervoxels)).voxels,
+          block.voxels);
     }
   }
 
@@ -99,14 +100,12 @@ class SalvageTest : public testing::Test {
 
 TEST_F(SalvageTest, ReportsAMessageOfAnUnknownType) {
   SpoilType(1);
-  EXPECT_THAT(Verified(shard(), false),
-              ElementsAre(HasSubstr("error message: ")));
+  EXPECT_THAT(Verified(shard(), false), ElementsAre(HasSubstr("error message: ")));
   RemoveCsv();
   const auto opened = Shard::Open(shard());
   ASSERT_FALSE(opened) << "7 of 8 blocks would be silent";
   EXPECT_EQ(opened.error().code, ErrorCode::kCorrupt);
-  EXPECT_THAT(opened.error().message,
-              HasSubstr("is of a type that streams do not have"));
+  EXPECT_THAT(opened.error().message, HasSubstr("is of a type that streams do not have"));
 }
 
 TEST_F(SalvageTest, CountsWhatItCouldNotTake) {
@@ -189,15 +188,16 @@ TEST_F(SalvageTest, GoesByVoxelsOfTheIndexIfAsked) {
                        messages_[i].offset, messages_[i].length);
   }
   Put(kSalvagedCsv, csv);
-  const auto saved = Must(
-      Shard::Open(shard(), {.coordinates = Coordinates::kVoxel, .salvage = true}));
+  const auto saved =
+      Must(Shard::Open(shard(), {.coordinates = Coordinates::kVoxel, .salvage = true}));
   ExpectAllBlocks(*saved);
   EXPECT_THAT(Kinds(*saved), IsEmpty());
   EXPECT_TRUE(saved->Find({64, 64, 64}));
 }
 
 TEST_F(SalvageTest, SeesThatAStreamLacksWhatItsIndexLists) {
-  Put(kSalvagedShard, Get(kSalvagedShard).substr(0, static_cast<size_t>(messages_[6].offset)));
+  Put(kSalvagedShard,
+      Get(kSalvagedShard).substr(0, static_cast<size_t>(messages_[6].offset)));
   EXPECT_FALSE(Shard::Open(shard()));
   const auto saved = Must(Shard::Open(shard(), {.salvage = true}));
   EXPECT_EQ(saved->size(), 6U);
@@ -217,7 +217,8 @@ TEST_F(SalvageTest, TakesAFooterForNoLoss) {
 }
 
 TEST_F(SalvageTest, ReindexHidesNoTruncation) {
-  Put(kSalvagedShard, Get(kSalvagedShard).substr(0, static_cast<size_t>(messages_[6].offset)));
+  Put(kSalvagedShard,
+      Get(kSalvagedShard).substr(0, static_cast<size_t>(messages_[6].offset)));
   const std::string before = Get(kSalvagedCsv);
   const auto refused = WriteShardIndex(shard(), {}, /*replace=*/true);
   ASSERT_FALSE(refused);

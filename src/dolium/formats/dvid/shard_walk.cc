@@ -1,5 +1,5 @@
-// Going through all messages of a shard: what readers without an index do, and what verify
-// does.
+// Going through all messages of a shard: what readers without an index do, and what
+// verify does.
 #include <algorithm>
 #include <map>
 
@@ -157,8 +157,8 @@ Result<void> Shard::Check(const std::function<void(const Finding&)>& visit,
   }
   // Readers by an index do not come to the end.
   if (!walk.has_end && by_ranges_) {
-    report(std::string(kEndKind), {}, ByteRange{walk.end, 0}, Corrupt(std::string(kNoEndMark)),
-           Severity::kWarning);
+    report(std::string(kEndKind), {}, ByteRange{walk.end, 0},
+           Corrupt(std::string(kNoEndMark)), Severity::kWarning);
   }
   if (index_form_ == "none") {
     report("index", {}, std::nullopt,

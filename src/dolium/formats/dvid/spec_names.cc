@@ -69,8 +69,7 @@ std::vector<int64_t> SidesOf(const std::array<int64_t, 3>& size, unsigned within
 Result<std::vector<ShardNames>> ParseSpecNames(std::string_view spec) {
   const auto parsed = ParseJson(spec);
   if (!parsed) return Corrupt(fmt::format("not a spec: {}", parsed.error().message));
-  const auto scales =
-      parsed->is_object() ? parsed->find("scales") : parsed->end();
+  const auto scales = parsed->is_object() ? parsed->find("scales") : parsed->end();
   if (scales == parsed->end() || !scales->is_array()) {
     return Corrupt("not a spec: it has no array \"scales\"");
   }
@@ -94,7 +93,8 @@ Result<std::vector<ShardNames>> ParseSpecNames(std::string_view spec) {
     }
     if (const auto side = NumberIn(scale, kShardSideMember, INT64_MAX)) {
       if (*side < kBlockSide || *side % kBlockSide != 0) {
-        return Corrupt(fmt::format("not a spec: {} has shards of {} voxels", name, *side));
+        return Corrupt(
+            fmt::format("not a spec: {} has shards of {} voxels", name, *side));
       }
       names.sides = {*side};
       continue;

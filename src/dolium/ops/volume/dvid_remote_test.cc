@@ -67,12 +67,11 @@ class RemoteExportTest : public testing::Test {
 
 TEST_F(RemoteExportTest, ABlockOfAShardTakesFewRequests) {
   Serve("made");
-  const auto source = Must(OpenSource(
-      BuiltinFormats(), Must(ParseLocation(Url("made/s0/0_0_0.arrow"))), {}));
+  const auto source = Must(
+      OpenSource(BuiltinFormats(), Must(ParseLocation(Url("made/s0/0_0_0.arrow"))), {}));
   const Container* const entries = Must(source->entries());
   const EntryData data = Must(Cat(*entries, "1_1_0", /*raw=*/false));
-  EXPECT_TRUE(
-      Equal(data.value, dvid::EncodeBlock(dvid::kTestGrid, blocks_[1].voxels)));
+  EXPECT_TRUE(Equal(data.value, dvid::EncodeBlock(dvid::kTestGrid, blocks_[1].voxels)));
   std::vector<std::string> asked;
   for (const ServedRequest& request : server_.requests()) {
     asked.push_back(request.method + " " + request.target + " " +
@@ -89,8 +88,8 @@ TEST_F(RemoteExportTest, ABlockOfAShardTakesFewRequests) {
 
 TEST_F(RemoteExportTest, IsOpenedByItsSpec) {
   Serve("export");
-  const auto source =
-      Must(OpenSource(BuiltinFormats(), Must(ParseLocation(Url("export/spec.json"))), {}));
+  const auto source = Must(
+      OpenSource(BuiltinFormats(), Must(ParseLocation(Url("export/spec.json"))), {}));
   EXPECT_EQ(source->kind(), "DVID export");
   const Container* const entries = Must(source->entries());
   std::vector<std::string> keys;

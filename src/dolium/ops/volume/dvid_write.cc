@@ -240,7 +240,8 @@ class DvidJob final : public Job {
   }
 
   // The blocks of a shard that can have a voxel that is not zero, x fastest.
-  Result<std::vector<Vec3>> FindBlocks(const WrittenScale& scale, const Vec3& cube) const {
+  Result<std::vector<Vec3>> FindBlocks(const WrittenScale& scale,
+                                       const Vec3& cube) const {
     const Box all = BlocksOf(scale, cube);
     Box voxels;
     for (size_t d = 0; d < 3; ++d) {

@@ -54,8 +54,9 @@ Box ScalePair::SourceCells(const Box& target_cells) const {
 Result<std::optional<std::vector<Part>>> FindOccupiedParts(const ScalePair& pair,
                                                            PartLayout layout) {
   PartSet parts(pair, layout);
-  DOLIUM_TRY(const bool is_known, pair.source.storage().VisitOccupied(
-                                      [&](const Box& cells) { return parts.Add(cells); }));
+  DOLIUM_TRY(const bool is_known,
+             pair.source.storage().VisitOccupied(
+                 [&](const Box& cells) { return parts.Add(cells); }));
   if (!is_known) return std::nullopt;
   return parts.Take();
 }
@@ -68,9 +69,8 @@ Result<std::vector<Part>> PartsFrom(std::span<const Part> source, const ScalePai
 }
 
 void SortCells(std::vector<Vec3>& cells) {
-  std::ranges::sort(cells, {}, [](const Vec3& cell) {
-    return std::tuple(cell[2], cell[1], cell[0]);
-  });
+  std::ranges::sort(
+      cells, {}, [](const Vec3& cell) { return std::tuple(cell[2], cell[1], cell[0]); });
   const auto repeated = std::ranges::unique(cells);
   cells.erase(repeated.begin(), repeated.end());
 }

@@ -50,9 +50,9 @@ class SparseVolumeTest : public testing::Test {
       box.end[d] = box.begin[d] + 64;
     }
     std::vector<uint64_t> voxels(dvid::kTestVoxels);
-    Must(scale->Read(box, MutableVoxelView::Dense(
-                              scale->ShapeOf(box),
-                              reinterpret_cast<std::byte*>(voxels.data()))));
+    Must(scale->Read(
+        box, MutableVoxelView::Dense(scale->ShapeOf(box),
+                                     reinterpret_cast<std::byte*>(voxels.data()))));
     return voxels;
   }
   void ExpectBlock(const std::string& volume, const dvid::TestBlock& block) const {
@@ -203,13 +203,13 @@ TEST_F(SparseVolumeTest, MapsCellsBothWays) {
   const ScalePair pair{*source, *target};
   EXPECT_EQ(pair.TargetCells({{3, 2, 1}, {4, 3, 2}}), (Box{{6, 2, 0}, {8, 3, 1}}));
   EXPECT_EQ(pair.SourceCells({{6, 2, 0}, {7, 3, 1}}), (Box{{3, 2, 0}, {4, 3, 2}}));
-  EXPECT_THAT(Must(FindOccupiedCells(pair, target->grid().cells())),
-              testing::ElementsAre(Vec3{0, 0, 0}, Vec3{1, 0, 0}, Vec3{6, 2, 0},
-                                   Vec3{7, 2, 0}));
+  EXPECT_THAT(
+      Must(FindOccupiedCells(pair, target->grid().cells())),
+      testing::ElementsAre(Vec3{0, 0, 0}, Vec3{1, 0, 0}, Vec3{6, 2, 0}, Vec3{7, 2, 0}));
   const auto coarse = Must(to.OpenScale(1));
-  EXPECT_THAT(Must(FindOccupiedCells({*target, *coarse, {2, 2, 2}},
-                                     coarse->grid().cells())),
-              testing::ElementsAre(Vec3{0, 0, 0}, Vec3{3, 1, 0}));
+  EXPECT_THAT(
+      Must(FindOccupiedCells({*target, *coarse, {2, 2, 2}}, coarse->grid().cells())),
+      testing::ElementsAre(Vec3{0, 0, 0}, Vec3{3, 1, 0}));
 }
 
 }  // namespace

@@ -119,8 +119,7 @@ Result<const std::vector<Part>*> VolumeWorker::PlannedParts(size_t stage) {
   std::vector<Part> parts;
   if (finer != nullptr) {
     DOLIUM_TRY(const auto source, ScaleOf(input->scale));
-    DOLIUM_TRY(parts,
-               PartsFrom(*finer, {*source, *target, input->spec.factor}, layout));
+    DOLIUM_TRY(parts, PartsFrom(*finer, {*source, *target, input->spec.factor}, layout));
   } else {
     DOLIUM_TRY(parts, FindParts(job_.stages[stage], *target));
   }

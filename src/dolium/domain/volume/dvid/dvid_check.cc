@@ -143,7 +143,8 @@ Result<std::vector<std::string>> FindForeign(const Location& folder, bool is_str
                    stems.contains(name.substr(0, name.size() - suffix.size()));
           });
       const bool is_spec = scales != nullptr && name == kSpecName;
-      if (dvid::OwnsObject(name) || is_sidecar || is_spec || name == "export.log") continue;
+      if (dvid::OwnsObject(name) || is_sidecar || is_spec || name == "export.log")
+        continue;
       foreign.push_back(JoinPath(prefix, name));
     }
     return {};
@@ -196,8 +197,7 @@ Result<ExportReport> CheckExport(const DvidExport& exported, size_t jobs,
       std::ranges::move(shard.warnings, std::back_inserter(report.warnings));
     }
   }
-  const bool is_shard =
-      exported.scale(0)->objects().front() == exported.location().path;
+  const bool is_shard = exported.scale(0)->objects().front() == exported.location().path;
   std::vector<std::string> foreign;
   if (!is_shard) {
     DOLIUM_TRY(foreign, FindForeign(exported.location(), /*is_strict=*/false));
@@ -205,10 +205,9 @@ Result<ExportReport> CheckExport(const DvidExport& exported, size_t jobs,
   if (!foreign.empty()) {
     std::string names = foreign.front();
     if (foreign.size() > 1) names += fmt::format(" and {} more", foreign.size() - 1);
-    report.warnings.push_back(
-        Warning("foreign", exported.location().Describe(),
-                fmt::format("holds {}, which is no part of the export and is not read",
-                            names)));
+    report.warnings.push_back(Warning(
+        "foreign", exported.location().Describe(),
+        fmt::format("holds {}, which is no part of the export and is not read", names)));
   }
   if (report.outside > 0) {
     report.of_spec.push_back(

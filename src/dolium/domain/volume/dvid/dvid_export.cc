@@ -263,10 +263,9 @@ Result<std::optional<DvidExport>> DvidExport::Open(const Location& named,
           fmt::format("the spec has {} scales, the export has scale {}",
                       spec->scales.size(), folder.scale));
     }
-    DOLIUM_TRY(auto shards,
-               dvid::ExportScale::Open(folder.location, shard_options,
-                                       dvid::kDefaultIndexBytes, volume_end,
-                                       folder.objects));
+    DOLIUM_TRY(auto shards, dvid::ExportScale::Open(folder.location, shard_options,
+                                                    dvid::kDefaultIndexBytes, volume_end,
+                                                    folder.objects));
     if (!spec) {
       DOLIUM_TRY(const dvid::Key end, shards->BlockEnd());
       Vec3 size;
