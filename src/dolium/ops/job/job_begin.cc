@@ -206,7 +206,8 @@ class Beginner {
     if (can_resume) return Open(folder, state);
     if (IsUnderWay(state)) {
       // Its parts may be of another format than what force may replace.
-      const bool is_replaceable = draft_.CheckReplaceable(target_).has_value();
+      const bool is_replaceable =
+          Prepare().has_value() && draft_.CheckReplaceable(target_).has_value();
       return OtherRequestError(target_, state, is_replaceable);
     }
     DOLIUM_TRY(const Occupancy occupancy, LookInto(target_));

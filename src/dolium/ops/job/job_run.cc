@@ -239,22 +239,6 @@ Result<void> VisitMade(
   return {};
 }
 
-// The folders that parts were made in, whole or not.
-Result<void> RemovePartFolders(const std::string& home) {
-  std::vector<std::string> folders;
-  std::error_code error;
-  for (std::filesystem::directory_iterator i(home, error), end; !error && i != end;
-       i.increment(error)) {
-    std::string name = i->path().filename().native();
-    if (name.find(kPartFolderPrefix) != std::string::npos) {
-      folders.push_back(JoinPath(home, name));
-    }
-  }
-  if (error) return SystemError(error.value(), "cannot list").Within(home);
-  return ParallelFor(folders.size(), 0,
-                     [&](size_t i) { return RemoveFolder(folders[i]); });
-}
-
 // Moves the files of a finished job into the folder that its own lies in.
 Result<std::string> PutFilesInPlace(const PlanFolder& folder, const RunOptions& options) {
   const Location& set = folder.set();
@@ -299,8 +283,6 @@ Result<std::string> PutFilesInPlace(const PlanFolder& folder, const RunOptions& 
     DOLIUM_TRY_VOID(SyncParents(JoinPath(*home, "x"), *home));
   }
   Reach(options, JobStep::kSwapped);
-  // The record goes last: with it, a rerun knows that all is done.
-  DOLIUM_TRY_VOID(RemovePartFolders(*home));
   Reach(options, JobStep::kOldRemoved);
   // The record goes with the folder, at once: until then the same request completes this.
   DOLIUM_TRY(const std::string hidden, HideFolder(*home));

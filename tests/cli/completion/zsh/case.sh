@@ -4,8 +4,8 @@ zsh -n _dolium && echo taken
 cat > complete.zsh <<'END'
 compdef() { print "compdef $*" }
 source ./_dolium
-_describe() { print -l "${next[@]%%:*}" }
-_arguments() { shift; print -l "${@%%\[*}" }
+_describe() { print -l -- "${next[@]%%:*}" }
+_arguments() { shift; print -l -- "${@%%\[*}" }
 _files() { print "files $*" }
 complete_words() {
   words=("$@")
