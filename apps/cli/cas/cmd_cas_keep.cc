@@ -44,12 +44,12 @@ Result<cas::CollectReport> DoCollect(Context& context) {
 
 void ShowChoice(const Context& context, const cas::KeepChoice& choice) {
   if (context.terminal.json()) {
-    Json json = {{"type", choice.is_kept() ? "keep" : "remove"}};
+    Json json;
     cas::AddText(json, "name", choice.version.name);
     json["sequence"] = choice.version.sequence;
-    json["created"] = FormatTime(choice.version.created);
+    json["created"] = JsonTime(choice.version.created);
     json["reasons"] = choice.reasons;
-    context.terminal.JsonLine(json);
+    context.terminal.JsonLine(choice.is_kept() ? "keep" : "remove", json);
     return;
   }
   context.terminal.Line(fmt::format(

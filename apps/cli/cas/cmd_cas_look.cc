@@ -45,6 +45,16 @@ class Rows {
   std::optional<Table> table_;
 };
 
+// As in the listing of a folder, but for the names and forms that all lines share.
+Json EntryMembers(const cas::ManifestEntry& entry) {
+  Json members;
+  for (const auto& [name, value] : cas::EntryJson(entry).items()) {
+    members[name == "type" ? "kind" : name] = value;
+  }
+  members["modified"] = JsonTime(entry.modified);
+  return members;
+}
+
 Result<void> ListVersionEntries(const Context& context, const cas::CasStore& store,
                                 const VersionPart& part) {
   const cas::Version& version = part.version;
@@ -55,7 +65,7 @@ Result<void> ListVersionEntries(const Context& context, const cas::CasStore& sto
              {{"path"}, {"size", Align::kRight}, {"modified"}, {"mode"}, {"hash"}});
   const auto show = [&](const cas::ManifestEntry& entry) -> Result<void> {
     if (context.terminal.json()) {
-      context.terminal.JsonLine("entry", EntryJson(entry));
+      context.terminal.JsonLine("entry", EntryMembers(entry));
     } else if (is_long) {
       const bool is_file = entry.type == cas::EntryType::kFile;
       const bool is_link = entry.type == cas::EntryType::kLink;

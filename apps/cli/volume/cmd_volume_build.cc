@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/context.h"
+#include "cli/findings.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "cli/volume/export_arguments.h"
@@ -68,7 +69,10 @@ void ShowSummary(Context& context, const Subject& subject, const VolumePlan& pla
 ExitStatus RunVolumePlan(Context& context, const Subject& subject,
                          const Result<VolumePlan>& plan) {
   if (!plan) return context.FailLocation(plan.error());
-  for (const Finding& finding : plan->left_out) context.ReportFinding(finding);
+  {
+    FindingPrinter printer(context, FindingPrinter::Output::kReports);
+    for (const Finding& finding : plan->left_out) printer.Add(finding);
+  }
   if (context.arguments.Has("plan")) {
     for (const std::vector<std::string>& stage : plan->stages) {
       for (const std::string& task : stage) context.terminal.Line(task);

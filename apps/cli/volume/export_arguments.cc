@@ -33,7 +33,8 @@ Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context,
 }
 
 ExitStatus ReportSkipped(const Context& context, const std::vector<Finding>& skipped) {
-  for (const Finding& finding : skipped) context.ReportSkipped(finding);
+  FindingPrinter printer(context, FindingPrinter::Output::kReports, "left out: ");
+  for (const Finding& finding : skipped) printer.Add(finding);
   return skipped.empty() ? ExitStatus::kGood : ExitStatus::kBad;
 }
 

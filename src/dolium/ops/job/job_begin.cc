@@ -133,7 +133,8 @@ class Beginner {
     const PlanFolder folder(target_);
     DOLIUM_TRY(auto state, folder.Load());
     if (IsUnderWay(state) && !IsSame(state)) {
-      return OtherRequestError(target_, state, /*is_replaceable=*/false);
+      // With force, the caller would have dropped it before.
+      return OtherRequestError(target_, state, /*is_replaceable=*/true);
     }
     DOLIUM_TRY_VOID(CheckSource(state));
     if (IsSame(state)) return OpenState(formats_, folder, std::move(state), options_);
