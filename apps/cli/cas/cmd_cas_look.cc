@@ -47,8 +47,9 @@ class Rows {
 
 // As in the listing of a folder, but for the names and forms that all lines share.
 Json EntryMembers(const cas::ManifestEntry& entry) {
+  const Json listed = cas::EntryJson(entry);
   Json members;
-  for (const auto& [name, value] : cas::EntryJson(entry).items()) {
+  for (const auto& [name, value] : listed.items()) {
     members[name == "type" ? "kind" : name] = value;
   }
   members["modified"] = JsonTime(entry.modified);

@@ -423,9 +423,10 @@ Result<JobReport> FinishJob(Formats formats, const Location& location,
     if (state.phase == JobPhase::kUnderWay) {
       DOLIUM_TRY(const bool complete, job->IsComplete());
       if (!complete) {
-        DOLIUM_TRY(state.report, SumUp(folder, *job));
+        // First, for parts may be planned from what the source has.
         DOLIUM_TRY(const auto source, job->FindSourceState(options.writer));
         if (source && *source != record.source) return SourceChangedError(location);
+        DOLIUM_TRY(state.report, SumUp(folder, *job));
       }
       Reach(options, JobStep::kPartsMade);
       DOLIUM_TRY_VOID(folder.Close(record, state.report));

@@ -207,7 +207,7 @@ TEST_F(CopyVolume, TranscodesWithItsOtherFolders) {
   Name("mesh", "../props");
   WriteText(Path("data/vol/mesh/7:0"), "{}");
   WriteText(Path("data/vol/mesh/below/7"), "fragment");
-  WriteText(Path("data/props/info"), "properties");
+  WriteText(Path("data/props/info"), "{}");
   volume::TranscodeRequest request;
   request.source = Path("data/vol");
   request.target = Path("out");
@@ -229,7 +229,7 @@ TEST_F(CopyVolume, TranscodesWithItsOtherFolders) {
   EXPECT_EQ(info.segment_properties, "props");
   EXPECT_THAT(FilesBelow(Path("out/mesh")), ElementsAre("7:0", "below/7"));
   EXPECT_EQ(ReadText(Path("out/mesh/below/7")), "fragment");
-  EXPECT_EQ(ReadText(Path("out/props/info")), "properties");
+  EXPECT_EQ(ReadText(Path("out/props/info")), "{}");
   CheckWhole(Path("out"));
   request.force = true;
   request.sharded = true;

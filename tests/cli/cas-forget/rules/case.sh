@@ -2,7 +2,7 @@ dolium cas init store
 export DOLIUM_STORE=store TZ=UTC
 for i in 1 2 3 4; do echo $i > file; dolium cas put --no-summary --host box file; done
 echo 5 > file; dolium cas put --no-summary --host box --tag keep --tag other file
-times() { sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}/TIME/'; }
+times() { sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:]{8}(\.[0-9]+)?Z?/TIME/'; }
 status dolium cas forget
 status dolium cas forget --keep-last 0
 status dolium cas forget --keep-last 1 none

@@ -14,4 +14,4 @@ cmp in/sparse out/sparse
 dolium cas ls --json in | python3 -c '
 import json, sys
 for entry in map(json.loads, sys.stdin):
-    print(entry["path"], entry["type"], entry.get("inode"), entry.get("sparse"), "uid" in entry)'
+    print(entry["path"], entry["kind"], entry.get("inode"), entry.get("sparse"), "uid" in entry)'

@@ -1,7 +1,7 @@
 make_array a.npy 16 16 8 uint8 '(x + y) % 100'
 make_array b.npy 16 16 8 uint8 '200'
-without_sizes dolium volume ingest --chunk-size 4,4,4 --shard-size 512 a.npy v
-dolium volume ingest --no-summary --scales 1 --chunk-size 4,4,4 --shard-size 512 b.npy w
+without_sizes dolium volume ingest --chunk-size 4,4,4 a.npy v
+dolium volume ingest --no-summary --scales 1 --chunk-size 4,4,4 b.npy w
 # An edit of the finest scale.
 cp w/1_1_1/* v/1_1_1
 without_sizes dolium volume downsample v
