@@ -244,7 +244,7 @@ def test_tells_about_itself(location):
     assert chunks.format == "neuroglancer"
     assert chunks.location == str(location)
     assert isinstance(chunks.sharding, dolium.ShardingSpec)
-    assert chunks.info["shard_bits"] == "2"
+    assert chunks.info["shard_bits"] == 2
     assert repr(chunks) == f"<dolium.Container '{location}', format 'neuroglancer'>"
 
 
