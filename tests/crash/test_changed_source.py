@@ -17,7 +17,10 @@ from range_server import RangeServer
 
 SIZE = (128, 96, 64)
 CHUNKS = ("--chunk-size", "32,32,32")
-SHARDS = (*CHUNKS, "--shard-size", "256KiB")
+# Two chunks each, whatever they take as stored.
+SPEC = {"@type": "neuroglancer_uint64_sharded_v1", "hash": "identity", "preshift_bits": 1,
+        "minishard_bits": 0, "shard_bits": 4, "data_encoding": "gzip"}  # fmt: skip
+SHARDS = (*CHUNKS, "--to-spec", "sharding.json")
 
 
 def make_volume(folder, offset, *options):
@@ -25,6 +28,8 @@ def make_volume(folder, offset, *options):
     labels = (x // 11 + y // 9 * 20 + z // 7 * 500 + offset).astype(np.uint32)
     array = folder.parent / f"{folder.name}.npy"
     np.save(array, np.asfortranarray(labels))
+    (folder.parent / "sharding.json").write_text(json.dumps(SPEC))
+    options = [folder.parent / option if option == "sharding.json" else option for option in options]
     program.run("volume", "ingest", *options, "--scales", "1", array, folder)
 
 
@@ -52,9 +57,9 @@ KINDS = {
     ),
     "transcode-files": (
         lambda folder, offset: make_volume(folder, offset, *CHUNKS, "--unsharded"),
-        ("volume", "transcode", "--sharded", "--shard-size", "256KiB"),
+        ("volume", "transcode", "--sharded", "--shard-size", "1KiB"),
     ),
-    "precomputed": (make_export, ("convert", "--to", "precomputed", "--shard-size", "2MiB")),
+    "precomputed": (make_export, ("convert", "--to", "precomputed", "--shard-size", "1KiB")),
     "dvid": (
         lambda folder, offset: make_volume(folder, offset, *SHARDS),
         ("convert", "--to", "dvid", "--shard-side", "64"),

@@ -93,7 +93,8 @@ def test_a_cluster_runs_plans(client, tmp_path, array):
         assert np.array_equal(other.scale(scale), volume.scale(scale))
 
     more = dolium.volume.plan_downsample(
-        tmp_path / "w", from_scale=0, factor=(3, 1, 1), method="stride", scales=1
+        tmp_path / "w", from_scale=0, factor=(3, 1, 1), method="stride",
+        scales=other.num_scales + 1,
     )
     more.run(client.get_executor())
     volume = dolium.Volume.open(tmp_path / "w")

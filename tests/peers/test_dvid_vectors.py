@@ -290,6 +290,6 @@ def test_downsampling(vectors, tmp_path):
             volume = dolium.Volume.create(path, shape=(2, 2, 2), dtype="uint64")
             volume[...] = voxels
             dolium.volume.downsample(
-                path, scales=1, factor=(2, 2, 2), method="mode", ignore_zero=ignore_zero
+                path, scales=2, factor=(2, 2, 2), method="mode", ignore_zero=ignore_zero
             )
             assert dolium.Volume.open(path, scale=1)[...].item() == case[name], (case, name)

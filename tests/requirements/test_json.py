@@ -27,9 +27,10 @@ EXAMPLES = {
     "rm": ["rm set 2 99"],
     "reindex": ["reindex export"],
     "stats": ["stats set", "stats store"],
-    "volume ingest": ["volume ingest array.npy new-volume"],
-    "volume downsample": ["volume downsample --scales 1 new-volume"],
+    "volume ingest": ["volume ingest --chunk-size 32,32,32 array.npy new-volume"],
+    "volume downsample": ["volume downsample --rebuild new-volume"],
     "volume transcode": ["volume transcode --encoding png volume png"],
+    "volume drop-scale": ["volume drop-scale new-volume 1"],
     "volume cutout": ["volume cutout volume -o box.npy"],
     "volume info": ["volume info volume"],
     "volume stats": ["volume stats volume"],
@@ -67,6 +68,7 @@ EXAMPLES = {
     ],
     "cas diff": ["cas diff --store store a@1 a@2"],
     "cas rm": ["cas rm --store store b"],
+    "cas forget": ["cas forget --store store --keep-last 1 --dry-run"],
     "cas gc": ["cas gc --store store"],
     "cas verify": ["cas verify --store store", "cas verify --store broken"],
     "cas reindex": ["cas reindex --store store"],
@@ -124,7 +126,7 @@ def read_document():
     verbs, current = {}, []
     for line in DOCUMENT.read_text().splitlines():
         if line.startswith("### "):
-            current = re.findall(r"`([a-z ]+)`", line)
+            current = re.findall(r"`([a-z -]+)`", line)
             for verb in current:
                 verbs[verb] = {}
         elif found := re.match(r"- ((?:`[a-z_]+`(?:, )?)+): (.*)", line):
@@ -190,7 +192,7 @@ def test_lines_are_as_documented(example):
         for command in commands:
             task = (example / "task.json").read_text().strip()
             words = command.replace("{task}", f"'{task}'")
-            words = re.sub(r"^((?:volume |pack |cas )?[a-z]+)", r"\1 --json", words)
+            words = re.sub(r"^((?:volume |pack |cas )?[a-z-]+)", r"\1 --json", words)
             done = shell(example, f"dolium {words}")
             if done.returncode not in (0, 1):
                 problems.append(f"{command}: status {done.returncode}: {done.stderr.decode()}")

@@ -155,7 +155,12 @@ Result<VolumeJob> MakeRebuildJob(const Volume& volume, size_t from,
     made[i] = job.info.scales.size();
     for (size_t c = 0; c < scales[i].chunk_sizes.size(); ++c) {
       DOLIUM_TRY(const auto old, volume.OpenScale(i, c));
-      DOLIUM_TRY(const bool gzip_files, StoresGzipFiles(*old));
+      // One that has no chunks yet gets them as the scale that it is made of has them.
+      DOLIUM_TRY(auto gzip_files, StoresGzipFiles(*old));
+      if (!gzip_files) {
+        DOLIUM_TRY(const auto source, volume.OpenScale(from));
+        DOLIUM_TRY(gzip_files, StoresGzipFiles(*source));
+      }
       ScaleInfo fresh = scales[i];
       fresh.key = fmt::format("{}/{}", kRebuildName, i);
       fresh.chunk_sizes = {scales[i].chunk_sizes[c]};
@@ -165,7 +170,7 @@ Result<VolumeJob> MakeRebuildJob(const Volume& volume, size_t from,
       job.stages.push_back({.scale = job.info.scales.size() - 1,
                             .input = FinerInput{made[finer], made_by},
                             .layout = LayoutOf(fresh, false),
-                            .gzip_files = gzip_files,
+                            .gzip_files = gzip_files.value_or(false),
                             .replaces = scales[i].key});
     }
   }

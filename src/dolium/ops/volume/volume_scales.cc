@@ -154,8 +154,8 @@ Result<void> EstimateShardBytes(const VolumeInfo& info, const ScaleInfo& scale,
   return {};
 }
 
-Result<bool> StoresGzipFiles(const Scale& scale) {
-  if (scale.info().sharding) return false;
+Result<std::optional<bool>> StoresGzipFiles(const Scale& scale) {
+  if (scale.info().sharding) return std::optional(false);
   const auto is_gzip = [&](const Vec3& cell) -> Result<std::optional<bool>> {
     const auto chunk = scale.storage().GetStored(cell);
     // What is damaged says nothing here; it is met again when it is read.
@@ -169,7 +169,7 @@ Result<bool> StoresGzipFiles(const Scale& scale) {
     if (const auto cell = scale.storage().CellOf(name)) cells.push_back(*cell);
     return cells.size() < kSampledChunks;
   });
-  if (!listed && listed.error().code == ErrorCode::kNotFound) return false;
+  if (!listed && listed.error().code == ErrorCode::kNotFound) return std::nullopt;
   if (!listed && listed.error().code != ErrorCode::kUnsupported) return listed.error();
   if (!listed) {
     Box first = scale.grid().cells();
@@ -180,9 +180,9 @@ Result<bool> StoresGzipFiles(const Scale& scale) {
   }
   for (const Vec3& cell : cells) {
     DOLIUM_TRY(const auto found, is_gzip(cell));
-    if (found) return *found;
+    if (found) return found;
   }
-  return false;
+  return std::nullopt;
 }
 
 Vec3 ChooseFactor(const ScaleInfo& scale, const std::optional<Vec3>& wanted) {

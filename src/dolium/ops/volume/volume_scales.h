@@ -36,8 +36,8 @@ Result<void> ChooseStorage(const VolumeInfo& info, const StorageRequest& request
 Vec3 ChooseFactor(const ScaleInfo& scale, const std::optional<Vec3>& wanted);
 
 // Whether new chunks of a scale without shards are to be stored as `<name>.gz`, as those
-// are that it has. False for a scale in shards.
-Result<bool> StoresGzipFiles(const Scale& scale);
+// are that it has; nullopt if it has none. False for a scale in shards.
+Result<std::optional<bool>> StoresGzipFiles(const Scale& scale);
 
 // Adds scales below scale `from` of the info, with a stage for each. Those that are there
 // are passed over: the next one is made from them. `storage.gzip_files` counts.
