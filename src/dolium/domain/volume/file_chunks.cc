@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -62,6 +63,7 @@ std::string FileChunks::Describe(const Vec3& cell) const {
 
 std::vector<std::string> FileChunks::ObjectsOf(const Vec3& cell) const {
   std::vector<std::string> objects;
+  objects.reserve(std::size(kChunkForms));
   for (const ChunkForm& form : kChunkForms) {
     objects.push_back(ObjectOf(cell, form.suffix).path);
   }

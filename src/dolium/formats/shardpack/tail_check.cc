@@ -83,16 +83,16 @@ std::optional<Error> TailCheck::Check(const Section& section, const Bytes& body,
                                       bool are_all_compared) {
   const std::string_view tag = section.name();
   if (&section != FindSection(*shard_.sections(), tag)) return Corrupt("is there twice");
-  const auto error_of = [](auto&& result) -> std::optional<Error> {
+  const auto error_of = [](const auto& result) -> std::optional<Error> {
     if (result) return std::nullopt;
-    return std::move(result).error();
+    return result.error();
   };
   if (tag == "META") return error_of(shard_.metadata());
   if (tag == "STAT") return CheckStat(body, are_all_compared);
   if (tag == "ZDIC") return CheckDictionaries(body, are_all_compared);
   if (tag == "KEYS") {
     auto visited = VisitKeys(body, shard_.size(), [](uint64_t, auto) {});
-    if (!visited || !are_all_compared) return error_of(std::move(visited));
+    if (!visited || !are_all_compared) return error_of(visited);
     // Its bytes are those that the digest is of.
     if (Xxh64(body) == stat_.stat().keys_digest) return std::nullopt;
     return Corrupt("KEYS: its keys are not those of the records");

@@ -282,6 +282,7 @@ class DvidJob final : public Job {
                                cube[2] * side, dvid::kExtension));
     std::vector<dvid::Key> blocks;
     DOLIUM_TRY(const std::vector<Vec3> occupied, FindBlocks(scale, cube));
+    blocks.reserve(occupied.size());
     for (const Vec3& cell : occupied) {
       blocks.push_back({static_cast<int32_t>(cell[0]), static_cast<int32_t>(cell[1]),
                         static_cast<int32_t>(cell[2])});
