@@ -26,6 +26,7 @@ OF_THE_SYSTEM = {
     "librt.so.1",
     "libstdc++.so.6",
     "libutil.so.1",
+    "libz.so.1",  # which Python itself needs
 }
 
 
