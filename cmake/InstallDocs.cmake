@@ -17,7 +17,7 @@ list(APPEND CMAKE_INSTALL_MANIFEST_FILES "${installed}/bin/shardpack")
 
 execute_process(COMMAND "${program}" --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCH "\nverbs:\n(  [^\n]*\n)+" verbs "${help}")
-string(REGEX MATCHALL "\n  [a-z]+( [a-z]+)?" verbs "${verbs}")
+string(REGEX MATCHALL "\n  [a-z]+( [a-z-]+)?" verbs "${verbs}")
 if(NOT verbs)
   message(FATAL_ERROR "${program} --help lists no verbs")
 endif()
