@@ -77,13 +77,7 @@ Result<void> ListVersionEntries(const Context& context, const cas::CasStore& sto
     return {};
   };
   if (version.kind == cas::VersionKind::kFile) {
-    cas::ManifestEntry entry;
-    entry.path = version.name;
-    entry.mode = version.mode;
-    entry.modified = version.modified;
-    entry.size = version.totals.bytes;
-    entry.hash = version.hash;
-    DOLIUM_TRY_VOID(show(entry));
+    DOLIUM_TRY_VOID(show(cas::EntryOfFile(version)));
   } else {
     DOLIUM_TRY_VOID(
         store.VisitManifest(version, *lease, [&](const cas::ManifestEntry& entry) {

@@ -19,13 +19,9 @@ using Entries = std::map<std::string, ManifestEntry>;
 Result<Entries> EntriesOf(const CasStore& store, const Version& version, Lease& lease) {
   Entries entries;
   if (version.kind == VersionKind::kFile) {
-    ManifestEntry entry;
+    ManifestEntry entry = EntryOfFile(version);
     entry.path = ".";
-    entry.mode = version.mode;
-    entry.modified = version.modified;
-    entry.hash = version.hash;
-    entry.size = version.totals.bytes;
-    entries.emplace(".", entry);
+    entries.emplace(".", std::move(entry));
     return entries;
   }
   DOLIUM_TRY_VOID(

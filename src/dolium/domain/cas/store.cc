@@ -129,6 +129,16 @@ Result<Version> CasStore::FindPart(const Version& version, const std::string& pa
   return part;
 }
 
+ManifestEntry EntryOfFile(const Version& version) {
+  ManifestEntry entry;
+  entry.path = version.name;
+  entry.mode = version.mode;
+  entry.modified = version.modified;
+  entry.size = version.totals.bytes;
+  entry.hash = version.hash;
+  return entry;
+}
+
 Result<void> ReadManifest(const StoredFile& manifest, const std::stop_token& stop,
                           const ManifestReader::Visitor& visit) {
   ManifestReader reader(visit);

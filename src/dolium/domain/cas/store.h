@@ -56,7 +56,8 @@ class CasStore {
   Result<Version> FindPart(const Version& version, const std::string& path,
                            Lease& lease) const;
 
-  // Visits what a folder had in it, in order. Precondition: the version is no file.
+  // Visits what a folder had in it, in order. Precondition: the version is no file, which
+  // is the one entry that EntryOfFile() gives.
   Result<void> VisitManifest(const Version& version, Lease& lease,
                              const ManifestReader::Visitor& visit) const;
 
@@ -70,6 +71,9 @@ class CasStore {
   const std::shared_ptr<Catalog> catalog_;
   const std::shared_ptr<XorbCache> xorbs_;
 };
+
+// The entry of a version that is a file, by the version's name.
+ManifestEntry EntryOfFile(const Version& version);
 
 // Visits the entries of a manifest that is open.
 Result<void> ReadManifest(const StoredFile& manifest, const std::stop_token& stop,
