@@ -1,7 +1,6 @@
 // volume ingest, downsample, transcode: each a plan, printed or carried out.
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,13 +11,11 @@
 #include "cli/volume/volume_arguments.h"
 #include "dolium/domain/volume/arrays/number_type.h"
 #include "dolium/domain/volume/grid.h"
+#include "dolium/ops/job/plan.h"
 #include "dolium/ops/volume/volume_plan.h"
 
 namespace dolium::cli {
 namespace {
-
-using volume::VolumePlan;
-using volume::VolumeReport;
 
 // What is made, for people.
 struct Subject {
@@ -27,8 +24,8 @@ struct Subject {
   bool adds = false;      // scales to a volume that is there
 };
 
-void ShowSummary(Context& context, const Subject& subject, const VolumePlan& plan,
-                 const VolumeReport& report) {
+void ShowSummary(Context& context, const Subject& subject, const Plan& plan,
+                 const JobReport& report) {
   const WriteSummary& written = report.written;
   if (context.terminal.json()) {
     context.terminal.JsonLine({{"type", "summary"},
@@ -42,7 +39,7 @@ void ShowSummary(Context& context, const Subject& subject, const VolumePlan& pla
                                {"parts_done_before", report.parts_done_before}});
     return;
   }
-  if (plan.home.empty()) {
+  if (plan.folder.empty()) {
     context.terminal.Line(subject.volume + ": no scale to add");
     return;
   }
@@ -60,25 +57,20 @@ void ShowSummary(Context& context, const Subject& subject, const VolumePlan& pla
 
 // Prints the plan, or carries it out, as --plan says.
 ExitStatus RunVolumePlan(Context& context, const Subject& subject,
-                         const Result<VolumePlan>& plan) {
+                         const Result<Plan>& plan) {
   if (!plan) return context.FailLocation(plan.error());
-  if (context.arguments.Has("plan")) {
-    for (const std::vector<std::string>& stage : plan->stages) {
-      for (const std::string& task : stage) context.terminal.Line(task);
-    }
-    return ExitStatus::kGood;
-  }
+  if (context.arguments.Has("plan")) return context.ShowTasks(*plan);
   RunOptions options;
   options.writer = context.writer_options();
   options.progress = context.terminal.StartProgress(std::string(subject.verb));
-  const auto report = RunVolumePlan(*plan, options);
+  const auto report = RunPlan(context.formats, *plan, options);
   context.terminal.EndProgress();
   if (!report && report.error().code == ErrorCode::kCancelled) {
     return context.Fail(Cancelled("stopped on request; the same command resumes"));
   }
   if (!report) return context.FailLocation(report.error());
   if (!context.arguments.Has("no-summary")) ShowSummary(context, subject, *plan, *report);
-  return ExitStatus::kGood;
+  return report->skipped.empty() ? ExitStatus::kGood : ExitStatus::kBad;
 }
 
 // What the options say of a file of bare numbers; nullopt if they say nothing.
@@ -177,13 +169,16 @@ ExitStatus RunVolumeDownsample(Context& context) {
 ExitStatus RunVolumeTranscode(Context& context) {
   const auto request = MakeTranscode(context);
   if (!request) return context.FailLocation(request.error().Within("volume transcode"));
-  const auto checked = CheckSource(context, request->exported);
-  if (!checked) return context.FailLocation(checked.error());
-  if (!checked->damage.empty()) return ExitStatus::kBad;
-  const ExitStatus status = RunVolumePlan(
-      context, {.verb = "transcode", .volume = request->target}, PlanTranscode(*request));
-  const bool is_whole = checked->damaged == 0 || context.arguments.Has("plan");
-  return is_whole ? status : Worse(status, ExitStatus::kBad);
+  bool is_damaged = false;
+  RunOptions options;
+  options.writer = context.writer_options();
+  const auto plan = PlanTranscode(*request, options, [&](const Finding& finding) {
+    is_damaged = is_damaged || finding.severity == Severity::kError;
+    context.ReportFinding(finding);
+  });
+  // What was damaged has been shown, finding by finding.
+  if (!plan && is_damaged) return ExitStatus::kBad;
+  return RunVolumePlan(context, {.verb = "transcode", .volume = request->target}, plan);
 }
 
 }  // namespace dolium::cli

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "cli/volume/volume_arguments.h"
-#include "dolium/domain/volume/volume.h"
 
 namespace dolium::cli {
 
@@ -29,21 +28,6 @@ Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context,
   }
   options.salvage = arguments.Has("skip-damaged");
   return options;
-}
-
-Result<volume::ExportReport> CheckSource(const Context& context,
-                                         const volume::DvidReadOptions& options) {
-  DOLIUM_TRY(const Location location, ParseLocation(context.arguments[0]));
-  DOLIUM_TRY(const auto volume,
-             volume::Volume::Open(location, /*allow_unfinished=*/false, options));
-  const volume::DvidExport* exported = volume.dvid_export();
-  if (exported == nullptr) return volume::ExportReport();
-  DOLIUM_TRY(volume::ExportReport report,
-             CheckExport(*exported, context.jobs(), context.stop));
-  for (const auto* const findings : {&report.warnings, &report.of_spec, &report.damage}) {
-    for (const Finding& finding : *findings) context.ReportFinding(finding);
-  }
-  return report;
 }
 
 }  // namespace dolium::cli

@@ -15,6 +15,8 @@ Result<std::unique_ptr<Target>> Create(const Location& location,
 Result<std::unique_ptr<Target>> Reopen(const Location& location,
                                        std::string_view description);
 bool OwnsObject(std::string_view name);
+// Whether it is the name of a shard, or of its index.
+bool OwnsShard(std::string_view name);
 
 // Of those who write exports from volumes.
 inline constexpr Parameter kParameters[] = {

@@ -41,6 +41,8 @@ struct SourceKind {
   Result<CopySource> (*open_for_copy)(const Source&,
                                       std::shared_ptr<const Container> entries,
                                       std::string_view format) = nullptr;
+  // Copied as voxels, by the voxel target of its own name (ops/write_voxels.h).
+  bool is_copied_as_voxels = false;
   // Of kinds whose copies are written in a format that is no row of formats/builtin.cc:
   // that format, and whether a copy may replace what is in a folder.
   const Format* copy_format = nullptr;

@@ -217,7 +217,9 @@ Result<VolumeJob> ParseVolumeJob(std::string_view text) {
       job.stages.push_back(GetStage(stage));
       DOLIUM_TRY_VOID(CheckStage(job.info, job.stages.back()));
     }
-    if (job.stages.empty()) return Corrupt("not a volume plan: it has no stages");
+    if (job.stages.empty() && job.adds) {
+      return Corrupt("not a volume plan: it has no stages");
+    }
     return job;
   });
 }

@@ -57,7 +57,7 @@ struct VolumeJob {
   VolumeInfo info;     // with the scales that the job writes
   bool adds = false;   // to a volume that is there; else the volume is new
   bool gzip_files = false;
-  std::vector<Stage> stages;
+  std::vector<Stage> stages;  // none: a new volume without voxels
 };
 
 // As JSON text.

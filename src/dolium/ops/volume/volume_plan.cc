@@ -1,6 +1,7 @@
 #include "dolium/ops/volume/volume_plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/volume/export_check.h"
 #include "dolium/ops/volume/volume_scales.h"
 #include "dolium/ops/volume/volume_source.h"
 #include "dolium/ops/volume/volume_target.h"
@@ -57,7 +59,6 @@ class VolumeDraft final : public JobDraft {
   VolumeDraft(VolumeJob job, const json& request)
       : job_(std::move(job)), request_(DumpPlan(request)) {}
 
-  const VolumeJob& job() const { return job_; }
   std::string_view kind() const override { return kVolumeKind; }
   const std::string& request() const override { return request_; }
   Result<std::string> FindSourceState() override {
@@ -68,8 +69,25 @@ class VolumeDraft final : public JobDraft {
     return CheckVolumeReplaceable(folder);
   }
 
+  // Has the source looked at before anything is written. It must outlive the draft.
+  void CheckFirst(const Volume& source, const WriterOptions& options,
+                  const FindingVisitor& visitor) {
+    check_ = [&] { return CheckExportToRead(source, options, visitor); };
+  }
+
+  Result<void> Prepare() override {
+    if (check_) {
+      DOLIUM_TRY(left_out_, check_());
+    }
+    return {};
+  }
+
   Result<std::string> Plan(const PlanFolder& folder) override {
     const Location& home = folder.set();
+    if (!left_out_.empty()) {
+      DOLIUM_TRY_VOID(
+          folder.WriteReport({.part = {}, .written = {}, .skipped = left_out_}));
+    }
     if (!job_.adds) {
       DOLIUM_TRY(job_.volume, PortableText(home, home.Describe()));
     }
@@ -83,29 +101,28 @@ class VolumeDraft final : public JobDraft {
  private:
   VolumeJob job_;
   const std::string request_;
+  std::function<Result<std::vector<Finding>>()> check_;
+  std::vector<Finding> left_out_;
 };
 
-// A job that is there, with what is left to do.
-Result<VolumePlan> PlanOf(const OpenJob& open, size_t stages) {
-  VolumePlan plan;
-  plan.home = open.location;
-  DOLIUM_TRY(plan.stages, open.Tasks());
+// With a stage for each scale, done or not.
+Result<Plan> PlanOfVolume(const OpenJob& open) {
+  DOLIUM_TRY(Plan plan, PlanOf(open));
+  DOLIUM_TRY(const size_t stages, CountStages(open));
   plan.stages.resize(stages);
-  plan.parts = open.parts_total();
-  plan.parts_done = open.parts_done();
-  plan.chunks = open.entries();
-  plan.chunks_done = open.entries_done();
   return plan;
 }
 
-// Plans a new volume.
-Result<VolumePlan> PlanVolume(VolumeDraft& draft, const Location& target, bool force) {
-  DOLIUM_TRY(const OpenJob open, BeginJob(BuiltinFormats(), draft, target, force, {}));
-  return PlanOf(open, draft.job().stages.size());
+// The same, of scales that are added to a volume.
+Result<Plan> PlanOfAddition(const OpenJob& open, const std::string& volume) {
+  DOLIUM_TRY(Plan plan, PlanOfVolume(open));
+  plan.adds = true;
+  plan.target = volume;
+  return plan;
 }
 
 // A job that is complete but for the tidying up; nullopt if there is none.
-Result<std::optional<VolumePlan>> FindComplete(const Location& home) {
+Result<std::optional<OpenJob>> FindComplete(const Location& home) {
   DOLIUM_TRY(const auto state, PlanFolder(home).Load());
   if (!state.record || state.record->kind != kVolumeKind) return std::nullopt;
   if (state.phase == PlanFolder::Phase::kUnderWay) {
@@ -113,10 +130,8 @@ Result<std::optional<VolumePlan>> FindComplete(const Location& home) {
     DOLIUM_TRY(const bool complete, job->IsComplete());
     if (!complete) return std::nullopt;
   }
-  DOLIUM_TRY(const OpenJob open, FindJob(BuiltinFormats(), home, {}));
-  DOLIUM_TRY(const VolumeJob job, ParseVolumeJob(state.record->parameters));
-  DOLIUM_TRY(VolumePlan plan, PlanOf(open, job.stages.size()));
-  return plan;
+  DOLIUM_TRY(OpenJob open, FindJob(BuiltinFormats(), home, {}));
+  return std::optional(std::move(open));
 }
 
 Result<void> CheckResolution(const Resolution& resolution) {
@@ -141,7 +156,31 @@ bool SameStoredForm(const ScaleInfo& a, const ScaleInfo& b) {
 
 }  // namespace
 
-Result<VolumePlan> PlanIngest(const IngestRequest& request) {
+Result<size_t> CountStages(const OpenJob& open) {
+  DOLIUM_TRY(const VolumeJob job, ParseVolumeJob(open.state.record->parameters));
+  return job.stages.size();
+}
+
+Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool force,
+                          const RunOptions& options) {
+  DOLIUM_TRY_VOID(Validate(info));
+  DOLIUM_TRY(const auto state, PlanFolder(folder).Load());
+  DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
+  // Beside what else there is: one file, which appears at once.
+  const bool has_job = state.phase != PlanFolder::Phase::kNone;
+  if (!force && !has_job && occupancy == Occupancy::kOccupied) {
+    return WriteNewInfo(folder, info);
+  }
+  VolumeJob job;
+  job.info = info;
+  VolumeDraft draft(std::move(job), {{"create", ToJson(info)}});
+  DOLIUM_TRY(OpenJob open, BeginJob(BuiltinFormats(), draft, folder, force, options));
+  DOLIUM_TRY([[maybe_unused]] const JobReport done,
+             RunJob(BuiltinFormats(), open, options));
+  return {};
+}
+
+Result<Plan> PlanIngest(const IngestRequest& request) {
   DOLIUM_TRY(const Location target, ParseLocation(request.target));
   DOLIUM_TRY_VOID(CheckResolution(request.resolution));
   IngestRequest portable = request;
@@ -178,10 +217,12 @@ Result<VolumePlan> PlanIngest(const IngestRequest& request) {
                      {"storage", TextOf(request.storage)},
                      {"pyramid", TextOf(request.pyramid)}};
   VolumeDraft draft(std::move(job), text);
-  return PlanVolume(draft, target, request.force);
+  DOLIUM_TRY(const OpenJob open,
+             BeginJob(BuiltinFormats(), draft, target, request.force, {}));
+  return PlanOfVolume(open);
 }
 
-Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
+Result<Plan> PlanDownsample(const DownsampleRequest& request) {
   DOLIUM_TRY(const Location location, ParseLocation(request.volume));
   DOLIUM_TRY(const Volume volume, Volume::Open(location));
   if (volume.dvid_export() != nullptr) {
@@ -194,19 +235,26 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
   VolumeJob job;
   job.adds = true;
   job.info = volume.info();
+  DOLIUM_TRY(job.volume, PortableText(volume.folder(), volume.folder().Describe()));
   for (const ScaleInfo& scale : job.info.scales) {
-    DOLIUM_TRY(auto complete, FindComplete(ResolveScaleKey(volume.folder(), scale.key)));
+    DOLIUM_TRY(const auto complete,
+               FindComplete(ResolveScaleKey(volume.folder(), scale.key)));
     // The run that was killed had made what it was asked for.
-    if (complete) return *std::move(complete);
+    if (complete) return PlanOfAddition(*complete, job.volume);
   }
   const size_t from = request.from.value_or(job.info.scales.size() - 1);
   DOLIUM_TRY(const auto finer, volume.OpenScale(from));
-  DOLIUM_TRY(job.volume, PortableText(volume.folder(), volume.folder().Describe()));
   StorageRequest storage = request.storage;
   storage.sharded = request.sharded.value_or(finer->info().sharding.has_value());
   job.gzip_files = storage.gzip_files;
   DOLIUM_TRY_VOID(AddPyramid(request.pyramid, storage, from, job.info, job.stages));
-  if (job.stages.empty()) return VolumePlan{};
+  if (job.stages.empty()) {
+    Plan nothing;
+    nothing.kind = kVolumeKind;
+    nothing.target = job.volume;
+    nothing.adds = true;
+    return nothing;
+  }
   DOLIUM_TRY_VOID(Validate(job.info));
   VolumeDraft draft(job, {{"downsample", job.volume},
                           {"from", from},
@@ -234,10 +282,11 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
     }
   }
   DOLIUM_TRY(const OpenJob open, BeginJobIn(BuiltinFormats(), draft, home, {}));
-  return PlanOf(open, job.stages.size());
+  return PlanOfAddition(open, job.volume);
 }
 
-Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
+Result<OpenJob> BeginTranscode(const TranscodeRequest& request, const RunOptions& options,
+                               const FindingVisitor& visitor) {
   DOLIUM_TRY(const Location location, ParseLocation(request.source));
   DOLIUM_TRY(const Location target, ParseLocation(request.target));
   DOLIUM_TRY_VOID(CheckApart(location, target));
@@ -302,47 +351,14 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
   if (is_export) text["export"] = ToText(request.exported);
   if (request.pyramid) text["pyramid"] = TextOf(*request.pyramid);
   VolumeDraft draft(std::move(job), text);
-  return PlanVolume(draft, target, request.force);
+  draft.CheckFirst(volume, options.writer, visitor);
+  return BeginJob(BuiltinFormats(), draft, target, request.force, options);
 }
 
-Result<WriteSummary> RunVolumeTask(std::string_view task, const RunOptions& options) {
-  DOLIUM_TRY(const TaskReport report, RunTask(BuiltinFormats(), task, options));
-  return report.written;
-}
-
-namespace {
-
-// What was made of a plan, from what the engine reports of the job.
-VolumeReport ReportOf(const VolumePlan& plan, const VolumeJob& job,
-                      const JobReport& done) {
-  VolumeReport report;
-  report.written = done.written;
-  report.volume = job.adds ? job.volume : done.target;
-  report.info = job.info;
-  report.parts = plan.parts;
-  report.parts_done_before = plan.parts_done;
-  return report;
-}
-
-}  // namespace
-
-Result<VolumeReport> FinishVolumePlan(const VolumePlan& plan, const RunOptions& options) {
-  DOLIUM_TRY(const Location home, ParseLocation(plan.home));
-  const PlanFolder folder(home);
-  DOLIUM_TRY(const auto state, folder.Load());
-  if (!state.record) return NoJobError(folder, state);
-  DOLIUM_TRY(const VolumeJob job, ParseVolumeJob(state.record->parameters));
-  DOLIUM_TRY(const JobReport done, FinishJob(BuiltinFormats(), home, options));
-  return ReportOf(plan, job, done);
-}
-
-Result<VolumeReport> RunVolumePlan(const VolumePlan& plan, const RunOptions& options) {
-  if (plan.home.empty()) return VolumeReport{};
-  DOLIUM_TRY(const Location home, ParseLocation(plan.home));
-  DOLIUM_TRY(OpenJob open, FindJob(BuiltinFormats(), home, options));
-  DOLIUM_TRY(const VolumeJob job, ParseVolumeJob(open.state.record->parameters));
-  DOLIUM_TRY(const JobReport done, RunJob(BuiltinFormats(), open, options));
-  return ReportOf(plan, job, done);
+Result<Plan> PlanTranscode(const TranscodeRequest& request, const RunOptions& options,
+                           const FindingVisitor& visitor) {
+  DOLIUM_TRY(const OpenJob open, BeginTranscode(request, options, visitor));
+  return PlanOfVolume(open);
 }
 
 }  // namespace dolium::volume
