@@ -17,7 +17,6 @@ Tasks are text. Whatever is killed and asked for again resumes.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -139,7 +138,7 @@ def plan_ingest(
         "big_endian": number is not None and number.byteorder == ">",
         "c_order": order == "C",
     }
-    plan = _core.plan_volume_ingest(
+    return _core.plan_volume_ingest(
         array,
         target,
         type,
@@ -149,7 +148,6 @@ def plan_ingest(
         _pyramid_options(None if scales is None else scales - 1, factor, method, ignore_zero),
         force,
     )
-    return Plan(kind="volume", target=os.fspath(target), **plan)
 
 
 def plan_downsample(
@@ -183,14 +181,13 @@ def plan_downsample(
     that another request began and did not finish.
     """
     location = _location(volume)
-    plan = _core.plan_volume_downsample(
+    return _core.plan_volume_downsample(
         location,
         from_scale,
         storage_options(locals()),
         _pyramid_options(scales, factor, method, ignore_zero),
         force,
     )
-    return Plan(kind="volume", target=os.fspath(location), adds=True, **plan)
 
 
 def plan_transcode(
@@ -221,7 +218,7 @@ def plan_transcode(
     none); chunks about which nothing changes are copied without being decoded. `force` replaces
     a volume that is there once the new one is complete. The last six are for DVID exports,
     as in Volume.open()."""
-    plan = _core.plan_volume_transcode(
+    return _core.plan_volume_transcode(
         _location(source),
         target,
         [] if scales is None else list(scales),
@@ -229,7 +226,6 @@ def plan_transcode(
         force,
         export_options(locals()),
     )
-    return Plan(kind="volume", target=os.fspath(target), **plan)
 
 
 def ingest(

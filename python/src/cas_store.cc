@@ -29,10 +29,12 @@
 #include "dolium/domain/cas/store.h"
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/cas/cas_align.h"
+#include "dolium/ops/cas/cas_export.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
 #include "python/src/interrupt.h"
+#include "python/src/reports.h"
 
 namespace dolium::python {
 namespace {
@@ -258,13 +260,7 @@ class CasStore {
       Entries all;
       DOLIUM_TRY(const Version version, Find(reference));
       if (version.kind == cas::VersionKind::kFile) {
-        cas::ManifestEntry entry;
-        entry.path = version.name;
-        entry.mode = version.mode;
-        entry.modified = version.modified;
-        entry.size = version.totals.bytes;
-        entry.hash = version.hash;
-        all.push_back(entry);
+        all.push_back(cas::EntryOfFile(version));
         return all;
       }
       DOLIUM_TRY(const auto lease, store_->TakeLease());
@@ -383,6 +379,18 @@ class CasStore {
     return out;
   }
 
+  nb::object PlanExport(const std::vector<std::string>& references, nb::handle target,
+                        nb::handle xorbs, bool force) const {
+    CasExportRequest request{.store = path_, .target = LocationText(target)};
+    request.references = references;
+    if (!xorbs.is_none()) request.xorbs = LocationText(xorbs);
+    request.force = force;
+    const std::stop_source stop;
+    request.stop = stop.get_token();
+    return ToPython(
+        RunStoppable<Plan>(stop, [&] { return PlanCasExport(*store_, request); }));
+  }
+
   size_t Reindex() const {
     const std::stop_source stop;
     return RunStoppable<size_t>(stop, [&]() -> Result<size_t> {
@@ -469,6 +477,8 @@ void BindCasStore(nb::module_& module) {
       .def("remove", &CasStore::Remove, nb::arg("reference"))
       .def("gc", &CasStore::Collect, nb::arg("grace"), nb::arg("dry_run") = false,
            nb::arg("repack") = 50)
+      .def("plan_export", &CasStore::PlanExport, nb::arg("references"), nb::arg("target"),
+           nb::arg("xorbs").none(), nb::arg("force"))
       .def("reindex", &CasStore::Reindex);
   module.def("cas_init", &InitStore, nb::arg("path"));
 }

@@ -3,19 +3,13 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "dolium/container/unfinished.h"
-#include "dolium/domain/volume/volume.h"
-#include "dolium/ops/job/target_folder.h"
-#include "dolium/ops/volume/volume_job.h"
 #include "dolium/ops/volume/volume_plan.h"
 #include "dolium/ops/volume/volume_scales.h"
-#include "dolium/ops/volume/volume_target.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
@@ -30,31 +24,12 @@ namespace {
 using volume::Resolution;
 using volume::Vec3;
 using volume::VolumeInfo;
-using volume::VolumePlan;
 
 using PlanText = std::optional<std::string>;
 
 constexpr Vec3 kDefaultChunkSize = {64, 64, 64};
 
 // --- new volumes ----------------------------------------------------------------------
-
-Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool force) {
-  DOLIUM_TRY(const auto marker, ReadMarker(folder));
-  if (marker && !force) {
-    return Exists(fmt::format("{}: a volume is being written here", folder.Describe()));
-  }
-  DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
-  if (!force || (occupancy != Occupancy::kOccupied && !marker)) {
-    return WriteNewInfo(folder, info);
-  }
-  DOLIUM_TRY_VOID(volume::CheckVolumeReplaceable(folder));
-  DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(folder));
-  DOLIUM_TRY_VOID(RemoveReplaced(folders));
-  DOLIUM_TRY(const Location fresh, ParseLocation(folders.fresh));
-  DOLIUM_TRY_VOID(WriteNewInfo(fresh, info));
-  DOLIUM_TRY_VOID(SwapIn(folders));
-  return RemoveReplaced(folders);
-}
 
 void Create(nb::handle location, const std::string& data_type, int64_t num_channels,
             const Vec3& size, const Vec3& offset, const Resolution& resolution,
@@ -84,20 +59,9 @@ void Create(nb::handle location, const std::string& data_type, int64_t num_chann
 
 // --- plans ----------------------------------------------------------------------------
 
-nb::dict Members(const VolumePlan& plan) {
-  nb::dict members;
-  members["home"] = NameText(plan.home);
-  members["stages"] = StagesToPython(plan.stages);
-  members["parts"] = plan.parts;
-  members["parts_done"] = plan.parts_done;
-  members["entries"] = plan.chunks;
-  members["entries_done"] = plan.chunks_done;
-  return members;
-}
-
-nb::dict PlanIngestion(const nb::dict& source, nb::handle target, const PlanText& type,
-                       const Resolution& resolution, const Vec3& offset,
-                       const nb::dict& storage, const nb::dict& pyramid, bool force) {
+nb::object PlanIngestion(const nb::dict& source, nb::handle target, const PlanText& type,
+                         const Resolution& resolution, const Vec3& offset,
+                         const nb::dict& storage, const nb::dict& pyramid, bool force) {
   volume::IngestRequest request;
   request.source = ArrayOf(source);
   request.target = LocationText(target);
@@ -107,11 +71,12 @@ nb::dict PlanIngestion(const nb::dict& source, nb::handle target, const PlanText
   request.storage = StorageOf(storage);
   request.pyramid = PyramidOf(pyramid);
   request.force = force;
-  return Members(Must(WithoutGil([&] { return PlanIngest(request); })));
+  return python::ToPython(Must(WithoutGil([&] { return PlanIngest(request); })));
 }
 
-nb::dict PlanDownsampling(nb::handle volume, std::optional<size_t> from,
-                          const nb::dict& storage, const nb::dict& pyramid, bool force) {
+nb::object PlanDownsampling(nb::handle volume, std::optional<size_t> from,
+                            const nb::dict& storage, const nb::dict& pyramid,
+                            bool force) {
   volume::DownsampleRequest request;
   request.volume = LocationText(volume);
   request.from = from;
@@ -119,12 +84,12 @@ nb::dict PlanDownsampling(nb::handle volume, std::optional<size_t> from,
   request.sharded = ShardedOf(storage);
   request.pyramid = PyramidOf(pyramid);
   request.force = force;
-  return Members(Must(WithoutGil([&] { return PlanDownsample(request); })));
+  return python::ToPython(Must(WithoutGil([&] { return PlanDownsample(request); })));
 }
 
-nb::dict PlanTranscoding(nb::handle source, nb::handle target,
-                         const std::vector<size_t>& scales, const nb::dict& storage,
-                         bool force, const nb::dict& exported) {
+nb::object PlanTranscoding(nb::handle source, nb::handle target,
+                           const std::vector<size_t>& scales, const nb::dict& storage,
+                           bool force, const nb::dict& exported) {
   volume::TranscodeRequest request;
   request.exported = ExportOptionsFrom(exported);
   request.source = LocationText(source);
@@ -133,7 +98,7 @@ nb::dict PlanTranscoding(nb::handle source, nb::handle target,
   request.storage = StorageOf(storage);
   request.sharded = ShardedOf(storage);
   request.force = force;
-  return Members(Must(WithoutGil([&] { return PlanTranscode(request); })));
+  return python::ToPython(Must(WithoutGil([&] { return PlanTranscode(request); })));
 }
 
 }  // namespace

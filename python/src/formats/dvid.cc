@@ -24,10 +24,10 @@
 #include "dolium/ops/volume/dvid_write.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
-#include "python/src/bulk_work.h"
 #include "python/src/errors.h"
 #include "python/src/export_options.h"
 #include "python/src/interrupt.h"
+#include "python/src/reports.h"
 #include "python/src/voxel_buffer.h"
 
 namespace dolium::python {
@@ -242,33 +242,13 @@ volume::DvidWriteRequest WriteRequestOf(nb::handle source, nb::handle target,
   return request;
 }
 
-// The tasks that are left to do.
-std::vector<std::string> PlanExport(nb::handle source, nb::handle target,
-                                    const std::vector<size_t>& scales,
-                                    const std::string& layout, const std::string& csv,
-                                    int64_t shard_side, const nb::dict& exported,
-                                    bool force) {
+nb::object PlanExport(nb::handle source, nb::handle target,
+                      const std::vector<size_t>& scales, const std::string& layout,
+                      const std::string& csv, int64_t shard_side,
+                      const nb::dict& exported, bool force) {
   const volume::DvidWriteRequest request =
       WriteRequestOf(source, target, scales, layout, csv, shard_side, exported, force);
-  return Must(WithoutGil([&] { return PlanDvidExport(request, {}); }));
-}
-
-nb::dict WriteExport(nb::handle source, nb::handle target,
-                     const std::vector<size_t>& scales, const std::string& layout,
-                     const std::string& csv, int64_t shard_side, const nb::dict& exported,
-                     bool force, uint64_t memory, size_t jobs, nb::object progress) {
-  const volume::DvidWriteRequest request =
-      WriteRequestOf(source, target, scales, layout, csv, shard_side, exported, force);
-  const auto done = DoBulkWork<volume::DvidWriteReport>(
-      memory, jobs, std::move(progress),
-      [&](const RunOptions& options) { return WriteDvidExport(request, options); });
-  nb::dict out;
-  out["blocks"] = done.written.entries;
-  out["stored_bytes"] = done.written.stored_bytes;
-  out["objects"] = done.written.objects;
-  out["shards"] = done.shards;
-  out["shards_done_before"] = done.shards_done_before;
-  return out;
+  return ToPython(Must(WithoutGil([&] { return PlanDvidExport(request); })));
 }
 
 }  // namespace
@@ -302,9 +282,6 @@ void BindDvid(nb::module_& module) {
       .def_prop_ro("in_voxels",
                    [](const PyShard& self) { return self.shard().in_voxels(); })
       .def_prop_ro(
-          "index_form",
-          [](const PyShard& self) { return std::string(self.shard().index_form()); })
-      .def_prop_ro(
           "arrow_bytes", [](const PyShard& self) { return self.shard().arrow_bytes(); },
           "How many of the first bytes are Arrow's.")
       .def("__reduce__", [](nb::handle self) {
@@ -324,10 +301,6 @@ void BindDvid(nb::module_& module) {
   module.def("plan_dvid_export", PlanExport, nb::arg("source"), nb::arg("target"),
              nb::arg("scales"), nb::arg("layout"), nb::arg("csv"), nb::arg("shard_side"),
              nb::arg("exported"), nb::arg("force"));
-  module.def("write_dvid_export", WriteExport, nb::arg("source"), nb::arg("target"),
-             nb::arg("scales"), nb::arg("layout"), nb::arg("csv"), nb::arg("shard_side"),
-             nb::arg("exported"), nb::arg("force"), nb::arg("memory"), nb::arg("jobs"),
-             nb::arg("progress").none());
 }
 
 }  // namespace dolium::python
