@@ -87,7 +87,7 @@ class Points:
         columns = [self.chosen[d].reshape(-1) for d in self._by_points]  # type: ignore[union-attr]
         group = np.zeros(self.flat_shape[0], np.intp)
         for d, column in zip(self._by_points, columns):
-            # Numbered anew in each dimension, so that there are at most as many as points.
+            # Numbered again in each dimension, so that there are at most as many as points.
             _, cell = np.unique((column - origin[d]) // unit[d], return_inverse=True)
             _, group = np.unique(group * (cell.max() + 1) + cell, return_inverse=True)
         order = np.argsort(group, kind="stable")  # Of points named twice, the last one counts.
