@@ -70,8 +70,6 @@ void ShowSummary(Context& context, const ConvertReport& report) {
   const Arguments& arguments = context.arguments;
   const VoxelTarget* const voxels = FindVoxelTarget(arguments.Get("to").value_or(""));
   const std::string_view entry = voxels != nullptr ? voxels->entry : "entry";
-  const bool has_parts = voxels != nullptr && !voxels->part.empty();
-  const std::string_view part = has_parts ? voxels->part : "part";
   if (context.terminal.json()) {
     Json line = {{"target", arguments[1]}};
     if (report.scales > 0) line["scales"] = report.scales;
@@ -79,8 +77,8 @@ void ShowSummary(Context& context, const ConvertReport& report) {
     line["value_bytes"] = written.value_bytes;
     line["stored_bytes"] = written.stored_bytes;
     line["objects"] = written.objects;
-    line[Plural(part)] = report.parts;
-    line[Plural(part) + "_done_before"] = report.parts_done_before;
+    line["parts"] = report.parts;
+    line["parts_done_before"] = report.parts_done_before;
     line["skipped"] = report.skipped.size();
     context.terminal.JsonLine("summary", line);
     return;
@@ -91,14 +89,11 @@ void ShowSummary(Context& context, const ConvertReport& report) {
                         arguments.Has("supervoxels") ? "supervoxels" : "labels");
   }
   line += fmt::format("{} in {}, {}", FormatCount(written.entries, entry),
-                      has_parts ? FormatCount(report.parts, part)
-                                : FormatCount(written.objects, "object"),
+                      FormatCount(written.objects, "object"),
                       FormatSize(written.stored_bytes));
   if (report.parts_done_before > 0) {
-    const std::string of_all =
-        has_parts ? "" : fmt::format(" of {} parts", FormatCount(report.parts));
-    line += fmt::format("; {}{} were done before", FormatCount(report.parts_done_before),
-                        of_all);
+    line += fmt::format("; {} of {} parts were done before",
+                        FormatCount(report.parts_done_before), FormatCount(report.parts));
   }
   if (!report.skipped.empty()) {
     line += fmt::format("; {} damaged left out", FormatCount(report.skipped.size()));
@@ -114,6 +109,8 @@ ExitStatus RunConvert(Context& context) {
   if (!refused) return context.Fail(refused.error());
   const auto request = MakeRequest(context);
   if (!request) return context.FailLocation(request.error());
+  const auto readable = context.RefuseStandardInput(request->source);
+  if (!readable) return context.Fail(readable.error());
   const bool is_plan = context.arguments.Has("plan");
   RunOptions options;
   options.writer = context.writer_options();
@@ -133,8 +130,7 @@ ExitStatus RunConvert(Context& context) {
     const auto plan = PlanConvert(context.formats, *request, options, show);
     if (!plan) return fail(plan.error());
     context.terminal.EndProgress();
-    for (const std::string& task : plan->tasks) context.terminal.Line(task);
-    return ExitStatus::kGood;
+    return context.ShowTasks(*plan);
   }
   const auto report = Convert(context.formats, *request, options, show);
   if (!report && report.error().code == ErrorCode::kCancelled) {

@@ -1,5 +1,8 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -10,6 +13,7 @@
 #include "cli/terminal/table.h"
 #include "cli/verbs.h"
 #include "dolium/ops/source/source.h"
+#include "dolium/ops/source/stream.h"
 #include "dolium/ops/stats.h"
 
 namespace dolium::cli {
@@ -57,6 +61,47 @@ void PrintJson(Context& context, const Location& location, const StatsReport& re
   context.terminal.JsonLine("stats", json);
 }
 
+// One or more distributions, and the first of them, of sizes, as a histogram.
+using NamedDistribution = std::pair<const char*, const Distribution*>;
+void PrintSpread(Context& context, std::initializer_list<NamedDistribution> all) {
+  using enum Table::Align;
+  const auto line = [&](std::string_view text) { context.terminal.Line(text); };
+  line("");
+  Table spread({{"", kLeft},
+                {"smallest", kRight},
+                {"mean", kRight},
+                {"50%", kRight},
+                {"90%", kRight},
+                {"99%", kRight},
+                {"largest", kRight}},
+               line);
+  for (const auto& [name, values] : all) {
+    spread.Add({name, FormatCount(values->min), fmt::format("{:.1f}", values->mean()),
+                FormatCount(values->Quantile(kQuantiles[0].second)),
+                FormatCount(values->Quantile(kQuantiles[1].second)),
+                FormatCount(values->Quantile(kQuantiles[2].second)),
+                FormatCount(values->max)});
+  }
+  spread.Finish();
+
+  line("");
+  const auto& [name, sizes] = *all.begin();
+  Table histogram({{name, kRight}, {"entries", kRight}, {"", kLeft}}, line);
+  const auto& counts = sizes->histogram;
+  const uint64_t most = *std::max_element(counts.begin(), counts.end());
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    const auto [from, to] = ClassBounds(i);
+    const double part = static_cast<double>(counts[i]) / static_cast<double>(most);
+    const auto bar = std::max<size_t>(1, static_cast<size_t>(part * kHistogramWidth));
+    histogram.Add({from == to
+                       ? FormatCount(from)
+                       : fmt::format("{} - {}", FormatCount(from), FormatCount(to)),
+                   FormatCount(counts[i]), std::string(bar, '#')});
+  }
+  histogram.Finish();
+}
+
 void PrintTables(Context& context, const StatsReport& report, const Properties& own) {
   using enum Table::Align;
   const auto line = [&](std::string_view text) { context.terminal.Line(text); };
@@ -80,47 +125,53 @@ void PrintTables(Context& context, const StatsReport& report, const Properties& 
     table.Finish();
   }
   if (report.stored_size.count == 0) return;
+  PrintSpread(context, {{"stored size", &report.stored_size},
+                        {"entries per object", &report.entries_per_object}});
+}
 
-  line("");
-  Table spread({{"", kLeft},
-                {"smallest", kRight},
-                {"mean", kRight},
-                {"50%", kRight},
-                {"90%", kRight},
-                {"99%", kRight},
-                {"largest", kRight}},
-               line);
-  const auto add = [&](const char* name, const Distribution& values) {
-    spread.Add({name, FormatCount(values.min), fmt::format("{:.1f}", values.mean()),
-                FormatCount(values.Quantile(kQuantiles[0].second)),
-                FormatCount(values.Quantile(kQuantiles[1].second)),
-                FormatCount(values.Quantile(kQuantiles[2].second)),
-                FormatCount(values.max)});
-  };
-  add("stored size", report.stored_size);
-  add("entries per object", report.entries_per_object);
-  spread.Finish();
-
-  line("");
-  Table histogram({{"stored size", kRight}, {"entries", kRight}, {"", kLeft}}, line);
-  const auto& counts = report.stored_size.histogram;
-  const uint64_t most = *std::max_element(counts.begin(), counts.end());
-  for (size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] == 0) continue;
-    const auto [from, to] = ClassBounds(i);
-    const double part = static_cast<double>(counts[i]) / static_cast<double>(most);
-    const auto bar = std::max<size_t>(1, static_cast<size_t>(part * kHistogramWidth));
-    histogram.Add({from == to
-                       ? FormatCount(from)
-                       : fmt::format("{} - {}", FormatCount(from), FormatCount(to)),
-                   FormatCount(counts[i]), std::string(bar, '#')});
+// Of standard input: what there is to count as it passes.
+ExitStatus CountStream(Context& context) {
+  Distribution sizes;
+  const auto read = [&]() -> Result<StreamReport> {
+    DOLIUM_TRY_VOID(context.CheckStreamOptions());
+    StreamRequest request;
+    request.stop = context.stop;
+    request.entry = [&](std::string_view /*key*/, uint64_t size) {
+      sizes.Add(size);
+      return true;
+    };
+    return ReadStream(STDIN_FILENO, request);
+  }();
+  if (!read) return context.Fail(read.error());
+  if (context.terminal.json()) {
+    Json json = {{"location", kStandardInput},
+                 {"entries", sizes.count},
+                 {"size", DistributionJson(sizes)}};
+    if (!read->properties.empty()) {
+      json["format_counts"] = PropertiesJson(read->properties);
+    }
+    context.terminal.JsonLine("stats", json);
+    return ExitStatus::kGood;
   }
-  histogram.Finish();
+  using enum Table::Align;
+  const auto line = [&](std::string_view text) { context.terminal.Line(text); };
+  Table totals({{"", kLeft}, {"", kRight}, {"", kLeft}}, line);
+  totals.Add({"entries", FormatCount(sizes.count), ""});
+  totals.Add({"size of entries", FormatCount(sizes.sum),
+              fmt::format("bytes ({})", FormatSize(sizes.sum))});
+  totals.Finish();
+  line("");
+  Table own({{"", kLeft}, {"", kLeft}}, line);
+  for (const auto& [name, value] : read->properties) own.Add({name, value.text()});
+  own.Finish();
+  if (sizes.count > 0) PrintSpread(context, {{"size", &sizes}});
+  return ExitStatus::kGood;
 }
 
 }  // namespace
 
 ExitStatus RunStats(Context& context) {
+  if (context.arguments[0] == kStandardInput) return CountStream(context);
   const auto source = context.OpenSource(context.arguments[0]);
   if (!source) return context.FailLocation(source.error());
   const auto report =

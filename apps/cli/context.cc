@@ -14,7 +14,9 @@
 #include "cli/volume/export_arguments.h"
 #include "dolium/bytes/location.h"
 #include "dolium/bytes/unique_fd.h"
+#include "dolium/ops/job/plan.h"
 #include "dolium/ops/source/source.h"
+#include "dolium/ops/source/stream.h"
 
 namespace dolium::cli {
 namespace {
@@ -129,15 +131,22 @@ Result<std::unique_ptr<Source>> Context::OpenSource(const std::string& location)
 
 Result<std::unique_ptr<Source>> Context::OpenSource(const std::string& location,
                                                     bool allow_unfinished) const {
+  DOLIUM_TRY_VOID(RefuseStandardInput(location));
   DOLIUM_TRY(const SourceOptions options, OptionsOfSource(allow_unfinished));
   DOLIUM_TRY(const Location parsed, ParseLocation(location));
   return dolium::OpenSource(formats, parsed, options);
 }
 
 Result<std::shared_ptr<Container>> Context::Open(const std::string& location) const {
-  DOLIUM_TRY(const SourceOptions options, OptionsOfSource(arguments.Has("unfinished")));
-  DOLIUM_TRY(const Location parsed, ParseLocation(location));
-  return OpenEntries(formats, parsed, options);
+  DOLIUM_TRY(const auto source, OpenSource(location));
+  return source->MutableEntries();
+}
+
+Result<void> Context::RefuseStandardInput(std::string_view location) const {
+  if (location != kStandardInput) return {};
+  return Unsupported(
+      "-: standard input is read once, from its beginning to its end, which is enough "
+      "for info, ls, stats and verify alone; put it into a file first");
 }
 
 Result<void> Context::CheckStreamOptions() const {
@@ -163,6 +172,11 @@ WriterOptions Context::writer_options() const {
   options.jobs = jobs();
   options.stop = stop;
   return options;
+}
+
+ExitStatus Context::ShowTasks(const Plan& plan) const {
+  for (const std::string& task : plan.tasks()) terminal.Line(task);
+  return ExitStatus::kGood;
 }
 
 ExitStatus Context::Fail(const Error& error, Missing missing) const {

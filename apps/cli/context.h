@@ -19,6 +19,7 @@
 
 namespace dolium {
 class Source;
+struct Plan;
 struct SourceOptions;
 }  // namespace dolium
 
@@ -44,6 +45,8 @@ class Context {
                                              bool allow_unfinished) const;
   // The same for those who change entries.
   Result<std::shared_ptr<Container>> Open(const std::string& location) const;
+  // kUnsupported for standard input, for verbs that read a source more than once.
+  Result<void> RefuseStandardInput(std::string_view location) const;
   // kInvalidArgument for those of these options that standard input does not honour.
   Result<void> CheckStreamOptions() const;
 
@@ -70,6 +73,9 @@ class Context {
 
   // --memory and --jobs, and the stop request.
   WriterOptions writer_options() const;
+
+  // --plan: the tasks of a job that has begun, one on a line.
+  ExitStatus ShowTasks(const Plan& plan) const;
 
   // Report an error, and give the exit status that goes with it.
   ExitStatus Fail(const Error& error) const { return Fail(error, Missing::kEntry); }

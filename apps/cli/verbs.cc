@@ -205,7 +205,9 @@ std::vector<Verb> MakeVerbs() {
               "Count entries and sizes, from the index alone; labels, too, where the "
               "format has them.",
           .details = "Quantiles are upper bounds: the histogram that they come from has "
-                     "one class for each power of two.",
+                     "one class for each power of two.\n"
+                     "`-` is an MDB shard of Xet or a ShardPack shard on standard input, "
+                     "read as it comes; sizes are then those of the decoded entries.",
           .options = {kFormat, kSetSpec, kUnfinished, kCoordinates, kSkipDamaged, kJobs,
                       kJson, kProgress},
           .examples = {"dolium stats seg/s0",

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core
+from ._plans import Plan
 from ._reports import Finding, VerifyReport
 
 if TYPE_CHECKING:
@@ -396,6 +397,19 @@ class Store:
         if quick and deep:
             raise ValueError("quick contradicts deep")
         return _core.verify(self.path, format="cas", quick=quick, jobs=jobs, progress=progress)
+
+    def plan_export(
+        self,
+        target: str | os.PathLike[str],
+        *references: str,
+        xorbs: str | os.PathLike[str] | None = None,
+        upload: bool = False,
+        force: bool = False,
+    ) -> Plan:
+        """Plans what export() does, with the same options: an MDB shard that lists the files of
+        versions (all, if none is named), and, with `xorbs`, a copy in that folder of every xorb
+        that they need. Each xorb is a task."""
+        return self._store.plan_export(list(references), target, xorbs, upload, force)
 
     def reindex(self) -> int:
         """Rebuilds the index from the shards; how many those are."""

@@ -380,14 +380,15 @@ def run_task(
     jobs: int = 1,
     progress: _Progress | None = None,
 ) -> TaskReport: ...
-def find_job(home: _Path) -> dict[str, Any]: ...
+def find_job(home: _Path) -> Plan: ...
 def run_job(
     home: _Path,
+    force: bool = False,
     memory: int = 256 << 20,
     jobs: int = 0,
     progress: _Progress | None = None,
 ) -> JobReport: ...
-def finish_job(home: _Path) -> JobReport: ...
+def finish_job(home: _Path, force: bool = False) -> JobReport: ...
 
 class VolumeScale:
     """One scale of a volume: what dolium.Volume reads and writes by. Boxes are pairs of corners,
@@ -489,7 +490,7 @@ def plan_volume_ingest(
     storage: dict[str, Any],
     pyramid: dict[str, Any],
     force: bool,
-) -> dict[str, Any]: ...
+) -> Plan: ...
 def plan_volume_downsample(
     volume: _Path,
     from_scale: int | None,
@@ -498,7 +499,7 @@ def plan_volume_downsample(
     rebuild: bool,
     skip_damaged: bool,
     force: bool,
-) -> dict[str, Any]: ...
+) -> Plan: ...
 def drop_volume_scales(
     volume: _Path,
     numbers: Sequence[int],
@@ -517,7 +518,7 @@ def plan_volume_transcode(
     storage: dict[str, Any],
     force: bool,
     exported: dict[str, Any],
-) -> dict[str, Any]: ...
+) -> Plan: ...
 def encode_chunk(
     array: npt.NDArray[Any], shape: Sequence[int], data_type: str, options: dict[str, Any]
 ) -> bytes:
@@ -749,30 +750,7 @@ class PackStream:
 class PackWriter:
     """Samples in, numbered shards out."""
 
-    def __init__(
-        self,
-        output: _Path,
-        compression: str,
-        level: int,
-        align: int,
-        user_json: str,
-        name: str,
-        reproducible: bool,
-        force: bool,
-        shard_bytes: int,
-        shard_records: int,
-        record_limit: int,
-        oversize: str,
-        dictionary_bytes: int,
-        key_index: bool,
-        keys: bool,
-        entry_index: bool | None,
-        chunk_size: int,
-        chunk_threshold: int,
-        compress_all: bool,
-        memory: int,
-        jobs: int,
-    ) -> None: ...
+    def __init__(self, output: _Path, options: dict[str, Any]) -> None: ...
     def add(
         self,
         key: str,
@@ -797,7 +775,6 @@ class PackOrder:
         window_runs: int = 16,
     ) -> None: ...
     def __len__(self) -> int: ...
-    def with_epoch(self, epoch: int) -> PackOrder: ...
     @property
     def epoch(self) -> int: ...
     @property
@@ -829,7 +806,6 @@ class PackSplit:
     @property
     def worker_batches(self) -> int: ...
     def batch(self, batch: int) -> npt.NDArray[Any]: ...
-    def worker_batch(self, index: int) -> npt.NDArray[Any]: ...
     def position_after(self, batches: int) -> int: ...
 
 class PackMixture:
@@ -846,8 +822,6 @@ class PackMixture:
         block_size: int = 1024,
     ) -> None: ...
     def __len__(self) -> int: ...
-    @property
-    def block_counts(self) -> list[int]: ...
     def source_seed(self, source: int) -> int: ...
     def at(self, position: int) -> tuple[int, int, int]: ...
     def fill(self, begin: int, count: int) -> list[tuple[int, int, int]]: ...
@@ -922,6 +896,21 @@ class CasFile:
     def readinto(self, offset: int, buffer: Buffer) -> int: ...
     def close(self) -> None: ...
 
+def plan_pack_create(
+    kind: str, input: _Path, output: _Path, reading: dict[str, Any], writing: dict[str, Any]
+) -> Plan: ...
+def plan_pack_copy(
+    references: Sequence[str],
+    order: str,
+    seed: int,
+    output: _Path,
+    shards: int,
+    writing: dict[str, Any],
+) -> Plan: ...
+def plan_pack_export(
+    references: Sequence[str], to: str, target: _Path, options: dict[str, Any]
+) -> Plan: ...
+
 class CasStore:
     def __init__(self, path: _Path) -> None: ...
     @property
@@ -988,6 +977,14 @@ class CasStore:
     def gc(
         self, grace: float, dry_run: bool = False, repack: int = 50
     ) -> dict[str, Any]: ...
+    def plan_export(
+        self,
+        references: Sequence[str],
+        target: _Path,
+        xorbs: _Path | None,
+        upload: bool,
+        force: bool,
+    ) -> Plan: ...
     def reindex(self) -> int: ...
 
 def cas_init(path: _Path) -> None: ...
@@ -1018,8 +1015,6 @@ class DvidShard:
     def is_file(self) -> bool: ...
     @property
     def in_voxels(self) -> bool: ...
-    @property
-    def index_form(self) -> str: ...
     @property
     def arrow_bytes(self) -> int:
         """How many of the first bytes are Arrow's."""
@@ -1053,17 +1048,4 @@ def plan_dvid_export(
     shard_side: int,
     exported: dict[str, Any],
     force: bool,
-) -> list[str]: ...
-def write_dvid_export(
-    source: _Path,
-    target: _Path,
-    scales: Sequence[int],
-    layout: str,
-    csv: str,
-    shard_side: int,
-    exported: dict[str, Any],
-    force: bool,
-    memory: int,
-    jobs: int,
-    progress: _Progress | None,
-) -> dict[str, int]: ...
+) -> Plan: ...

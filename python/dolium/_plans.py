@@ -49,6 +49,9 @@ class Plan:
     entries_done: int  # in the parts that are done
     bytes: int = 0  # stored, in the source, where that is known
     adds: bool = False  # the result is a part of what is at `target`
+    # Its parts become known only while it runs, one after another: it has no tasks.
+    is_stream: bool = False
+    force: bool = False  # files that are in the way of those of the job are replaced
     # The report, once this plan has been completed here.
     _completed: list[JobReport] = dataclasses.field(
         default_factory=list, repr=False, compare=False
@@ -56,7 +59,9 @@ class Plan:
 
     @property
     def tasks(self) -> Tasks:
-        """The tasks that are left, one stage after the other: `plan.tasks()`."""
+        """The tasks that are left, one stage after the other: `plan.tasks()`. NotImplementedError
+        for a stream, which has none."""
+        self._check_tasks()
         return Tasks(task for tasks in self.stages for task in tasks)
 
     @property
@@ -98,9 +103,12 @@ class Plan:
             return self._report(None)
         if self._completed and os.path.exists(self.target):
             return self._completed[0]
+        if executor is not None:
+            self._check_tasks()
         with shown(progress, self.kind) as tell:
             if executor is None:
-                return self._complete(_core.run_job(self.home, memory, jobs or 0, tell))
+                report = _core.run_job(self.home, self.force, memory, jobs or 0, tell)
+                return self._complete(report)
             self._run_stages(executor, memory, 1 if jobs is None else jobs, tell)
         return self.finish()
 
@@ -110,7 +118,14 @@ class Plan:
             return self._report(None)
         if self._completed and os.path.exists(self.target):
             return self._completed[0]
-        return self._complete(_core.finish_job(self.home))
+        return self._complete(_core.finish_job(self.home, self.force))
+
+    def _check_tasks(self) -> None:
+        if self.is_stream:
+            raise NotImplementedError(
+                f"{self.target}: its parts become known only while it runs, one after another; it "
+                "has no tasks for other processes: run() does it on threads"
+            )
 
     def _complete(self, report: JobReport) -> JobReport:
         self._completed[:] = [self._report(report)]
@@ -121,7 +136,7 @@ class Plan:
             return JobReport(WriteSummary(0, 0, 0, 0), 0, 0, [], self.target)
         return dataclasses.replace(
             report,
-            parts=self.parts,
+            parts=report.parts if self.is_stream else self.parts,
             parts_done_before=self.parts_done,
             target=self.target if self.adds else report.target,
         )
@@ -153,8 +168,7 @@ class Plan:
 def find_plan(home: Any) -> Plan:
     """The plan of the job whose marker is in a folder, whoever began it, of any kind: as
     `--plan` of a command left it, say. FileNotFoundError if there is none."""
-    found = _core.find_job(home)
-    return Plan(target=found["home"], **found)
+    return _core.find_job(home)
 
 
 def run_plan(

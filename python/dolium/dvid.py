@@ -15,8 +15,6 @@ nothing else does. A whole export is a volume: dolium.Volume.open("export").
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import operator
 import os
 from collections.abc import Iterable, Sequence
@@ -26,7 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._plans import Plan, find_plan
+from ._plans import DEFAULT_MEMORY, Plan
+from ._progress import Progress
+from ._reports import JobReport
 from ._volume_arguments import Coordinates, Path, Spec, export_options
 
 if TYPE_CHECKING:
@@ -244,25 +244,30 @@ def write(
     skip_damaged: bool = False,
     salvage: bool = False,
     force: bool = False,
+    memory: int = DEFAULT_MEMORY,
     jobs: int = 0,
-) -> dict[str, int]:
+    progress: Progress | None = None,
+) -> JobReport:
     """Writes an export from a volume of labels, or from another export, with a file for each cube
     of `shard_side` voxels, and a `spec.json` with sizes and resolutions. `spec` to `salvage` are
     for a source that is an export, as in Volume.open(). What is stopped and asked for again
-    resumes. Returns counts: blocks, stored_bytes, objects, shards, shards_done_before."""
-    return _core.write_dvid_export(
+    resumes. Parts are cubes in which the source has anything, labels or not; entries are blocks.
+    """
+    plan = plan_write(
         source,
         target,
-        scales or [],
-        layout,
-        csv,
-        shard_side,
-        export_options(locals()),
-        force,
-        256 << 20,
-        jobs,
-        None,
+        scales=scales,
+        layout=layout,
+        csv=csv,
+        shard_side=shard_side,
+        spec=spec,
+        resolution=resolution,
+        coordinates=coordinates,
+        skip_damaged=skip_damaged,
+        salvage=salvage,
+        force=force,
     )
+    return plan.run(memory=memory, jobs=jobs, progress=progress)
 
 
 def plan_write(
@@ -281,7 +286,7 @@ def plan_write(
     force: bool = False,
 ) -> Plan:
     """Plans what write() does, with the same options: tasks that any process may run."""
-    tasks = _core.plan_dvid_export(
+    return _core.plan_dvid_export(
         source,
         target,
         scales or [],
@@ -291,9 +296,3 @@ def plan_write(
         export_options(locals()),
         force,
     )
-    name = os.fspath(target)
-    # One that replaces another is made beside it. Without a task left, either may hold it.
-    homes = [json.loads(tasks[0])["folder"]] if tasks else [f"{name}.dolium-new", name]
-    if len(homes) > 1 and not (force and os.path.isdir(homes[0])):
-        homes.pop(0)
-    return dataclasses.replace(find_plan(homes[0]), target=name)

@@ -17,7 +17,6 @@ Tasks are text. Whatever is killed and asked for again resumes.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -142,7 +141,7 @@ def plan_ingest(
         "big_endian": number is not None and number.byteorder == ">",
         "c_order": order == "C",
     }
-    plan = _core.plan_volume_ingest(
+    return _core.plan_volume_ingest(
         array,
         target,
         type,
@@ -152,7 +151,6 @@ def plan_ingest(
         _pyramid_options(None if scales is None else scales - 1, factor, method, ignore_zero),
         force,
     )
-    return Plan(kind="volume", target=os.fspath(target), **plan)
 
 
 def plan_downsample(
@@ -199,7 +197,7 @@ def plan_downsample(
         for name, value in {**storage_options(locals()), "scales": scales, "factor": factor}.items():
             if value is not None:
                 raise ValueError(f"{name}: contradicts rebuild, which leaves the scales as they are")
-    plan = _core.plan_volume_downsample(
+    return _core.plan_volume_downsample(
         location,
         from_scale,
         storage_options(locals()),
@@ -208,7 +206,6 @@ def plan_downsample(
         skip_damaged,
         force,
     )
-    return Plan(kind="volume", target=os.fspath(location), adds=True, **plan)
 
 
 def plan_transcode(
@@ -242,7 +239,7 @@ def plan_transcode(
     is there once the new one is complete. With `skip_damaged`, chunks that are damaged are left
     out, and the report's `skipped` lists them. The last six are for DVID exports, as in
     Volume.open()."""
-    plan = _core.plan_volume_transcode(
+    return _core.plan_volume_transcode(
         _location(source),
         target,
         [] if scales is None else list(scales),
@@ -250,7 +247,6 @@ def plan_transcode(
         force,
         export_options(locals()),
     )
-    return Plan(kind="volume", target=os.fspath(target), **plan)
 
 
 def ingest(

@@ -45,6 +45,14 @@ from dolium._decode import Metadata, register_decoder
 from ._dataset import Dataset, Offset, cache, join, open, overlay, stream
 from ._loader import Loader
 from ._mixture import Mixture, mix
+from ._plans import (
+    plan_create,
+    plan_export,
+    plan_import,
+    plan_reshard,
+    plan_shuffle,
+    plan_sort,
+)
 from ._tools import Finding, RepairReport, VerifyReport, repair, verify
 from ._writer import ShardReport, Writer
 
@@ -79,6 +87,12 @@ __all__ = [
     "mix",
     "open",
     "overlay",
+    "plan_create",
+    "plan_export",
+    "plan_import",
+    "plan_reshard",
+    "plan_shuffle",
+    "plan_sort",
     "register_decoder",
     "repair",
     "stream",

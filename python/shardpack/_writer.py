@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import uuid
 from collections.abc import Iterable, Mapping
@@ -14,7 +13,7 @@ from dolium import _core
 from dolium._decode import metadata_bytes
 
 from ._contents import content_of
-from ._jobs import jobs_of
+from ._jobs import jobs_of, shard_options
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -77,29 +76,8 @@ class Writer:
         jobs: int = 0,
         threads: int | None = None,
     ) -> None:
-        self._writer = _core.PackWriter(
-            path,
-            compression,
-            -1 if level is None else level,
-            align,
-            json.dumps(dict(metadata or {})),
-            name,
-            reproducible,
-            force,
-            shard_size,
-            shard_records,
-            record_size_limit,
-            oversize,
-            dictionary,
-            key_index,
-            keys,
-            entry_index,
-            chunk_size,
-            chunk_threshold,
-            compress_all,
-            memory,
-            jobs_of(jobs, threads),
-        )
+        jobs = jobs_of(jobs, threads)
+        self._writer = _core.PackWriter(path, shard_options(locals()))
         self.shards: list[ShardReport] = []
 
     def write(

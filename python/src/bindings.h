@@ -21,6 +21,7 @@ void BindPackSet(nanobind::module_& module);
 void BindPackTuples(nanobind::module_& module);
 void BindPackWriter(nanobind::module_& module);
 void BindPackOrders(nanobind::module_& module);
+void BindPackJobs(nanobind::module_& module);
 void BindXet(nanobind::module_& module);
 void BindCasStore(nanobind::module_& module);
 

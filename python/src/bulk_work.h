@@ -9,7 +9,7 @@
 #include <nanobind/nanobind.h>
 
 #include "dolium/base/result.h"
-#include "dolium/ops/convert.h"
+#include "dolium/ops/job/job.h"
 #include "python/src/errors.h"
 #include "python/src/interrupt.h"
 #include "python/src/reports.h"

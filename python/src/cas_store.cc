@@ -36,6 +36,7 @@
 #include "python/src/cas_values.h"
 #include "python/src/errors.h"
 #include "python/src/interrupt.h"
+#include "python/src/reports.h"
 
 namespace dolium::python {
 namespace {
@@ -406,6 +407,19 @@ class CasStore {
     return out;
   }
 
+  nb::object PlanExport(const std::vector<std::string>& references, nb::handle target,
+                        nb::handle xorbs, bool upload, bool force) const {
+    CasExportRequest request{.store = path_, .target = LocationText(target)};
+    request.references = references;
+    if (!xorbs.is_none()) request.xorbs = LocationText(xorbs);
+    request.upload = upload;
+    request.force = force;
+    const std::stop_source stop;
+    request.stop = stop.get_token();
+    return ToPython(
+        RunStoppable<Plan>(stop, [&] { return PlanCasExport(*store_, request); }));
+  }
+
   size_t Reindex() const {
     const std::stop_source stop;
     return RunStoppable<size_t>(stop, [&]() -> Result<size_t> {
@@ -502,6 +516,8 @@ void BindCasStore(nb::module_& module) {
       .def("remove", &CasStore::Remove, nb::arg("reference"))
       .def("gc", &CasStore::Collect, nb::arg("grace"), nb::arg("dry_run") = false,
            nb::arg("repack") = 50)
+      .def("plan_export", &CasStore::PlanExport, nb::arg("references"), nb::arg("target"),
+           nb::arg("xorbs").none(), nb::arg("upload"), nb::arg("force"))
       .def("reindex", &CasStore::Reindex);
   module.def("cas_init", &InitStore, nb::arg("path"));
 }

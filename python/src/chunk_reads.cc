@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "dolium/base/parallel.h"
-#include "dolium/ops/read_key.h"
 #include "python/src/arguments.h"
 #include "python/src/errors.h"
 
@@ -20,12 +19,6 @@ namespace {
 // A chunk up to this size is read into memory of the thread's own and then copied: one
 // turn without the GIL instead of two, each of which may have to wait to get it back.
 constexpr size_t kScratchBytes = size_t{64} << 10;
-
-// How often a read is begun again because the shard was replaced under it.
-constexpr int kAttempts = 64;
-
-// The same for a batch, before its chunks are read one by one.
-constexpr int kBatchAttempts = 3;
 
 // Encoded batches whose values take less are not worth threads.
 constexpr size_t kChunkBytesWorthThreads = size_t{1} << 20;
@@ -105,6 +98,25 @@ Result<std::optional<nb::object>> End(const ChunkReader& reader, const Reading& 
              reader.DecodeInto(id, *reading.chunk, reading.stored, place));
   if (!fits) return std::nullopt;
   return object;
+}
+
+// A null object if it is not there; kConflict or kNotFound if its shard was replaced
+// meanwhile.
+Result<nb::object> ReadOnce(const ChunkReader& reader, uint64_t id) {
+  Result<Reading> reading = Reading();
+  {
+    const nb::gil_scoped_release release;
+    reading = Begin(reader, id);
+  }
+  if (!reading) return std::move(reading).error();
+  if (!reading->chunk) return nb::object();
+  if (reading->value) return nb::object(CopyToPython(*reading->value));
+  if (reading->decoded) return nb::object(CopyToPython(*reading->decoded));
+  DOLIUM_TRY(auto object, End(reader, *reading, id));
+  if (object) return *std::move(object);
+  // More than one gzip member, say.
+  DOLIUM_TRY(const Bytes value, reader.Decode(id, *reading->chunk, reading->stored));
+  return nb::object(CopyToPython(value));
 }
 
 // A batch on its way.
@@ -266,43 +278,18 @@ Result<void> ReadBatch(const ChunkReader& reader, std::span<const uint64_t> ids,
 }  // namespace
 
 nb::object ReadChunk(const ChunkReader& reader, uint64_t id) {
-  for (int attempt = 1;; ++attempt) {
-    Result<Reading> reading = Reading();
-    {
-      const nb::gil_scoped_release release;
-      reading = Begin(reader, id);
-    }
-    if (reading && !reading->chunk) return {};
-    if (reading && reading->value) return CopyToPython(*reading->value);
-    if (reading && reading->decoded) return CopyToPython(*reading->decoded);
-    Result<void> done;
-    if (reading) {
-      auto object = End(reader, *reading, id);
-      if (object && *object) return **std::move(object);
-      if (object) {
-        // More than one gzip member, say.
-        const auto value = reader.Decode(id, *reading->chunk, reading->stored);
-        if (value) return CopyToPython(*value);
-        done = value.error();
-      } else {
-        done = std::move(object).error();
-      }
-    } else {
-      done = std::move(reading).error();
-    }
-    if (!IsReplaced(done.error()) || attempt == kAttempts) Raise(done.error());
-    reader.Forget(id);
-  }
+  auto value = reader.WhileReplaced({&id, 1}, ChunkReader::kAttempts,
+                                    [&] { return ReadOnce(reader, id); });
+  if (!value) Raise(value.error());
+  return *std::move(value);
 }
 
 nb::list ReadChunks(const ChunkReader& reader, std::span<const uint64_t> ids) {
   nb::list list = ListOfNone(ids.size());
-  for (int attempt = 0; attempt < kBatchAttempts; ++attempt) {
-    const Result<void> done = ReadBatch(reader, ids, list);
-    if (done) return list;
-    if (!IsReplaced(done.error())) Raise(done.error());
-    for (const uint64_t id : ids) reader.Forget(id);
-  }
+  const Result<void> done = reader.WhileReplaced(
+      ids, ChunkReader::kBatchAttempts, [&] { return ReadBatch(reader, ids, list); });
+  if (done) return list;
+  if (!IsReplaced(done.error())) Raise(done.error());
   for (size_t i = 0; i < ids.size(); ++i) {
     nb::object value = ReadChunk(reader, ids[i]);
     SetSlot(list, i, value.is_valid() ? std::move(value) : nb::none());

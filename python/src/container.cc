@@ -4,7 +4,6 @@
 
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/read_key.h"
-#include "dolium/ops/source/source.h"
 #include "python/src/arguments.h"
 #include "python/src/chunk_reads.h"
 #include "python/src/errors.h"
@@ -13,16 +12,18 @@
 namespace dolium::python {
 namespace {
 
-Result<std::shared_ptr<Container>> Open(const OpenArguments& arguments) {
+Result<std::unique_ptr<Source>> Open(const OpenArguments& arguments) {
   DOLIUM_TRY(const Location location, ParseLocation(arguments.location));
-  return OpenEntries(BuiltinFormats(), location,
-                     {.format = arguments.format, .open = arguments.options});
+  return OpenSource(BuiltinFormats(), location,
+                    {.format = arguments.format, .open = arguments.options});
 }
 
 }  // namespace
 
 PyContainer::PyContainer(OpenArguments arguments) : arguments_(std::move(arguments)) {
-  container_ = Must(WithoutGil(/*is_remote=*/true, [&] { return Open(arguments_); }));
+  source_ = Must(WithoutGil(/*is_remote=*/true, [&] { return Open(arguments_); }));
+  container_ =
+      Must(WithoutGil(/*is_remote=*/true, [&] { return source_->MutableEntries(); }));
   is_remote_ = !IsLocal(container_->folder());
   chunks_ = ChunkReader::Of(*container_);
 }
@@ -53,25 +54,12 @@ nb::list PyContainer::GetMany(nb::handle keys) const {
     for (const nb::handle key : nb::iter(keys)) texts.push_back(Key(key));
   }
 
-  std::vector<size_t> slots;
-  const auto read = [&]() -> Result<std::vector<std::optional<Bytes>>> {
-    std::vector<Entry> entries;
-    for (size_t i = 0; i < texts.size(); ++i) {
-      DOLIUM_TRY(auto entry, container_->Find(texts[i]));
-      if (!entry) continue;
-      slots.push_back(i);
-      entries.push_back(*std::move(entry));
-    }
-    return ReadValues(*container_, std::move(entries));
-  };
-  const auto values = Must(WithoutGil(is_remote_, read));
+  const auto values =
+      Must(WithoutGil(is_remote_, [&] { return ReadKeys(*container_, texts); }));
   nb::list list;
-  size_t next = 0;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    const bool found = next < slots.size() && slots[next] == i;
-    const std::optional<Bytes>* value = found ? &values[next++] : nullptr;
-    if (value != nullptr && *value) {
-      list.append(CopyToPython(**value));
+  for (const std::optional<Bytes>& value : values) {
+    if (value) {
+      list.append(CopyToPython(*value));
     } else {
       list.append(nb::none());
     }

@@ -15,6 +15,7 @@
 #include "dolium/container/container.h"
 #include "dolium/container/format.h"
 #include "dolium/ops/source/chunk_reader.h"
+#include "dolium/ops/source/source.h"
 #include "python/src/iterators.h"
 
 namespace dolium::python {
@@ -35,6 +36,7 @@ class PyContainer {
  public:
   explicit PyContainer(OpenArguments arguments);
 
+  const Source& source() const { return *source_; }
   const Container& container() const { return *container_; }
   const OpenArguments& arguments() const { return arguments_; }
   // Nullopt if keys are no numbers.
@@ -60,6 +62,7 @@ class PyContainer {
 
  private:
   const OpenArguments arguments_;
+  std::unique_ptr<Source> source_;
   std::shared_ptr<Container> container_;
   bool is_remote_ = false;
   std::optional<ChunkReader> chunks_;  // for hot paths

@@ -4,8 +4,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
-#include "dolium/ops/stats.h"
-#include "dolium/ops/verify.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/bulk_work.h"
@@ -117,13 +115,13 @@ nb::object VerifyAll(const PyContainer& self, bool quick, double sample, uint64_
   return RunVerify({.quick = quick, .sample = sample, .seed = seed, .jobs = jobs},
                    std::move(progress),
                    [&](const VerifyOptions& options, const FindingVisitor& visitor) {
-                     return Verify(self.container(), options, visitor);
+                     return self.source().Check(options, visitor);
                    });
 }
 
 nb::object StatsOfAll(const PyContainer& self, size_t jobs, nb::object progress) {
   return RunStats(jobs, std::move(progress), [&](const StatsOptions& options) {
-    return Stats(self.container(), options);
+    return self.source().CountSizes(options);
   });
 }
 
@@ -237,8 +235,9 @@ void BindContainer(nb::module_& module) {
       .def("verify", VerifyAll, nb::kw_only(), nb::arg("quick") = false,
            nb::arg("sample") = 1.0, nb::arg("seed") = 0, nb::arg("jobs") = 0,
            nb::arg("progress") = nb::none(),
-           "Checks the index and reads every entry, or (quick) none, or a random part of "
-           "them. Damage is reported, not raised.")
+           "Checks all that is there: the index, and every entry, or (quick) none, or a "
+           "random part of them; the voxels of a volume, the objects of a cas store. "
+           "Damage is reported, not raised. The same as dolium.verify().")
       .def("stats", StatsOfAll, nb::kw_only(), nb::arg("jobs") = 0,
            nb::arg("progress") = nb::none(), "Counts and sizes, from the index alone.")
       .def_prop_ro("info", Info, "What the format tells about the set.")

@@ -118,44 +118,32 @@ nb::object DoTask(const std::string& task, uint64_t memory, size_t jobs,
 
 // --- jobs of any kind ------------------------------------------------------------------
 
-nb::dict FindPlan(nb::handle home) {
+nb::object FindPlan(nb::handle home) {
   const std::string folder = LocationText(home);
-  struct Found {
-    OpenJob job;
-    std::vector<std::vector<std::string>> stages;
-  };
-  const Found found = Must(WithoutGil([&]() -> Result<Found> {
+  return ToPython(Must(WithoutGil([&]() -> Result<Plan> {
     DOLIUM_TRY(const Location location, ParseLocation(folder));
-    DOLIUM_TRY(OpenJob job, FindJob(BuiltinFormats(), location, {}));
-    DOLIUM_TRY(auto stages, job.Tasks());
-    return Found{std::move(job), std::move(stages)};
-  }));
-  nb::dict members;
-  members["kind"] = NameText(found.job.state.record->kind);
-  members["home"] = NameText(found.job.location);
-  members["stages"] = StagesToPython(found.stages);
-  members["parts"] = found.job.parts_total();
-  members["parts_done"] = found.job.parts_done();
-  members["entries"] = found.job.entries();
-  members["entries_done"] = found.job.entries_done();
-  return members;
+    DOLIUM_TRY(const OpenJob job, FindJob(BuiltinFormats(), location, {}));
+    return PlanOf(job);
+  })));
 }
 
-nb::object DoJob(nb::handle home, uint64_t memory, size_t jobs, nb::object progress) {
+nb::object DoJob(nb::handle home, bool force, uint64_t memory, size_t jobs,
+                 nb::object progress) {
   const std::string folder = LocationText(home);
   return RunBulkWork<JobReport>(
-      memory, jobs, std::move(progress),
-      [&](const RunOptions& options) -> Result<JobReport> {
+      memory, jobs, std::move(progress), [&](RunOptions options) -> Result<JobReport> {
+        options.replace_files = force;
         DOLIUM_TRY(const Location location, ParseLocation(folder));
         DOLIUM_TRY(OpenJob job, FindJob(BuiltinFormats(), location, options));
         return RunJob(BuiltinFormats(), job, options);
       });
 }
 
-nb::object EndJob(nb::handle home) {
+nb::object EndJob(nb::handle home, bool force) {
   const std::string folder = LocationText(home);
   return RunBulkWork<JobReport>(
-      kDefaultMemory, 0, nb::none(), [&](const RunOptions& options) -> Result<JobReport> {
+      kDefaultMemory, 0, nb::none(), [&](RunOptions options) -> Result<JobReport> {
+        options.replace_files = force;
         DOLIUM_TRY(const Location location, ParseLocation(folder));
         return FinishJob(BuiltinFormats(), location, options);
       });
@@ -182,9 +170,10 @@ void BindConvert(nb::module_& module) {
              nb::arg("memory") = kDefaultMemory, nb::arg("jobs") = 1,
              nb::arg("progress") = nb::none());
   module.def("find_job", FindPlan, nb::arg("home"));
-  module.def("run_job", DoJob, nb::arg("home"), nb::arg("memory") = kDefaultMemory,
-             nb::arg("jobs") = 0, nb::arg("progress") = nb::none());
-  module.def("finish_job", EndJob, nb::arg("home"));
+  module.def("run_job", DoJob, nb::arg("home"), nb::arg("force") = false,
+             nb::arg("memory") = kDefaultMemory, nb::arg("jobs") = 0,
+             nb::arg("progress") = nb::none());
+  module.def("finish_job", EndJob, nb::arg("home"), nb::arg("force") = false);
 }
 
 }  // namespace dolium::python

@@ -2,9 +2,7 @@
 
 #include <utility>
 
-#include "dolium/base/parallel.h"
 #include "dolium/base/stop.h"
-#include "dolium/ops/read_key.h"
 
 namespace dolium::python {
 namespace {
@@ -14,45 +12,7 @@ constexpr size_t kBatchEntries = 1024;
 constexpr uint64_t kBatchBytes = uint64_t{8} << 20;
 constexpr size_t kBatchesAhead = 4;
 
-// Encoded batches below this are not worth threads.
-constexpr uint64_t kEntryBytesWorthThreads = uint64_t{256} << 10;
-
-bool IsEncoded(const Entry& entry) {
-  for (const Extent& extent : entry.extents) {
-    if (!extent.codecs.empty()) return true;
-  }
-  return false;
-}
-
 }  // namespace
-
-Result<std::vector<std::optional<Bytes>>> ReadValues(const Container& container,
-                                                     std::vector<Entry> entries) {
-  uint64_t encoded_bytes = 0;
-  for (Entry& entry : entries) {
-    entry.preceding = 0;  // Not asked for.
-    entry.preceding_from.reset();
-    if (IsEncoded(entry)) encoded_bytes += entry.stored_size();
-  }
-  auto stored = ReadManyStored(container.store(), entries);
-  std::vector<std::optional<Bytes>> values(entries.size());
-  const auto finish = [&](size_t i) -> Result<void> {
-    if (stored[i]) {
-      DOLIUM_TRY(auto data,
-                 DecodeStored(container.store(), entries[i], *std::move(stored[i])));
-      values[i] = std::move(data.value);
-      return {};
-    }
-    if (!IsReplaced(stored[i].error())) return stored[i].error();
-    ForgetKey(container, entries[i].key);
-    DOLIUM_TRY(auto data, ReadKey(container, entries[i].key, /*raw=*/false));
-    if (data) values[i] = std::move(data->value);
-    return {};
-  };
-  const size_t jobs = encoded_bytes < kEntryBytesWorthThreads ? 1 : 0;
-  DOLIUM_TRY_VOID(ParallelFor(entries.size(), jobs, finish));
-  return values;
-}
 
 EntryStream::EntryStream(std::shared_ptr<const Container> container)
     : container_(std::move(container)), thread_([this](std::stop_token stop) {

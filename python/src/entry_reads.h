@@ -1,5 +1,4 @@
-// Values of many entries, for every format; where a hot path exists, chunk_reads.h has
-// it, and one entry by its key is read by ops/read_key.h. Call these without the GIL.
+// Entries of a container, a batch at a time; their values are read by ops/read_key.h.
 #pragma once
 
 #include <condition_variable>
@@ -7,20 +6,12 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <span>
-#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "dolium/container/container.h"
-#include "dolium/container/read_entry.h"
 
 namespace dolium::python {
-
-// The decoded values of entries; nullopt for one that is gone by now.
-Result<std::vector<std::optional<Bytes>>> ReadValues(const Container& container,
-                                                     std::vector<Entry> entries);
 
 // A scan, turned inside out: a thread scans ahead, a few batches at most, and Next()
 // takes them. One thread at a time.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "dolium/ops/read_key.h"
 #include "dolium/ops/source/chunk_reader.h"
 #include "python/src/arguments.h"
 #include "python/src/errors.h"

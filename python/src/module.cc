@@ -22,6 +22,7 @@ NB_MODULE(_core, module) {
   BindPackTuples(module);
   BindPackWriter(module);
   BindPackOrders(module);
+  BindPackJobs(module);
   BindXet(module);
   BindCasStore(module);
 }

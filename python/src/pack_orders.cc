@@ -93,7 +93,6 @@ void BindPackOrders(nb::module_& module) {
           nb::arg("extents") = std::vector<std::pair<uint64_t, uint64_t>>(),
           nb::arg("run_bytes") = dataset::kDefaultRunBytes, nb::arg("window_runs") = 16)
       .def("__len__", &SampleOrder::total)
-      .def("with_epoch", &SampleOrder::WithEpoch, nb::arg("epoch"))
       .def_prop_ro("epoch", &SampleOrder::epoch)
       .def_prop_ro("seed", &SampleOrder::seed)
       .def(
@@ -155,13 +154,6 @@ void BindPackOrders(nb::module_& module) {
             return ToArray(self.Positions(self.Batch(batch)));
           },
           nb::arg("batch"))
-      .def(
-          "worker_batch",
-          [](const Split& self, uint64_t index) {
-            CheckRange(index, 1, self.worker_batches());
-            return ToArray(self.Positions(self.WorkerBatch(index)));
-          },
-          nb::arg("index"))
       .def("position_after", &Split::PositionAfter, nb::arg("batches"));
 
   nb::class_<Mixture>(module, "PackMixture", "Several sets as one, in given proportions.")
@@ -187,7 +179,6 @@ void BindPackOrders(nb::module_& module) {
           nb::arg("samples") = 0, nb::arg("seed") = 0, nb::arg("epoch") = 0,
           nb::arg("block_size") = 1024)
       .def("__len__", &Mixture::total)
-      .def_prop_ro("block_counts", &Mixture::block_counts)
       .def("source_seed", &Mixture::SourceSeed, nb::arg("source"))
       .def(
           "at",

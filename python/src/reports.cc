@@ -110,7 +110,7 @@ nb::object ToPython(const TaskReport& report) {
   return Make("TaskReport", members);
 }
 
-nb::object ToPython(const ConvertReport& report) {
+nb::object ToPython(const JobReport& report) {
   nb::dict members;
   members["written"] = ToPython(report.written);
   members["parts"] = report.parts;
@@ -130,27 +130,26 @@ void WarnOf(const std::vector<Finding>& findings) {
   }
 }
 
-nb::list StagesToPython(const std::vector<std::vector<std::string>>& stages) {
-  nb::list list;
-  for (const std::vector<std::string>& tasks : stages) {
+nb::object ToPython(const Plan& plan) {
+  nb::list stages;
+  for (const std::vector<std::string>& tasks : plan.stages) {
     nb::list texts;
     for (const std::string& task : tasks) texts.append(NameText(task));
-    list.append(texts);
+    stages.append(texts);
   }
-  return list;
-}
-
-nb::object ToPython(const Plan& plan) {
   nb::dict members;
-  members["kind"] = "convert";
+  members["kind"] = NameText(plan.kind);
   members["target"] = NameText(plan.target);
-  members["home"] = NameText(plan.target);
-  members["stages"] = plan.tasks.empty() ? nb::list() : StagesToPython({plan.tasks});
-  members["entries"] = plan.entries;
-  members["bytes"] = plan.bytes;
+  members["home"] = NameText(plan.folder);
+  members["stages"] = stages;
   members["parts"] = plan.parts;
   members["parts_done"] = plan.parts_done;
+  members["entries"] = plan.entries;
   members["entries_done"] = plan.entries_done;
+  members["bytes"] = plan.bytes;
+  members["adds"] = plan.adds;
+  members["is_stream"] = plan.is_stream;
+  members["force"] = plan.force;
   return nb::module_::import_("dolium._plans").attr("Plan")(**members);
 }
 

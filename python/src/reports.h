@@ -11,7 +11,8 @@
 #include "dolium/bytes/store.h"
 #include "dolium/container/entry.h"
 #include "dolium/container/writer.h"
-#include "dolium/ops/convert.h"
+#include "dolium/ops/job/job.h"
+#include "dolium/ops/job/plan.h"
 #include "dolium/ops/stats.h"
 #include "dolium/ops/verify.h"
 
@@ -28,11 +29,9 @@ nb::object ToPython(const VerifyReport& report, const std::vector<Finding>& find
 nb::list ToPython(const std::vector<Finding>& findings);
 nb::object ToPython(const StatsReport& report);
 nb::object ToPython(const TaskReport& report);
-nb::object ToPython(const ConvertReport& report);
+nb::object ToPython(const JobReport& report);
 nb::object ToPython(const Plan& plan);
 // Warnings among the findings, as Python's.
 void WarnOf(const std::vector<Finding>& findings);
-// Tasks, stage by stage.
-nb::list StagesToPython(const std::vector<std::vector<std::string>>& stages);
 
 }  // namespace dolium::python

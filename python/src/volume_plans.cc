@@ -3,22 +3,18 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "dolium/container/unfinished.h"
-#include "dolium/domain/volume/volume.h"
-#include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/volume/volume_drop.h"
-#include "dolium/ops/volume/volume_job.h"
 #include "dolium/ops/volume/volume_plan.h"
 #include "dolium/ops/volume/volume_scales.h"
-#include "dolium/ops/volume/volume_target.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
+#include "python/src/bulk_work.h"
 #include "python/src/errors.h"
 #include "python/src/export_options.h"
 #include "python/src/interrupt.h"
@@ -31,44 +27,12 @@ namespace {
 using volume::Resolution;
 using volume::Vec3;
 using volume::VolumeInfo;
-using volume::VolumePlan;
 
 using PlanText = std::optional<std::string>;
 
 constexpr Vec3 kDefaultChunkSize = {64, 64, 64};
 
 // --- new volumes ----------------------------------------------------------------------
-
-// Its info; with the marker, if it is not to be read yet.
-Result<void> WriteVolume(const Location& folder, const VolumeInfo& info,
-                         bool unfinished) {
-  if (!unfinished) return WriteNewInfo(folder, info);
-  const Location object = folder.Child(volume::kInfoName);
-  DOLIUM_TRY(const auto there, object.store->Stat(object.path));
-  if (there) return Exists(object.Describe() + ": is there already");
-  DOLIUM_TRY_VOID(WriteMarker(folder, "a volume from an array\n"));
-  return WriteNewInfo(folder, info);
-}
-
-Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool force,
-                          bool unfinished) {
-  DOLIUM_TRY(const auto marker, ReadMarker(folder));
-  if (marker && !force) {
-    return Exists(fmt::format("{}: a volume is being written here", folder.Describe()))
-        .WithHint(Hint::kReplace);
-  }
-  DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
-  if (!force || (occupancy != Occupancy::kOccupied && !marker)) {
-    return WriteVolume(folder, info, unfinished);
-  }
-  DOLIUM_TRY_VOID(volume::CheckVolumeReplaceable(folder));
-  DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(folder));
-  DOLIUM_TRY_VOID(RemoveReplaced(folders));
-  DOLIUM_TRY(const Location fresh, ParseLocation(folders.fresh));
-  DOLIUM_TRY_VOID(WriteVolume(fresh, info, unfinished));
-  DOLIUM_TRY_VOID(SwapIn(folders));
-  return RemoveReplaced(folders);
-}
 
 void Create(nb::handle location, const std::string& data_type, int64_t num_channels,
             const Vec3& size, const Vec3& offset, const Resolution& resolution,
@@ -94,26 +58,16 @@ void Create(nb::handle location, const std::string& data_type, int64_t num_chann
     DOLIUM_TRY_VOID(CheckCreatable(info));
     DOLIUM_TRY_VOID(ChooseStorage(info, request, info.scales.front()));
     DOLIUM_TRY(const Location target, ParseLocation(folder));
-    return CreateVolume(target, info, force, unfinished);
+    if (unfinished) return volume::CreateUnfinishedVolume(target, info, force);
+    return volume::CreateVolume(target, info, force);
   }));
 }
 
 // --- plans ----------------------------------------------------------------------------
 
-nb::dict Members(const VolumePlan& plan) {
-  nb::dict members;
-  members["home"] = NameText(plan.home);
-  members["stages"] = StagesToPython(plan.stages);
-  members["parts"] = plan.parts;
-  members["parts_done"] = plan.parts_done;
-  members["entries"] = plan.chunks;
-  members["entries_done"] = plan.chunks_done;
-  return members;
-}
-
-nb::dict PlanIngestion(const nb::dict& source, nb::handle target, const PlanText& type,
-                       const Resolution& resolution, const Vec3& offset,
-                       const nb::dict& storage, const nb::dict& pyramid, bool force) {
+nb::object PlanIngestion(const nb::dict& source, nb::handle target, const PlanText& type,
+                         const Resolution& resolution, const Vec3& offset,
+                         const nb::dict& storage, const nb::dict& pyramid, bool force) {
   volume::IngestRequest request;
   request.source = ArrayOf(source);
   request.target = LocationText(target);
@@ -123,12 +77,12 @@ nb::dict PlanIngestion(const nb::dict& source, nb::handle target, const PlanText
   request.storage = StorageOf(storage);
   request.pyramid = PyramidOf(pyramid);
   request.force = force;
-  return Members(Must(WithoutGil(true, [&] { return PlanIngest(request); })));
+  return ToPython(Must(WithoutGil(true, [&] { return PlanIngest(request); })));
 }
 
-nb::dict PlanDownsampling(nb::handle volume, std::optional<size_t> from,
-                          const nb::dict& storage, const nb::dict& pyramid, bool rebuild,
-                          bool skip_damaged, bool force) {
+nb::object PlanDownsampling(nb::handle volume, std::optional<size_t> from,
+                            const nb::dict& storage, const nb::dict& pyramid,
+                            bool rebuild, bool skip_damaged, bool force) {
   volume::DownsampleRequest request;
   request.volume = LocationText(volume);
   request.from = from;
@@ -139,12 +93,12 @@ nb::dict PlanDownsampling(nb::handle volume, std::optional<size_t> from,
   request.rebuild = rebuild;
   request.skip_damaged = skip_damaged;
   request.force = force;
-  return Members(Must(WithoutGil(true, [&] { return PlanDownsample(request); })));
+  return ToPython(Must(WithoutGil(true, [&] { return PlanDownsample(request); })));
 }
 
-nb::dict PlanTranscoding(nb::handle source, nb::handle target,
-                         const std::vector<size_t>& scales, const nb::dict& storage,
-                         bool force, const nb::dict& exported) {
+nb::object PlanTranscoding(nb::handle source, nb::handle target,
+                           const std::vector<size_t>& scales, const nb::dict& storage,
+                           bool force, const nb::dict& exported) {
   volume::TranscodeRequest request;
   request.exported = ExportOptionsFrom(exported);
   request.skip_damaged = request.exported.salvage;
@@ -154,10 +108,14 @@ nb::dict PlanTranscoding(nb::handle source, nb::handle target,
   request.storage = StorageOf(storage);
   request.sharded = ShardedOf(storage);
   request.force = force;
-  const volume::VolumePlan plan =
-      Must(WithoutGil(true, [&] { return PlanTranscode(request); }));
-  WarnOf(plan.left_out);
-  return Members(plan);
+  std::vector<Finding> found;
+  const Plan plan = DoBulkWork<Plan>(
+      WriterOptions().memory, 0, nb::none(), [&](const RunOptions& options) {
+        return PlanTranscode(request, options,
+                             [&](const Finding& finding) { found.push_back(finding); });
+      });
+  WarnOf(found);
+  return ToPython(plan);
 }
 
 nb::list DropScalesOf(nb::handle volume, const std::vector<size_t>& numbers,

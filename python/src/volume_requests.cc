@@ -10,6 +10,7 @@
 #include "python/src/arguments.h"
 #include "python/src/errors.h"
 #include "python/src/formats/neuroglancer.h"
+#include "python/src/wishes.h"
 
 namespace dolium::python {
 namespace {
@@ -18,26 +19,6 @@ using volume::Encoding;
 using volume::EncodingSpec;
 using volume::Vec3;
 using volume::VolumeType;
-
-// A null object if there is no wish.
-nb::object Wish(const nb::dict& options, const char* name) {
-  if (!options.contains(name)) return {};
-  nb::object value = options[name];
-  return value.is_none() ? nb::object() : value;
-}
-
-template <typename T>
-std::optional<T> Wish(const nb::dict& options, const char* name) {
-  const nb::object value = Wish(options, name);
-  if (!value.is_valid()) return std::nullopt;
-  T number{};
-  if (!nb::try_cast<T>(value, number)) {
-    throw nb::type_error(
-        fmt::format("{}: cannot take {}", name, nb::cast<std::string>(nb::repr(value)))
-            .c_str());
-  }
-  return number;
-}
 
 [[noreturn]] void RaiseUnknown(const char* what, const std::string& name,
                                const char* expected) {

@@ -63,8 +63,9 @@ def test_bad_blocks_and_arrays_are_refused():
 def test_an_export_is_read_by_block(volume, tmp_path, layout):
     source, voxels = volume
     done = dvid.write(source, tmp_path / "export", layout=layout, shard_side=128)
-    assert done["shards"] == 2
-    assert done["blocks"] == 12
+    assert isinstance(done, dolium.JobReport)
+    assert (done.parts, done.written.entries) == (2, 12)
+    assert done.written.objects == (2 if layout == "seed" else 4)
     reader = dvid.ArrowShardReader(tmp_path / "export" / "s0" / "128_0_0.arrow")
     scale = 64 if layout == "seed" else 1
     assert reader.in_voxels == (layout == "seed")
@@ -137,7 +138,7 @@ def test_an_export_is_not_overwritten(volume, tmp_path):
     dvid.write(source, tmp_path / "export")
     with pytest.raises(FileExistsError):
         dvid.write(source, tmp_path / "export")
-    assert dvid.write(source, tmp_path / "export", force=True)["shards"] == 1
+    assert dvid.write(source, tmp_path / "export", force=True).parts == 1
 
 
 def test_a_stream_has_the_bytes_that_dvid_writes(tmp_path):

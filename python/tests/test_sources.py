@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import dolium
@@ -113,3 +114,31 @@ def test_nothing(tmp_path):
     for function in (dolium.info, dolium.stats, dolium.verify):
         with pytest.raises(FileNotFoundError):
             function(tmp_path / "none")
+
+
+def test_a_container_verifies_what_its_location_holds(tmp_path):
+    """The mapping and the function see the same damage, and count the same."""
+    volume = dolium.Volume.create(
+        tmp_path / "v", dtype="uint8", shape=(8, 8, 8), chunk_size=(8, 8, 8),
+        encoding="png", sharded=False,
+    )  # fmt: skip
+    volume[:, :, :] = np.arange(512, dtype=np.uint8).reshape(8, 8, 8)
+    chunk = next(path for path in (tmp_path / "v").rglob("0-8_0-8_0-8*"))
+    chunk.write_bytes(b"no picture")
+    by_function = dolium.verify(tmp_path / "v")
+    by_mapping = dolium.open(tmp_path / "v").verify()
+    assert by_function.errors == 1
+    assert by_mapping == by_function
+    assert dolium.open(tmp_path / "v").stats() == dolium.stats(tmp_path / "v")
+
+    store = dolium.cas.Store.init(tmp_path / "store")
+    (tmp_path / "a").write_bytes(bytes(range(256)) * 100)
+    store.put(tmp_path / "a", name="a")
+    shard = next((tmp_path / "store" / "shards").rglob("*.mdb"))
+    data = bytearray(shard.read_bytes())
+    data[60] ^= 0xFF
+    shard.write_bytes(data)
+    by_function = dolium.verify(tmp_path / "store")
+    assert by_function.errors > 1
+    assert dolium.open(tmp_path / "store").verify() == by_function
+    assert dolium.open(tmp_path / "store").stats() == dolium.stats(tmp_path / "store")

@@ -26,7 +26,7 @@ EXAMPLES = {
     "put": ["put set 99 files/1"],
     "rm": ["rm set 2 99"],
     "reindex": ["reindex export"],
-    "stats": ["stats set", "stats store"],
+    "stats": ["stats set", "stats store", "stats - < shard.mdb"],
     "volume ingest": ["volume ingest --chunk-size 32,32,32 array.npy new-volume"],
     "volume downsample": ["volume downsample --rebuild new-volume"],
     "volume transcode": ["volume transcode --encoding png volume png"],

@@ -265,10 +265,9 @@ ExitStatus RunCasExport(Context& context) {
   request.jobs = context.jobs();
   request.stop = context.stop;
   if (context.arguments.Has("plan")) {
-    const auto tasks = PlanCasExport(**store, request);
-    if (!tasks) return context.Fail(tasks.error());
-    for (const std::string& task : *tasks) context.terminal.Line(task);
-    return ExitStatus::kGood;
+    const auto plan = PlanCasExport(**store, request);
+    if (!plan) return context.Fail(plan.error());
+    return context.ShowTasks(*plan);
   }
   const auto report = ExportFromCas(**store, request);
   if (!report) return context.Fail(report.error());

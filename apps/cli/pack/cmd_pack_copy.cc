@@ -66,10 +66,9 @@ ExitStatus RunCopy(Context& context, std::string_view verb, bool needs_limit,
   request->references = context.arguments.positionals();
   request->overlays = context.arguments.GetAll("overlay");
   if (context.arguments.Has("plan")) {
-    const auto tasks = PlanCopy(**set, *numbers, *request);
-    if (!tasks) return context.FailLocation(tasks.error());
-    for (const std::string& task : *tasks) context.terminal.Line(task);
-    return ExitStatus::kGood;
+    const auto plan = PlanCopy(**set, *numbers, *request);
+    if (!plan) return context.FailLocation(plan.error());
+    return context.ShowTasks(*plan);
   }
   request->progress = context.terminal.StartProgress(std::string(verb));
   const auto report = CopySamples(**set, *numbers, *request);

@@ -76,10 +76,9 @@ ExitStatus RunExport(Context& context, std::string_view label,
   request.memory = arguments.Number("memory", request.memory);
   request.stop = context.stop;
   if (arguments.Has("plan")) {
-    const auto tasks = PlanExport(**set, *numbers, request);
-    if (!tasks) return context.FailLocation(tasks.error());
-    for (const std::string& task : *tasks) context.terminal.Line(task);
-    return ExitStatus::kGood;
+    const auto plan = PlanExport(**set, *numbers, request);
+    if (!plan) return context.FailLocation(plan.error());
+    return context.ShowTasks(*plan);
   }
   request.progress = context.terminal.StartProgress(std::string(label));
   const Result<ExportSummary> summary = ExportSamples(**set, *numbers, request);

@@ -2,7 +2,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,14 +13,12 @@
 #include "cli/volume/volume_arguments.h"
 #include "dolium/domain/volume/arrays/number_type.h"
 #include "dolium/domain/volume/grid.h"
+#include "dolium/ops/job/plan.h"
 #include "dolium/ops/volume/volume_drop.h"
 #include "dolium/ops/volume/volume_plan.h"
 
 namespace dolium::cli {
 namespace {
-
-using volume::VolumePlan;
-using volume::VolumeReport;
 
 // What is made, for people.
 struct Subject {
@@ -31,8 +28,8 @@ struct Subject {
   std::string_view nothing = {};  // what is said if there is nothing to do
 };
 
-void ShowSummary(Context& context, const Subject& subject, const VolumePlan& plan,
-                 const VolumeReport& report) {
+void ShowSummary(Context& context, const Subject& subject, const Plan& plan,
+                 const JobReport& report) {
   const WriteSummary& written = report.written;
   if (context.terminal.json()) {
     context.terminal.JsonLine("summary", {{"target", subject.volume},
@@ -46,7 +43,7 @@ void ShowSummary(Context& context, const Subject& subject, const VolumePlan& pla
                                           {"skipped", report.skipped.size()}});
     return;
   }
-  if (plan.home.empty()) {
+  if (plan.folder.empty()) {
     context.terminal.Line(fmt::format("{}: {}", subject.volume, subject.nothing));
     return;
   }
@@ -67,22 +64,13 @@ void ShowSummary(Context& context, const Subject& subject, const VolumePlan& pla
 
 // Prints the plan, or carries it out, as --plan says.
 ExitStatus RunVolumePlan(Context& context, const Subject& subject,
-                         const Result<VolumePlan>& plan) {
+                         const Result<Plan>& plan) {
   if (!plan) return context.FailLocation(plan.error());
-  {
-    FindingPrinter printer(context, FindingPrinter::Output::kReports);
-    for (const Finding& finding : plan->left_out) printer.Add(finding);
-  }
-  if (context.arguments.Has("plan")) {
-    for (const std::vector<std::string>& stage : plan->stages) {
-      for (const std::string& task : stage) context.terminal.Line(task);
-    }
-    return ExitStatus::kGood;
-  }
+  if (context.arguments.Has("plan")) return context.ShowTasks(*plan);
   RunOptions options;
   options.writer = context.writer_options();
   options.progress = context.terminal.StartProgress(std::string(subject.verb));
-  const auto report = RunVolumePlan(*plan, options);
+  const auto report = RunPlan(context.formats, *plan, options);
   context.terminal.EndProgress();
   if (!report && report.error().code == ErrorCode::kCancelled) {
     return context.Fail(Cancelled("stopped on request; the same command resumes"));
@@ -245,13 +233,18 @@ ExitStatus RunVolumeDownsample(Context& context) {
 ExitStatus RunVolumeTranscode(Context& context) {
   const auto request = MakeTranscode(context);
   if (!request) return context.FailLocation(request.error().Within("volume transcode"));
-  const auto checked = CheckSource(context, request->exported);
-  if (!checked) return context.FailLocation(checked.error());
-  if (!checked->damage.empty()) return ExitStatus::kBad;
-  const ExitStatus status = RunVolumePlan(
-      context, {.verb = "transcode", .volume = request->target}, PlanTranscode(*request));
-  const bool is_whole = checked->LeftOut().empty() || context.arguments.Has("plan");
-  return is_whole ? status : Worse(status, ExitStatus::kBad);
+  bool is_damaged = false;
+  FindingPrinter findings(context, FindingPrinter::Output::kReports);
+  RunOptions options;
+  options.writer = context.writer_options();
+  const auto plan = PlanTranscode(*request, options, [&](const Finding& finding) {
+    is_damaged = is_damaged || finding.severity == Severity::kError;
+    findings.Add(finding);
+  });
+  findings.Finish();
+  // What was damaged has been shown, finding by finding.
+  if (!plan && is_damaged) return ExitStatus::kBad;
+  return RunVolumePlan(context, {.verb = "transcode", .volume = request->target}, plan);
 }
 
 }  // namespace dolium::cli

@@ -16,6 +16,7 @@
 #include "dolium/domain/volume/arrays/array_sink.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/volume/skipped_chunks.h"
+#include "dolium/ops/volume/whole_scale.h"
 
 namespace dolium::cli {
 namespace {
@@ -27,8 +28,8 @@ using volume::Scale;
 constexpr uint64_t kCutoutMemory = uint64_t{1} << 30;
 
 struct CutoutRequest {
-  size_t index = 0;  // of the scale
-  std::shared_ptr<Scale> scale;
+  size_t index = 0;              // of the scale
+  std::shared_ptr<Scale> scale;  // of its copies, the best for the box
   Box box;
   std::unique_ptr<volume::ArraySink> sink;
   int64_t pages = 1;  // that memory holds at once
@@ -50,8 +51,10 @@ Result<CutoutRequest> Begin(const Context& context, const std::string& file) {
   DOLIUM_TRY(const auto index,
              ScaleOption(arguments, volume.info()).Within("volume cutout"));
   out.index = index.value_or(0);
-  DOLIUM_TRY(out.scale, volume.OpenScale(out.index));
-  DOLIUM_TRY(out.box, BoxOption(arguments, out.scale->bounds()).Within("volume cutout"));
+  DOLIUM_TRY(const auto whole, volume::WholeScale::Open(volume, out.index));
+  DOLIUM_TRY(out.box,
+             BoxOption(arguments, whole.first().bounds()).Within("volume cutout"));
+  out.scale = whole.BestFor(out.box);
 
   if (out.box.empty()) {
     return InvalidArgument(fmt::format("volume cutout: {}: scale {} has no voxels",

@@ -18,6 +18,7 @@
 #include "dolium/domain/volume/arrays/preview.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/volume/skipped_chunks.h"
+#include "dolium/ops/volume/whole_scale.h"
 
 namespace dolium::cli {
 namespace {
@@ -88,8 +89,10 @@ struct PreviewRequest {
 
 // The slices across z, y and x: xy, xz, yz.
 Result<std::array<ByteVector, 3>> ReadSlices(const Context& context,
-                                             const volume::Scale& scale, const Vec3& at,
+                                             const volume::WholeScale& whole,
+                                             const Vec3& at,
                                              volume::SkippedChunks& skipped) {
+  const volume::Scale& scale = whole.first();
   std::array<Box, 3> boxes;
   boxes.fill(scale.bounds());
   std::optional<uint64_t> total = 0;
@@ -113,7 +116,7 @@ Result<std::array<ByteVector, 3>> ReadSlices(const Context& context,
   for (size_t i = 0; i < 3; ++i) {
     const volume::ArrayShape shape = scale.ShapeOf(boxes[i]);
     slices[i].resize(*shape.bytes());
-    DOLIUM_TRY_VOID(scale.Read(
+    DOLIUM_TRY_VOID(whole.Read(
         boxes[i], volume::MutableVoxelView::Dense(shape, slices[i].data()), options));
   }
   return slices;
@@ -131,7 +134,8 @@ Result<PreviewRequest> Make(const Context& context) {
   DOLIUM_TRY(const auto index, ScaleOption(arguments, info).Within(kName));
   const auto wanted = static_cast<int64_t>(std::min<uint64_t>(pixels, INT64_MAX));
   out.scale = index ? *index : ChooseScale(info, wanted);
-  DOLIUM_TRY(const auto scale, volume.OpenScale(out.scale));
+  DOLIUM_TRY(const auto whole, volume::WholeScale::Open(volume, out.scale));
+  const volume::Scale* const scale = &whole.first();
   if (scale->bounds().empty()) {
     return InvalidArgument(fmt::format("{}: scale {} has no voxels", kName, out.scale));
   }
@@ -143,7 +147,7 @@ Result<PreviewRequest> Make(const Context& context) {
   }
 
   volume::SkippedChunks skipped;
-  DOLIUM_TRY(const auto slices, ReadSlices(context, *scale, out.at, skipped));
+  DOLIUM_TRY(const auto slices, ReadSlices(context, whole, out.at, skipped));
   out.skipped = skipped.findings();
   const Vec3& size = scale->info().size;
   DOLIUM_TRY(out.png, volume::RenderPreview(

@@ -4,7 +4,6 @@
 
 #include "cli/findings.h"
 #include "cli/volume/volume_arguments.h"
-#include "dolium/domain/volume/volume.h"
 
 namespace dolium::cli {
 
@@ -33,25 +32,12 @@ Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context,
 }
 
 ExitStatus ReportSkipped(const Context& context, const std::vector<Finding>& skipped) {
-  FindingPrinter printer(context, FindingPrinter::Output::kReports, "left out: ");
-  for (const Finding& finding : skipped) printer.Add(finding);
-  return skipped.empty() ? ExitStatus::kGood : ExitStatus::kBad;
-}
-
-Result<volume::ExportReport> CheckSource(const Context& context,
-                                         const volume::DvidReadOptions& options) {
-  DOLIUM_TRY(const Location location, ParseLocation(context.arguments[0]));
-  DOLIUM_TRY(const auto volume,
-             volume::Volume::Open(location, /*allow_unfinished=*/false, options));
-  const volume::DvidExport* exported = volume.dvid_export();
-  if (exported == nullptr) return volume::ExportReport();
-  DOLIUM_TRY(volume::ExportReport report,
-             CheckExport(*exported, context.jobs(), context.stop));
-  for (const auto* const findings : {&report.warnings, &report.of_spec, &report.damage}) {
-    FindingPrinter shown(context, FindingPrinter::Output::kReports);
-    for (const Finding& finding : *findings) shown.Add(finding);
+  FindingPrinter shown(context, FindingPrinter::Output::kReports, "left out: ");
+  for (const Finding& finding : skipped) {
+    // Warnings were shown when they were found.
+    if (finding.severity == Severity::kError) shown.Add(finding);
   }
-  return report;
+  return skipped.empty() ? ExitStatus::kGood : ExitStatus::kBad;
 }
 
 }  // namespace dolium::cli

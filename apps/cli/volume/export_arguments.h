@@ -21,10 +21,4 @@ Result<volume::DvidReadOptions> ExportOptionsOf(const Context& context,
 // Shows what reads left out; the exit status for that.
 ExitStatus ReportSkipped(const Context& context, const std::vector<Finding>& skipped);
 
-// Looks through a source before anything is made of it, and reports what there is to warn
-// of and what is damaged, in which case there is nothing to be made. Of a volume that is
-// no export the report is empty.
-Result<volume::ExportReport> CheckSource(const Context& context,
-                                         const volume::DvidReadOptions& options);
-
 }  // namespace dolium::cli

@@ -28,6 +28,7 @@
 #include "python/src/errors.h"
 #include "python/src/export_options.h"
 #include "python/src/interrupt.h"
+#include "python/src/reports.h"
 #include "python/src/voxel_buffer.h"
 
 namespace dolium::python {
@@ -245,33 +246,20 @@ volume::DvidWriteRequest WriteRequestOf(nb::handle source, nb::handle target,
   return request;
 }
 
-// The tasks that are left to do.
-std::vector<std::string> PlanExport(nb::handle source, nb::handle target,
-                                    const std::vector<size_t>& scales,
-                                    const std::string& layout, const std::string& csv,
-                                    int64_t shard_side, const nb::dict& exported,
-                                    bool force) {
+nb::object PlanExport(nb::handle source, nb::handle target,
+                      const std::vector<size_t>& scales, const std::string& layout,
+                      const std::string& csv, int64_t shard_side,
+                      const nb::dict& exported, bool force) {
   const volume::DvidWriteRequest request =
       WriteRequestOf(source, target, scales, layout, csv, shard_side, exported, force);
-  return Must(WithoutGil(true, [&] { return PlanDvidExport(request, {}); }));
-}
-
-nb::dict WriteExport(nb::handle source, nb::handle target,
-                     const std::vector<size_t>& scales, const std::string& layout,
-                     const std::string& csv, int64_t shard_side, const nb::dict& exported,
-                     bool force, uint64_t memory, size_t jobs, nb::object progress) {
-  const volume::DvidWriteRequest request =
-      WriteRequestOf(source, target, scales, layout, csv, shard_side, exported, force);
-  const auto done = DoBulkWork<volume::DvidWriteReport>(
-      memory, jobs, std::move(progress),
-      [&](const RunOptions& options) { return WriteDvidExport(request, options); });
-  nb::dict out;
-  out["blocks"] = done.written.entries;
-  out["stored_bytes"] = done.written.stored_bytes;
-  out["objects"] = done.written.objects;
-  out["shards"] = done.shards;
-  out["shards_done_before"] = done.shards_done_before;
-  return out;
+  std::vector<Finding> found;
+  const Plan plan = DoBulkWork<Plan>(
+      WriterOptions().memory, 0, nb::none(), [&](const RunOptions& options) {
+        return PlanDvidExport(request, options,
+                              [&](const Finding& finding) { found.push_back(finding); });
+      });
+  WarnOf(found);
+  return ToPython(plan);
 }
 
 }  // namespace
@@ -305,9 +293,6 @@ void BindDvid(nb::module_& module) {
       .def_prop_ro("in_voxels",
                    [](const PyShard& self) { return self.shard().in_voxels(); })
       .def_prop_ro(
-          "index_form",
-          [](const PyShard& self) { return std::string(self.shard().index_form()); })
-      .def_prop_ro(
           "arrow_bytes", [](const PyShard& self) { return self.shard().arrow_bytes(); },
           "How many of the first bytes are Arrow's.")
       .def("__reduce__", [](nb::handle self) {
@@ -327,10 +312,6 @@ void BindDvid(nb::module_& module) {
   module.def("plan_dvid_export", PlanExport, nb::arg("source"), nb::arg("target"),
              nb::arg("scales"), nb::arg("layout"), nb::arg("csv"), nb::arg("shard_side"),
              nb::arg("exported"), nb::arg("force"));
-  module.def("write_dvid_export", WriteExport, nb::arg("source"), nb::arg("target"),
-             nb::arg("scales"), nb::arg("layout"), nb::arg("csv"), nb::arg("shard_side"),
-             nb::arg("exported"), nb::arg("force"), nb::arg("memory"), nb::arg("jobs"),
-             nb::arg("progress").none());
 }
 
 }  // namespace dolium::python

@@ -2,6 +2,7 @@
 // reading one may raise.
 #include "python/src/formats/shardpack.h"
 
+#include <bit>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,6 +31,7 @@
 #include "python/src/errors.h"
 #include "python/src/interrupt.h"
 #include "python/src/reports.h"
+#include "python/src/wishes.h"
 
 namespace dolium::python {
 namespace {
@@ -45,11 +47,6 @@ shardpack::Oversize ParseOversize(std::string_view text) {
   if (text == "split") return shardpack::Oversize::kSplit;
   if (text == "skip") return shardpack::Oversize::kSkip;
   throw nb::value_error("oversize is \"error\", \"split\" or \"skip\"");
-}
-
-shardpack::Wanted ParseWanted(nb::handle wanted) {
-  if (wanted.is_none()) return shardpack::Wanted::kAuto;
-  return nb::cast<bool>(wanted) ? shardpack::Wanted::kYes : shardpack::Wanted::kNo;
 }
 
 // Metadata as the Python side prepared it: None, or (format, bytes).
@@ -301,55 +298,59 @@ void BindPackErrors(nb::module_& module) {
   AddErrorKind(shardpack::kind::kNoSample, PyExc_KeyError);
 }
 
+PackOptions PackOptionsFrom(const nb::dict& options) {
+  PackOptions out;
+  auto& encode = out.shard.encode;
+  if (const auto name = Wish<std::string>(options, "compression")) {
+    encode.compression = Must(shardpack::ParseCompression(*name));
+  }
+  TakeWish(options, "level", encode.level);
+  if (const auto align = Wish<uint64_t>(options, "align")) {
+    if (!std::has_single_bit(*align)) {
+      throw nb::value_error("align is a power of two from 8 to 4096");
+    }
+    encode.align_log2 = static_cast<unsigned>(std::countr_zero(*align));
+  }
+  TakeWish(options, "chunk_size", encode.chunk_size);
+  TakeWish(options, "chunk_threshold", encode.chunk_threshold);
+  TakeWish(options, "record_size_limit", encode.record_limit);
+  if (!Wish<bool>(options, "compress_all").value_or(false)) {
+    encode.worth_compressing = [](std::string_view type) {
+      return !dataset::IsAlreadyCompressed(type);
+    };
+  }
+  TakeWish(options, "key_index", out.shard.tail.key_index);
+  TakeWish(options, "keys", out.shard.tail.keys);
+  if (const auto wanted = Wish<bool>(options, "entry_index")) {
+    out.shard.tail.entry_index =
+        *wanted ? shardpack::Wanted::kYes : shardpack::Wanted::kNo;
+  }
+  if (const auto text = Wish<std::string>(options, "metadata")) {
+    Must(ParseJson(*text));
+    out.shard.user = nlohmann::ordered_json::parse(*text);
+  }
+  TakeWish(options, "name", out.shard.dataset);
+  TakeWish(options, "reproducible", out.shard.reproducible);
+  TakeWish(options, "force", out.shard.force);
+  TakeWish(options, "shard_size", out.shard_bytes);
+  TakeWish(options, "shard_records", out.shard_records);
+  if (const auto word = Wish<std::string>(options, "oversize")) {
+    out.oversize = ParseOversize(*word);
+  }
+  TakeWish(options, "dictionary", out.dictionary_bytes);
+  TakeWish(options, "memory", out.memory);
+  TakeWish(options, "jobs", out.jobs);
+  return out;
+}
+
 void BindPackWriter(nb::module_& module) {
   nb::class_<PackWriter>(module, "PackWriter", "Samples in, numbered shards out.")
       .def(
           "__init__",
-          [](PackWriter* self, nb::handle output, std::string_view compression, int level,
-             uint64_t align, std::string_view user_json, const std::string& name,
-             bool reproducible, bool force, uint64_t shard_bytes, uint64_t shard_records,
-             uint64_t record_limit, std::string_view oversize, uint64_t dictionary_bytes,
-             bool key_index, bool keys, nb::handle entry_index, uint64_t chunk_size,
-             uint64_t chunk_threshold, bool compress_all, uint64_t memory, size_t jobs) {
-            PackOptions options;
-            auto& encode = options.shard.encode;
-            encode.compression = Must(shardpack::ParseCompression(compression));
-            encode.level = level;
-            if (align == 0 || (align & (align - 1)) != 0) {
-              throw nb::value_error("align is a power of two from 8 to 4096");
-            }
-            encode.align_log2 = static_cast<unsigned>(__builtin_ctzll(align));
-            encode.chunk_size = chunk_size;
-            encode.chunk_threshold = chunk_threshold;
-            encode.record_limit = record_limit;
-            if (!compress_all) {
-              encode.worth_compressing = [](std::string_view type) {
-                return !dataset::IsAlreadyCompressed(type);
-              };
-            }
-            options.shard.tail.key_index = key_index;
-            options.shard.tail.keys = keys;
-            options.shard.tail.entry_index = ParseWanted(entry_index);
-            Must(ParseJson(user_json));
-            options.shard.user = nlohmann::ordered_json::parse(user_json);
-            options.shard.dataset = name;
-            options.shard.reproducible = reproducible;
-            options.shard.force = force;
-            options.shard_bytes = shard_bytes;
-            options.shard_records = shard_records;
-            options.oversize = ParseOversize(oversize);
-            options.dictionary_bytes = static_cast<size_t>(dictionary_bytes);
-            options.memory = memory;
-            options.jobs = jobs;
-            new (self) PackWriter(LocationText(output), std::move(options));
+          [](PackWriter* self, nb::handle output, const nb::dict& options) {
+            new (self) PackWriter(LocationText(output), PackOptionsFrom(options));
           },
-          nb::arg("output"), nb::arg("compression"), nb::arg("level"), nb::arg("align"),
-          nb::arg("user_json"), nb::arg("name"), nb::arg("reproducible"),
-          nb::arg("force"), nb::arg("shard_bytes"), nb::arg("shard_records"),
-          nb::arg("record_limit"), nb::arg("oversize"), nb::arg("dictionary_bytes"),
-          nb::arg("key_index"), nb::arg("keys"), nb::arg("entry_index").none(),
-          nb::arg("chunk_size"), nb::arg("chunk_threshold"), nb::arg("compress_all"),
-          nb::arg("memory"), nb::arg("jobs"))
+          nb::arg("output"), nb::arg("options"))
       .def("add", &PackWriter::Add, nb::arg("key"), nb::arg("files"),
            nb::arg("metadata").none(), nb::arg("tombstone") = false)
       .def("finish", &PackWriter::Finish)

@@ -8,12 +8,19 @@
 
 #include "dolium/domain/dataset/sample_set.h"
 
+namespace dolium::shardpack {
+struct PackOptions;
+}
+
 namespace dolium::python {
 
 namespace nb = nanobind;
 
 // "full", "headers" or "none". ValueError.
 shardpack::Check ParseCheck(std::string_view text);
+
+// How shards are written, by the names that shardpack.Writer has. ValueError.
+shardpack::PackOptions PackOptionsFrom(const nb::dict& options);
 
 // The name of a codec of entries; "codec 9" if it has none.
 nb::str CodecText(uint8_t codec);

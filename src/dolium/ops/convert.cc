@@ -178,8 +178,28 @@ class ConvertDraft final : public JobDraft {
   CopySource copy_;
 };
 
+// The target of a request that names none, where that is made of voxels.
+Result<std::string> OwnVoxelTarget(Formats formats, const ConvertRequest& request) {
+  if (!request.target_format.empty() || !request.source_format.empty()) {
+    return request.target_format;
+  }
+  DOLIUM_TRY(const Location location, ParseLocation(request.source));
+  SourceOptions options;
+  options.open.spec = request.source_spec;
+  options.open.allow_unfinished = true;
+  const auto source = OpenSource(formats, location, options);
+  // Of a job that is nearly done, the source may be gone; else its error follows.
+  return source ? std::string((*source)->own_voxel_target()) : std::string();
+}
+
 Result<OpenJob> BeginConvert(Formats formats, const ConvertRequest& request,
                              const RunOptions& options, const FindingVisitor& visitor) {
+  DOLIUM_TRY(const std::string target, OwnVoxelTarget(formats, request));
+  if (const auto* const voxels = FindVoxelTarget(target)) {
+    ConvertRequest named = request;
+    named.target_format = target;
+    return voxels->begin(named, options, visitor);
+  }
   ConvertDraft draft(formats, request, options, visitor);
   DOLIUM_TRY_VOID(draft.Resolve());
   return BeginJob(formats, draft, draft.target(), request.force, options);
@@ -189,40 +209,19 @@ Result<OpenJob> BeginConvert(Formats formats, const ConvertRequest& request,
 
 Result<Plan> PlanConvert(Formats formats, const ConvertRequest& request,
                          const RunOptions& options, const FindingVisitor& visitor) {
-  if (const auto* const voxels = FindVoxelTarget(request.target_format)) {
-    return voxels->plan(request, options, visitor);
-  }
   DOLIUM_TRY(const OpenJob open, BeginConvert(formats, request, options, visitor));
-  DOLIUM_TRY(const ConvertParameters parameters,
-             ParseConvertParameters(open.state.record->parameters));
-  Plan plan;
-  plan.target = open.location;
-  plan.entries = parameters.entries;
-  plan.bytes = parameters.bytes;
-  plan.parts = open.parts_total();
-  plan.parts_done = open.parts_done();
-  const bool is_under_way = open.state.phase == PlanFolder::Phase::kUnderWay;
-  plan.entries_done = is_under_way ? open.entries_done() : parameters.entries;
-  DOLIUM_TRY(auto stages, open.Tasks());
-  if (!stages.empty()) plan.tasks = std::move(stages.front());
-  return plan;
-}
-
-Result<ConvertReport> FinishPlan(Formats formats, const Plan& plan,
-                                 const RunOptions& options) {
-  DOLIUM_TRY(const Location set, ParseLocation(plan.target));
-  DOLIUM_TRY(ConvertReport report, FinishJob(formats, set, options));
-  report.parts_done_before = plan.parts_done;
-  return report;
+  return PlanOf(open);
 }
 
 Result<ConvertReport> Convert(Formats formats, const ConvertRequest& request,
                               const RunOptions& options, const FindingVisitor& visitor) {
-  if (const auto* const voxels = FindVoxelTarget(request.target_format)) {
-    return voxels->convert(request, options, visitor);
-  }
   DOLIUM_TRY(OpenJob open, BeginConvert(formats, request, options, visitor));
-  return RunJob(formats, open, options);
+  DOLIUM_TRY(ConvertReport report, RunJob(formats, open, options));
+  const auto* const voxels = FindVoxelTarget(request.target_format);
+  if (voxels != nullptr && voxels->count_scales != nullptr) {
+    DOLIUM_TRY(report.scales, voxels->count_scales(open));
+  }
+  return report;
 }
 
 }  // namespace dolium

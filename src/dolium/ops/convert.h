@@ -16,6 +16,7 @@
 #include "dolium/container/container.h"
 #include "dolium/container/format.h"
 #include "dolium/ops/job/job.h"
+#include "dolium/ops/job/plan.h"
 
 namespace dolium {
 
@@ -32,16 +33,6 @@ struct ConvertRequest {
   bool allow_unfinished = false;  // of the source
 };
 
-struct Plan {
-  std::string target;              // location that tasks write to
-  std::vector<std::string> tasks;  // not yet done
-  uint64_t entries = 0;            // of all tasks, done or not
-  uint64_t bytes = 0;              // stored, in the source
-  uint64_t parts = 0;
-  uint64_t parts_done = 0;    // by an earlier run
-  uint64_t entries_done = 0;  // in those parts
-};
-
 using ConvertReport = JobReport;
 
 // Volumes and DVID exports are made of voxels (write_voxels.h), all else of entries.
@@ -52,16 +43,10 @@ using ConvertReport = JobReport;
 // resumes the plan that is there. kExists, unless `force`, if the target is a finished
 // set or an unfinished one that another request began; with `force`, if it holds what is
 // not part of a set and would be lost. kInvalidArgument if one of source and
-// target lies in the other.
+// target lies in the other. After all tasks (RunTask(), job.h), FinishJob() completes it.
 Result<Plan> PlanConvert(Formats formats, const ConvertRequest& request,
                          const RunOptions& options = {},
                          const FindingVisitor& visitor = {});
-
-// After all tasks (RunTask(), job.h): checks that every part is there, writes what
-// describes the set, removes work lists and marker, and (force) swaps it into place.
-// Reports what was skipped by all.
-Result<ConvertReport> FinishPlan(Formats formats, const Plan& plan,
-                                 const RunOptions& options = {});
 
 // Plan, tasks on `options.writer.jobs` threads, finish.
 Result<ConvertReport> Convert(Formats formats, const ConvertRequest& request,

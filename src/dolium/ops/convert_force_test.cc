@@ -10,10 +10,11 @@ using testing::UnorderedElementsAre;
 
 TEST_F(ForceTest, KeepsTheOldSetUntilTheEnd) {
   const Plan plan = RunSome(7);
-  EXPECT_EQ(plan.target, fresh_);
+  EXPECT_EQ(plan.folder, fresh_);
+  EXPECT_EQ(plan.target, target_);
   EXPECT_EQ(Must(ReadSet(target_)), old_);
   EXPECT_THAT(Names(target_), ElementsAre("0.toy", "1.toy", "info"));
-  Must(FinishPlan(kFormats, plan));
+  Must(Finish(plan));
   ExpectDone();
 }
 
@@ -49,8 +50,7 @@ TEST_F(ForceTest, RefusesToReplaceWhatIsNotPartOfASet) {
   const Plan plan = RunSome(7);
   // Not even when it comes late.
   fs::create_directory(target_ + "/7.toy");
-  EXPECT_THAT(ErrorOf(FinishPlan(kFormats, plan), ErrorCode::kExists),
-              HasSubstr("7.toy"));
+  EXPECT_THAT(ErrorOf(Finish(plan), ErrorCode::kExists), HasSubstr("7.toy"));
   EXPECT_EQ(Must(ReadSet(target_)).size(), 50u);
   fs::remove(target_ + "/7.toy");
   Must(Run());

@@ -29,7 +29,7 @@ TEST_F(ForceTest, ResumesAfterTheLastPartBeforeTheMarkerIsRemoved) {
   report.parts = 7;
   report.written.entries = 399;
   Must(folder.Close(*state.record, report));
-  EXPECT_THAT(Must(PlanConvert(kFormats, request_, options_)).tasks, IsEmpty());
+  EXPECT_THAT(Must(PlanConvert(kFormats, request_, options_)).tasks(), IsEmpty());
   const ConvertReport rerun = Must(Run());
   EXPECT_EQ(rerun.written.entries, 399u);
   EXPECT_EQ(rerun.parts_done_before, 7u);
@@ -196,7 +196,7 @@ TEST_F(ConvertTest, TwoProcessesMayRunTheSameTasksAtOnce) {
   const Plan plan = RunSome(0);
   const auto run_all = [&] {
     for (int round = 0; round < 3; ++round) {
-      for (const std::string& task : plan.tasks) {
+      for (const std::string& task : plan.tasks()) {
         if (!RunTask(kFormats, task, options_)) return false;
       }
     }
@@ -206,7 +206,7 @@ TEST_F(ConvertTest, TwoProcessesMayRunTheSameTasksAtOnce) {
   const pid_t b = Fork(run_all);
   EXPECT_EQ(StatusOf(a), 0);
   EXPECT_EQ(StatusOf(b), 0);
-  Must(FinishPlan(kFormats, plan));
+  Must(Finish(plan));
   ExpectDone();
 }
 
@@ -220,7 +220,7 @@ TEST_F(ForceTest, TwoProcessesMayReplaceTheSameSetAtOnce) {
   };
   const Plan plan = RunSome(0);
   const pid_t a = Fork([&] {
-    for (const std::string& task : plan.tasks) {
+    for (const std::string& task : plan.tasks()) {
       if (!RunTask(kFormats, task, options_)) return false;
     }
     return true;

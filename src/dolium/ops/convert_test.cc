@@ -59,16 +59,16 @@ TEST_F(ConvertTest, APlanIsTasksThatRunAnywhereInAnyOrderAndTwice) {
   EXPECT_EQ(plan.entries, 400u);
   EXPECT_EQ(plan.parts, 7u);
   EXPECT_EQ(plan.parts_done, 0u);
-  ASSERT_EQ(plan.tasks.size(), 7u);
-  EXPECT_THAT(plan.tasks.front(), HasSubstr(R"("kind":"convert")"));
+  ASSERT_EQ(plan.tasks().size(), 7u);
+  EXPECT_THAT(plan.tasks().front(), HasSubstr(R"("kind":"convert")"));
 
   WriteSummary sum;
-  for (size_t i = plan.tasks.size(); i-- > 0;) {
-    sum += Must(RunTask(kFormats, plan.tasks[i], options_)).written;
-    if (i % 2 == 0) Must(RunTask(kFormats, plan.tasks[i], options_));
+  for (size_t i = plan.tasks().size(); i-- > 0;) {
+    sum += Must(RunTask(kFormats, plan.tasks()[i], options_)).written;
+    if (i % 2 == 0) Must(RunTask(kFormats, plan.tasks()[i], options_));
   }
   EXPECT_EQ(sum.entries, 400u);
-  const ConvertReport report = Must(FinishPlan(kFormats, plan));
+  const ConvertReport report = Must(Finish(plan));
   EXPECT_EQ(report.written.entries, 400u);
   EXPECT_EQ(report.written.value_bytes, sum.value_bytes);
   EXPECT_EQ(report.written.stored_bytes, sum.stored_bytes);
@@ -80,7 +80,7 @@ TEST_F(ConvertTest, ReadersCallASetUnfinishedUntilItsLastTask) {
   const auto read = ReadSet(target_);
   ASSERT_FALSE(read);
   EXPECT_THAT(read.error().message, HasSubstr("unfinished"));
-  Must(FinishPlan(kFormats, plan));
+  Must(Finish(plan));
   EXPECT_EQ(Must(ReadSet(target_)), values_);
 }
 
@@ -88,7 +88,7 @@ TEST_F(ConvertTest, ARerunResumes) {
   RunSome(3);
   const auto before = fs::last_write_time(target_ + "/0.toy");
   const Plan again = Must(PlanConvert(kFormats, request_, options_));
-  EXPECT_EQ(again.tasks.size(), 4u);
+  EXPECT_EQ(again.tasks().size(), 4u);
   EXPECT_EQ(again.parts, 7u);
   EXPECT_EQ(again.parts_done, 3u);
   EXPECT_GT(again.entries_done, 100u);
@@ -117,21 +117,21 @@ TEST_F(ConvertTest, ARerunMakesAPartThatWasLostAgain) {
 
 TEST_F(ConvertTest, FinishRefusesWhilePartsAreMissing) {
   const Plan plan = RunSome(6);
-  EXPECT_THAT(ErrorOf(FinishPlan(kFormats, plan), ErrorCode::kNotFound),
+  EXPECT_THAT(ErrorOf(Finish(plan), ErrorCode::kNotFound),
               HasSubstr("part 6 is not done; run its task"));
-  Must(RunTask(kFormats, plan.tasks[6], options_));
+  Must(RunTask(kFormats, plan.tasks()[6], options_));
   fs::remove(target_ + "/2.toy");
-  EXPECT_THAT(ErrorOf(FinishPlan(kFormats, plan), ErrorCode::kNotFound),
+  EXPECT_THAT(ErrorOf(Finish(plan), ErrorCode::kNotFound),
               HasSubstr("2.toy: part 2 was made, but is gone"));
 }
 
 TEST_F(ConvertTest, TasksOfAFinishedPlanFindNothingToDo) {
   const Plan plan = RunSome(7);
-  Must(FinishPlan(kFormats, plan));
-  const auto task = RunTask(kFormats, plan.tasks[0], options_);
+  Must(Finish(plan));
+  const auto task = RunTask(kFormats, plan.tasks()[0], options_);
   ASSERT_FALSE(task);
   EXPECT_EQ(task.error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(ErrorOf(FinishPlan(kFormats, plan), ErrorCode::kNotFound),
+  EXPECT_THAT(ErrorOf(Finish(plan), ErrorCode::kNotFound),
               HasSubstr("no job is under way here"));
 }
 
@@ -142,7 +142,7 @@ TEST_F(ConvertTest, RejectsWhatIsNotATask) {
         std::string(R"({"dolium_task":2,"kind":"convert","folder":5,"part":1})")}) {
     EXPECT_FALSE(RunTask(kFormats, text, options_)) << text;
   }
-  std::string none = plan.tasks[6];
+  std::string none = plan.tasks()[6];
   none.replace(none.find("\"part\":6"), 8, "\"part\":9");
   const auto task = RunTask(kFormats, none, options_);
   ASSERT_FALSE(task);
@@ -225,7 +225,7 @@ TEST_F(ConvertTest, StopsOnRequestAndResumes) {
 TEST_F(ConvertTest, SaysSoWhenTheSourceChangedAfterPlanning) {
   const Plan plan = RunSome(0);
   WriteText(source_ + "/0.toy", "3 1\n\nx");
-  const auto task = RunTask(kFormats, plan.tasks.front(), options_);
+  const auto task = RunTask(kFormats, plan.tasks().front(), options_);
   ASSERT_FALSE(task);
   EXPECT_THAT(task.error().message, HasSubstr("and begin again"));
   EXPECT_THAT(ErrorOf(Run(), ErrorCode::kConflict),
@@ -270,8 +270,8 @@ TEST_F(DamagedSourceTest, SkipsAndReportsWhatCannotBeRead) {
   fs::remove_all(target_);
   // Told also by whoever finishes what others began.
   const Plan plan = RunSome(5);
-  EXPECT_THAT(plan.tasks.size(), 5u);
-  expect(Must(FinishPlan(kFormats, plan)));
+  EXPECT_THAT(plan.tasks().size(), 5u);
+  expect(Must(Finish(plan)));
 }
 
 }  // namespace

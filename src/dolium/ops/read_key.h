@@ -1,9 +1,12 @@
-// Reading one entry by its key while others replace the object that holds it.
+// Reading entries by their keys while others replace the objects that hold them.
 #pragma once
 
 #include <functional>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "dolium/base/result.h"
 #include "dolium/container/container.h"
@@ -31,5 +34,13 @@ Result<std::optional<Entry>> FindCurrent(const Container& container,
 // What an entry holds, decoded or (raw) as stored; nullopt if it is not there.
 Result<std::optional<EntryData>> ReadKey(const Container& container, std::string_view key,
                                          bool raw, const ReadLimits& limits = {});
+
+// The decoded values of many, read together, on threads where that is worth it; nullopt
+// for a key that is not there.
+Result<std::vector<std::optional<Bytes>>> ReadKeys(const Container& container,
+                                                   std::span<const std::string> keys);
+// The same for entries that were found before; nullopt for one that is gone by now.
+Result<std::vector<std::optional<Bytes>>> ReadValues(const Container& container,
+                                                     std::vector<Entry> entries);
 
 }  // namespace dolium

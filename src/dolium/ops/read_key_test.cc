@@ -1,6 +1,8 @@
 #include "dolium/ops/read_key.h"
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -53,6 +55,28 @@ TEST(ReadKey, GivesNothingForAnAbsentKey) {
   container.AddObject("one", 1);
   EXPECT_FALSE(Must(ReadKey(container, "two", /*raw=*/false)).has_value());
   EXPECT_FALSE(Must(FindCurrent(container, "two")).has_value());
+}
+
+TEST(ReadKey, ReadsManyWhoseObjectsWereReplaced) {
+  FakeContainer container;
+  container.AddObject("one", 2);
+  container.AddObject("two", 1);
+  const std::string keys[] = {"one-1", "absent", "two-0"};
+  const auto text = [](const std::optional<Bytes>& value) {
+    return value ? std::string(AsText(*value)) : "absent";
+  };
+  auto values = Must(ReadKeys(container, keys));
+  ASSERT_EQ(values.size(), 3U);
+  EXPECT_EQ(text(values[0]), "one-1");
+  EXPECT_EQ(text(values[1]), "absent");
+  EXPECT_EQ(text(values[2]), "two-0");
+
+  std::vector<Entry> entries = {*Must(container.Find("one-0")),
+                                *Must(container.Find("two-0"))};
+  container.AddObject("one", 2);
+  values = Must(ReadValues(container, entries));
+  EXPECT_EQ(text(values[0]), "one-0") << "found again";
+  EXPECT_EQ(text(values[1]), "two-0");
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,10 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "dolium/domain/volume/volume.h"
 #include "dolium/formats/dvid/format.h"
-#include "dolium/ops/job/job_record.h"
-#include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/volume/dvid_write.h"
 #include "dolium/ops/volume/volume_plan.h"
 
@@ -157,35 +154,6 @@ Result<volume::DvidReadOptions> ReadOptionsOf(const ConvertRequest& request) {
   return options;
 }
 
-// Damage of an export is an error before anything is written; with salvage, what is left
-// out is returned.
-Result<std::vector<Finding>> CheckVoxelSource(const ConvertRequest& request,
-                                              const volume::DvidReadOptions& exported,
-                                              const RunOptions& options,
-                                              const FindingVisitor& visitor) {
-  DOLIUM_TRY(const Location location, ParseLocation(request.source));
-  DOLIUM_TRY(const auto opened,
-             volume::Volume::Open(location, /*allow_unfinished=*/false, exported));
-  if (opened.dvid_export() == nullptr) return std::vector<Finding>();
-  DOLIUM_TRY(const auto report, CheckExport(*opened.dvid_export(), options.writer.jobs,
-                                            options.writer.stop));
-  if (visitor) {
-    for (const auto* const findings :
-         {&report.warnings, &report.of_spec, &report.damage}) {
-      std::ranges::for_each(*findings, visitor);
-    }
-  }
-  if (!report.damage.empty()) {
-    const Finding& first = report.damage.front();
-    std::string message = fmt::format("{}: {}", first.object, first.message);
-    if (report.damage.size() > 1) {
-      message += fmt::format("; and {} more", report.damage.size() - 1);
-    }
-    return Corrupt(std::move(message)).WithHint(Hint::kSalvage);
-  }
-  return report.LeftOut();
-}
-
 Result<volume::TranscodeRequest> VolumeRequest(const ConvertRequest& request) {
   DOLIUM_TRY_VOID(CheckVoxelRequest(request));
   volume::TranscodeRequest transcode;
@@ -209,39 +177,10 @@ Result<volume::TranscodeRequest> VolumeRequest(const ConvertRequest& request) {
   return transcode;
 }
 
-Result<Plan> PlanToVolume(const ConvertRequest& request, const RunOptions& options,
-                          const FindingVisitor& visitor) {
+Result<OpenJob> BeginToVolume(const ConvertRequest& request, const RunOptions& options,
+                              const FindingVisitor& visitor) {
   DOLIUM_TRY(const auto transcode, VolumeRequest(request));
-  DOLIUM_TRY_VOID(CheckVoxelSource(request, transcode.exported, options, visitor));
-  DOLIUM_TRY(auto planned, PlanTranscode(transcode));
-  if (visitor) std::ranges::for_each(planned.left_out, visitor);
-  Plan plan;
-  plan.target = planned.home;
-  for (auto& stage : planned.stages) {
-    std::ranges::move(stage, std::back_inserter(plan.tasks));
-  }
-  plan.entries = planned.chunks;
-  plan.entries_done = planned.chunks_done;
-  plan.parts = planned.parts;
-  plan.parts_done = planned.parts_done;
-  return plan;
-}
-
-Result<ConvertReport> ConvertToVolume(const ConvertRequest& request,
-                                      const RunOptions& options,
-                                      const FindingVisitor& visitor) {
-  DOLIUM_TRY(const auto transcode, VolumeRequest(request));
-  DOLIUM_TRY(auto skipped,
-             CheckVoxelSource(request, transcode.exported, options, visitor));
-  DOLIUM_TRY(const auto plan, PlanTranscode(transcode));
-  if (visitor) std::ranges::for_each(plan.left_out, visitor);
-  DOLIUM_TRY(const auto done, RunVolumePlan(plan, options));
-  return ConvertReport{.written = done.written,
-                       .parts = done.parts,
-                       .parts_done_before = done.parts_done_before,
-                       .skipped = std::move(skipped),
-                       .target = done.volume,
-                       .scales = done.info.scales.size()};
+  return BeginTranscode(transcode, options, visitor);
 }
 
 Result<volume::DvidWriteRequest> DvidRequest(const ConvertRequest& request) {
@@ -263,39 +202,15 @@ Result<volume::DvidWriteRequest> DvidRequest(const ConvertRequest& request) {
   return write;
 }
 
-Result<Plan> PlanToDvid(const ConvertRequest& request, const RunOptions& options,
-                        const FindingVisitor& visitor) {
+Result<OpenJob> BeginToDvid(const ConvertRequest& request, const RunOptions& options,
+                            const FindingVisitor& visitor) {
   DOLIUM_TRY(const auto write, DvidRequest(request));
-  DOLIUM_TRY_VOID(CheckVoxelSource(request, write.exported, options, visitor));
-  Plan plan;
-  DOLIUM_TRY(plan.tasks, PlanDvidExport(write, options));
-  plan.parts = plan.tasks.size();
-  DOLIUM_TRY(const Location target, ParseLocation(request.target));
-  DOLIUM_TRY(plan.target, PortableText(target, request.target));
-  // One that replaces another is built beside it.
-  if (!plan.tasks.empty()) {
-    DOLIUM_TRY(JobTask first, ParseTask(plan.tasks.front()));
-    plan.target = std::move(first.folder);
-  }
-  return plan;
-}
-
-Result<ConvertReport> ConvertToDvid(const ConvertRequest& request,
-                                    const RunOptions& options,
-                                    const FindingVisitor& visitor) {
-  DOLIUM_TRY(const auto write, DvidRequest(request));
-  DOLIUM_TRY(auto skipped, CheckVoxelSource(request, write.exported, options, visitor));
-  DOLIUM_TRY(const auto done, WriteDvidExport(write, options));
-  return ConvertReport{.written = done.written,
-                       .parts = done.shards,
-                       .parts_done_before = done.shards_done_before,
-                       .skipped = std::move(skipped),
-                       .target = request.target};
+  return BeginDvidWrite(write, options, visitor);
 }
 
 constexpr VoxelTarget kVoxelTargets[] = {
-    {"precomputed", {}, "chunk", "", PlanToVolume, ConvertToVolume},
-    {"dvid", dvid::kFormat.parameters, "block", "shard", PlanToDvid, ConvertToDvid},
+    {"precomputed", {}, "chunk", BeginToVolume, volume::CountStages},
+    {"dvid", dvid::kFormat.parameters, "block", BeginToDvid},
 };
 
 }  // namespace

@@ -18,12 +18,10 @@ struct VoxelTarget {
   std::string_view format;
   std::span<const Parameter> parameters;  // of its format, if that is a row
   std::string_view entry;                 // what its entries are called
-  std::string_view part;                  // and its parts; empty: they have no name
-  Result<Plan> (*plan)(const ConvertRequest& request, const RunOptions& options,
-                       const FindingVisitor& visitor);
-  Result<ConvertReport> (*convert)(const ConvertRequest& request,
-                                   const RunOptions& options,
-                                   const FindingVisitor& visitor);
+  Result<OpenJob> (*begin)(const ConvertRequest& request, const RunOptions& options,
+                           const FindingVisitor& visitor);
+  // How many scales the job writes; nullptr: it is not counted in scales.
+  Result<size_t> (*count_scales)(const OpenJob& job) = nullptr;
 };
 
 // nullptr if a format is made of entries.

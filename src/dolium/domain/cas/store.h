@@ -56,7 +56,8 @@ class CasStore {
   Result<Version> FindPart(const Version& version, const std::string& path,
                            Lease& lease) const;
 
-  // Visits what a folder had in it, in order. Precondition: the version is no file.
+  // Visits what a folder had in it, in order. Precondition: the version is no file, which
+  // is the one entry that FileEntryOf() gives.
   Result<void> VisitManifest(const Version& version, Lease& lease,
                              const ManifestReader::Visitor& visit) const;
 

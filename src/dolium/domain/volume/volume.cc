@@ -5,9 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "dolium/container/json.h"
 #include "dolium/container/unfinished.h"
 
 namespace dolium::volume {
@@ -71,16 +69,6 @@ Result<Volume> Volume::Open(const Location& location, bool allow_unfinished,
                                          location.Describe(), *read.info.redirect));
     }
   }
-}
-
-Result<std::optional<Volume>> Volume::OpenIfVolume(const Location& location) {
-  const Location object = location.Child(kInfoName);
-  const auto whole = object.store->ReadWhole(object.path, kMaxInfoBytes);
-  if (!whole) return std::nullopt;
-  const auto json = ParseJson(AsText(whole->bytes));
-  if (!json || !json->is_object() || !json->contains("scales")) return std::nullopt;
-  DOLIUM_TRY(Volume volume, Open(location, /*allow_unfinished=*/true));
-  return volume;
 }
 
 Result<std::shared_ptr<Scale>> Volume::OpenScale(size_t index, size_t chunking,

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 #include "dolium/base/result.h"
@@ -28,10 +27,6 @@ class Volume {
   // opened as the options say.
   static Result<Volume> Open(const Location& location, bool allow_unfinished = false,
                              const DvidReadOptions& options = {});
-
-  // The same for a location that may be something else: nullopt if it has no info, or one
-  // without scales; exports are containers here. An unfinished volume is opened.
-  static Result<std::optional<Volume>> OpenIfVolume(const Location& location);
 
   // Writes the info of a new, empty volume. kExists if there is one.
   static Result<Volume> Create(const Location& folder, VolumeInfo info);

@@ -77,12 +77,17 @@ Result<std::unique_ptr<Target>> Reopen(const Location& location, std::string_vie
   return CannotWrite(location);
 }
 
-bool OwnsObject(std::string_view name) {
+bool OwnsShard(std::string_view name) {
   for (const std::string_view suffix : kShardSuffixes) {
     if (!name.ends_with(suffix)) continue;
     return ParseKey(name.substr(0, name.size() - suffix.size())).has_value();
   }
   return false;
+}
+
+bool OwnsObject(std::string_view name) {
+  // Beside the shards: what the export was made with, and what DVID says of it.
+  return OwnsShard(name) || name == "spec.json" || name == "export.log";
 }
 
 }  // namespace dolium::dvid

@@ -18,6 +18,8 @@ Result<std::unique_ptr<Target>> Create(const Location& location,
 Result<std::unique_ptr<Target>> Reopen(const Location& location,
                                        std::string_view description);
 bool OwnsObject(std::string_view name);
+// Whether it is the name of a shard, or of its index.
+bool OwnsShard(std::string_view name);
 
 // What follows the corner in names of shards and of their indexes; the longest first.
 inline constexpr std::string_view kShardSuffixes[] = {kExtension, "-offsets.csv", ".csv",

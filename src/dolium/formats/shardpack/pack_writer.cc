@@ -88,12 +88,10 @@ Result<void> PackWriter::Add(Sample sample) {
   }
   if (!is_training_ && !is_parallel_) {
     DOLIUM_TRY(auto records, Encode(sample));
-    bytes_taken_ += BytesOf(sample);
     return Keep(CommitAll(sample, std::move(records)));
   }
   DOLIUM_TRY_VOID(CheckBefore(sample));
   const uint64_t bytes = BytesOf(sample);
-  bytes_taken_ += bytes;
   if (!is_training_) return Keep(Enqueue(std::move(sample)));
   training_bytes_ += bytes;
   training_.push_back(std::move(sample));
@@ -324,7 +322,6 @@ Result<void> PackWriter::AddBlock(const Bytes& block, Check check) {
   }
   // The parts of a sample stay together.
   DOLIUM_TRY(const auto part, ParsePart(header));
-  bytes_taken_ += block.size();
   return Keep(AppendBlock(record, /*may_roll=*/!part || part->index == 0));
 }
 

@@ -82,9 +82,6 @@ class PackWriter {
   // `check`. kInvalidArgument if it needs a dictionary, or if one is wanted here.
   Result<void> AddBlock(const Bytes& block, Check check);
 
-  // Bytes of samples taken so far.
-  uint64_t bytes_taken() const { return bytes_taken_; }
-
   // Writes an empty shard if there were no samples.
   Result<PackSummary> Finish();
 
@@ -124,7 +121,6 @@ class PackWriter {
   std::unique_ptr<Batch> open_batch_;
   std::deque<std::shared_ptr<Batch>> in_flight_;
   uint64_t bytes_in_flight_ = 0;
-  uint64_t bytes_taken_ = 0;
   // Samples that wait for their dictionary.
   std::vector<Sample> training_;
   uint64_t training_bytes_ = 0;

@@ -279,12 +279,12 @@ Result<cas::ExchangeReport> ExportFromCas(const cas::CasStore& store,
   return report;
 }
 
-Result<std::vector<std::string>> PlanCasExport(const cas::CasStore& store,
-                                               const CasExportRequest& request) {
+Result<Plan> PlanCasExport(const cas::CasStore& store, const CasExportRequest& request) {
   DOLIUM_TRY(const auto lease, store.TakeLease(request.stop));
   DOLIUM_TRY(const OpenJob job, BeginCasExport(store, request, *lease));
-  DOLIUM_TRY(auto stages, job.Tasks());
-  return stages.empty() ? std::vector<std::string>() : std::move(stages.front());
+  DOLIUM_TRY(Plan plan, PlanOf(job));
+  plan.force = request.force;
+  return plan;
 }
 
 }  // namespace dolium

@@ -17,6 +17,7 @@
 #include "dolium/domain/cas/exchange.h"
 #include "dolium/domain/cas/store.h"
 #include "dolium/ops/job/job.h"
+#include "dolium/ops/job/plan.h"
 
 namespace dolium {
 
@@ -42,10 +43,8 @@ struct CasExportRequest {
 Result<cas::ExchangeReport> ExportFromCas(const cas::CasStore& store,
                                           const CasExportRequest& request);
 
-// Only plans it: the tasks that are left (see RunTask() in ops/job/job.h), after which
-// ExportFromCas() completes it.
-Result<std::vector<std::string>> PlanCasExport(const cas::CasStore& store,
-                                               const CasExportRequest& request);
+// Only plans it.
+Result<Plan> PlanCasExport(const cas::CasStore& store, const CasExportRequest& request);
 
 // Of the row in the table of kinds.
 Result<std::unique_ptr<Job>> OpenCasExportJob(Formats formats, const Location& folder,

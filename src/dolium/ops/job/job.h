@@ -129,6 +129,9 @@ class Job {
   virtual Result<std::optional<std::string>> FindSourceState(
       const WriterOptions& options) const;
 
+  // Location of what the result becomes a part of; nullopt: it is a thing of its own.
+  virtual std::optional<std::string> AddsTo() const { return std::nullopt; }
+
   // Whether Finish() has been called, as far as the result shows.
   virtual Result<bool> IsComplete() const;
 

@@ -360,12 +360,14 @@ uint64_t OpenJob::parts_done() const {
 }
 
 uint64_t OpenJob::entries() const {
+  if (state.phase != Phase::kUnderWay) return state.report.written.entries;
   uint64_t sum = 0;
   for (const JobPart& part : parts) sum += part.entries;
   return sum;
 }
 
 uint64_t OpenJob::entries_done() const {
+  if (state.phase != Phase::kUnderWay) return state.report.written.entries;
   uint64_t sum = 0;
   for (const JobPart& part : parts) sum += part.done ? part.entries : 0;
   return sum;

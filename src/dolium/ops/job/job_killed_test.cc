@@ -6,7 +6,10 @@
 #include <fstream>
 #include <functional>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,6 +21,7 @@
 #include "dolium/domain/cas/put.h"
 #include "dolium/domain/cas/store.h"
 #include "dolium/domain/dataset/imports/kinds.h"
+#include "dolium/formats/builtin.h"
 #include "dolium/ops/cas/cas_export.h"
 #include "dolium/ops/convert.h"
 #include "dolium/ops/job/job.h"
@@ -48,14 +52,16 @@ struct Work {
 // A kind of job, as people ask for it.
 struct Asked {
   const char* name;
+  std::string_view kind;  // of JobKinds()
   // Makes sources of `old` and `new`.
   void (*prepare)(const Work& work);
   Result<void> (*run)(const Work& work, const RunOptions& options);
 };
 
-Result<void> RunPlan(const Result<volume::VolumePlan>& plan, const RunOptions& options) {
+Result<void> RunPlanned(const Result<Plan>& plan, const RunOptions& options) {
   if (!plan) return plan.error();
-  DOLIUM_TRY([[maybe_unused]] const auto report, RunVolumePlan(*plan, options));
+  DOLIUM_TRY([[maybe_unused]] const auto report,
+             RunPlan(BuiltinFormats(), *plan, options));
   return {};
 }
 
@@ -88,7 +94,7 @@ void MakeVolumes(const Work& work) {
   MakeArrays(work);
   for (const std::string of : {"old", "new"}) {
     Work source{work.folder, of, work.Path(of + ".volume")};
-    Must(RunPlan(PlanIngest(IngestOf(source)), {}));
+    Must(RunPlanned(PlanIngest(IngestOf(source)), {}));
   }
 }
 
@@ -107,8 +113,33 @@ Result<void> RunConvert(const Work& work, const RunOptions& options) {
   return {};
 }
 
+// By what all faces call.
+Result<void> RunConvertTo(const std::string& to, const std::string& suffix,
+                          const Work& work, const RunOptions& options) {
+  ConvertRequest request;
+  request.source = work.Path(work.of + suffix);
+  request.target = work.target;
+  request.target_format = to;
+  if (to == "precomputed") request.parameters["downsample"] = "1";
+  request.force = work.force;
+  DOLIUM_TRY([[maybe_unused]] const auto report,
+             Convert(BuiltinFormats(), request, options));
+  return {};
+}
+
+Result<void> RunConvertVolume(const Work& work, const RunOptions& options) {
+  return RunConvertTo("", ".volume", work, options);
+}
+Result<void> RunConvertStore(const Work& work, const RunOptions& options) {
+  return RunConvertTo("", ".store", work, options);
+}
+// In stages.
+Result<void> RunToVolume(const Work& work, const RunOptions& options) {
+  return RunConvertTo("precomputed", ".volume", work, options);
+}
+
 Result<void> RunIngest(const Work& work, const RunOptions& options) {
-  return RunPlan(PlanIngest(IngestOf(work)), options);
+  return RunPlanned(PlanIngest(IngestOf(work)), options);
 }
 
 Result<void> RunTranscode(const Work& work, const RunOptions& options) {
@@ -117,7 +148,23 @@ Result<void> RunTranscode(const Work& work, const RunOptions& options) {
   request.target = work.target;
   request.storage.encoding = volume::EncodingSpec{.encoding = volume::Encoding::kRaw};
   request.force = work.force;
-  return RunPlan(PlanTranscode(request), options);
+  return RunPlanned(PlanTranscode(request), options);
+}
+
+// Without voxels.
+Result<void> RunCreate(const Work& work, const RunOptions& options) {
+  volume::ScaleInfo scale;
+  scale.key = "s0";
+  scale.size = {work.of == "old" ? 20 : 40, 20, 8};
+  scale.resolution = {1, 1, 1};
+  scale.chunk_sizes = {volume::Vec3{16, 16, 8}};
+  volume::VolumeInfo info;
+  info.type = volume::VolumeType::kSegmentation;
+  info.data_type = volume::DataType::kUint32;
+  info.num_channels = 1;
+  info.scales = {scale};
+  DOLIUM_TRY(const Location folder, ParseLocation(work.target));
+  return volume::CreateVolume(folder, info, work.force, options);
 }
 
 // Of a volume that has one scale when it begins.
@@ -125,13 +172,13 @@ Result<void> RunDownsample(const Work& work, const RunOptions& options) {
   if (!fs::exists(work.target)) {
     volume::IngestRequest base = IngestOf(work);
     base.pyramid.scales = 0;
-    DOLIUM_TRY_VOID(RunPlan(PlanIngest(base), {}));
+    DOLIUM_TRY_VOID(RunPlanned(PlanIngest(base), {}));
   }
   volume::DownsampleRequest request;
   request.volume = work.target;
   request.from = 0;
   request.pyramid.scales = 1;
-  return RunPlan(PlanDownsample(request), options);
+  return RunPlanned(PlanDownsample(request), options);
 }
 
 Result<void> RunPackCreate(const Work& work, const RunOptions& options) {
@@ -248,23 +295,40 @@ Result<void> RunCasExport(const Work& work, const RunOptions& options) {
 
 // Those that make files are asked for some in the target.
 constexpr Asked kMakingFiles[] = {
-    {"pack_create", MakeSamples, RunPackCreate},
-    {"pack_shuffle", MakePacks, RunPackShuffle},
-    {"pack_export", MakePacks, RunPackExport},
-    {"mds", MakePacks, RunMdsExport},
-    {"lmdb", MakePacks, RunLmdbExport},
-    {"cas_export", MakeStores, RunCasExport},
+    {"pack_create", "pack-create", MakeSamples, RunPackCreate},
+    {"pack_shuffle", "pack-copy", MakePacks, RunPackShuffle},
+    {"pack_export", "pack-export", MakePacks, RunPackExport},
+    {"mds", "pack-export", MakePacks, RunMdsExport},
+    {"lmdb", "pack-export", MakePacks, RunLmdbExport},
+    {"cas_export", "cas-export", MakeStores, RunCasExport},
 };
 // Several of them may be under way in one folder.
-constexpr Asked kAmongOthers[] = {{"pack_extract", MakePacks, RunPackExtract}};
+constexpr Asked kAmongOthers[] = {
+    {"pack_extract", "pack-extract", MakePacks, RunPackExtract}};
 constexpr Asked kReplacing[] = {
-    {"convert", MakeSets, RunConvert},
-    {"ingest", MakeArrays, RunIngest},
-    {"transcode", MakeVolumes, RunTranscode},
-    {"dvid", MakeVolumes, RunDvidWrite},
+    {"convert", "convert", MakeSets, RunConvert},
+    {"convert_volume", "convert", MakeVolumes, RunConvertVolume},
+    {"convert_cas", "convert", MakeStores, RunConvertStore},
+    {"create", "volume", MakeArrays, RunCreate},
+    {"ingest", "volume", MakeArrays, RunIngest},
+    {"transcode", "volume", MakeVolumes, RunTranscode},
+    {"to_precomputed", "volume", MakeVolumes, RunToVolume},
+    {"dvid", "dvid", MakeVolumes, RunDvidWrite},
 };
 // It never replaces anything.
-constexpr Asked kAdding[] = {{"downsample", MakeArrays, RunDownsample}};
+constexpr Asked kAdding[] = {{"downsample", "volume", MakeArrays, RunDownsample}};
+
+TEST(KilledJobs, AreOfEveryKind) {
+  std::set<std::string_view> kinds;
+  for (const std::span<const Asked> some :
+       {std::span<const Asked>(kMakingFiles), std::span<const Asked>(kAmongOthers),
+        std::span<const Asked>(kReplacing), std::span<const Asked>(kAdding)}) {
+    for (const Asked& asked : some) kinds.insert(asked.kind);
+  }
+  for (const JobKind& kind : JobKinds()) {
+    EXPECT_TRUE(kinds.contains(kind.name)) << kind.name << " is never killed";
+  }
+}
 
 struct Kill {
   JobStep step;
@@ -290,6 +354,7 @@ class KilledJobTest : public testing::TestWithParam<Asked> {
       options.writer.jobs = 2;
       options.exchange_folders = kill.exchange;
       options.at_step = [&](JobStep step) {
+        if (step == JobStep::kPartsMade && !IsUnderWay(GetParam().kind)) _exit(8);
         if (step != kill.step) return;
         if (kill.while_removing) RemoveSomeOfTheOld(kill.folders_first);
         _exit(9);
@@ -302,6 +367,16 @@ class KilledJobTest : public testing::TestWithParam<Asked> {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFEXITED(status));
     ASSERT_EQ(WEXITSTATUS(status), 9) << "the step was not reached";
+  }
+
+  // Whether a job of that kind has its marker in or beside the target.
+  bool IsUnderWay(std::string_view kind) const {
+    const std::string wanted = fmt::format("\"kind\": \"{}\"", kind);
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
+      if (entry.path().filename() != ".dolium-unfinished") continue;
+      if (ReadText(entry.path().string()).find(wanted) != std::string::npos) return true;
+    }
+    return false;
   }
 
   void RemoveSomeOfTheOld(bool folders) const {

@@ -82,8 +82,8 @@ void PrepareFolders(const Wanted& work) {
 template <ConvertRequest (*kRequest)(const Wanted&), bool kIsToy>
 Result<TaskLines> TasksOfConversion(const Wanted& work) {
   const Formats formats = kIsToy ? Formats(kFormats) : BuiltinFormats();
-  DOLIUM_TRY(Plan plan, PlanConvert(formats, kRequest(work), {}));
-  return std::move(plan.tasks);
+  DOLIUM_TRY(const Plan plan, PlanConvert(formats, kRequest(work), {}));
+  return plan.tasks();
 }
 
 template <ConvertRequest (*kRequest)(const Wanted&), bool kIsToy>
@@ -132,7 +132,7 @@ void PrepareVolumes(const Wanted& work) {
     request.target = work.Path(of);
     request.storage.sharded = kSharded;
     request.pyramid.scales = 0;
-    Must(RunVolumePlan(Must(PlanIngest(request)), {}));
+    Must(RunPlan(BuiltinFormats(), Must(PlanIngest(request)), {}));
   }
 }
 
@@ -148,11 +148,11 @@ void PrepareExports(const Wanted& work) {
   }
 }
 
-Result<volume::VolumePlan> PlanWantedIngest(const Wanted& work) {
+Result<Plan> PlanWantedIngest(const Wanted& work) {
   return PlanIngest(WantedIngest(work));
 }
 
-Result<volume::VolumePlan> PlanWantedTranscode(const Wanted& work) {
+Result<Plan> PlanWantedTranscode(const Wanted& work) {
   volume::TranscodeRequest request;
   request.source = work.Path("source");
   request.target = work.target;
@@ -163,7 +163,7 @@ Result<volume::VolumePlan> PlanWantedTranscode(const Wanted& work) {
   return PlanTranscode(request);
 }
 
-Result<volume::VolumePlan> PlanWantedDownsample(const Wanted& work) {
+Result<Plan> PlanWantedDownsample(const Wanted& work) {
   volume::DownsampleRequest request;
   request.volume = work.target;
   request.from = 0;
@@ -174,18 +174,18 @@ Result<volume::VolumePlan> PlanWantedDownsample(const Wanted& work) {
   return PlanDownsample(request);
 }
 
-using PlanFunction = Result<volume::VolumePlan> (*)(const Wanted&);
+using PlanFunction = Result<Plan> (*)(const Wanted&);
 
 template <PlanFunction kPlan>
 Result<TaskLines> TasksOfScales(const Wanted& work) {
-  DOLIUM_TRY(const volume::VolumePlan plan, kPlan(work));
+  DOLIUM_TRY(const Plan plan, kPlan(work));
   return plan.stages.front();
 }
 
 template <PlanFunction kPlan>
 Result<WriteSummary> RunScales(const Wanted& work, const RunOptions& options) {
-  DOLIUM_TRY(const volume::VolumePlan plan, kPlan(work));
-  DOLIUM_TRY(const auto report, RunVolumePlan(plan, options));
+  DOLIUM_TRY(const Plan plan, kPlan(work));
+  DOLIUM_TRY(const auto report, RunPlan(BuiltinFormats(), plan, options));
   return report.written;
 }
 
@@ -199,7 +199,8 @@ volume::DvidWriteRequest WantedExport(const Wanted& work) {
 }
 
 Result<TaskLines> TasksOfExport(const Wanted& work) {
-  return PlanDvidExport(WantedExport(work), {});
+  DOLIUM_TRY(const Plan plan, PlanDvidExport(WantedExport(work)));
+  return plan.tasks();
 }
 
 Result<WriteSummary> RunExport(const Wanted& work, const RunOptions& options) {

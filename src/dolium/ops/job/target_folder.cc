@@ -170,6 +170,11 @@ Location FolderBeside(const Location& target) {
   return {target.store, NormalizePath(target.path) + std::string(kFreshSuffix)};
 }
 
+std::string TargetBeside(std::string_view folder) {
+  if (folder.ends_with(kFreshSuffix)) folder.remove_suffix(kFreshSuffix.size());
+  return std::string(folder);
+}
+
 Result<SwapFolders> SwapFolders::Of(const Location& target) {
   DOLIUM_TRY(const auto path, CanonicalPath(target));
   if (!path) {

@@ -66,6 +66,9 @@ Result<void> SwapIn(const SwapFolders& folders, bool exchange = true,
 
 // The folder of a job that makes files, of which `target` is the first: beside them.
 Location FolderBeside(const Location& target);
+// The reverse, of locations: the file that such a folder is for; any other location as it
+// is.
+std::string TargetBeside(std::string_view folder);
 
 // Visits the files below a local folder by their paths from it, those of one folder after
 // another. They may be moved away meanwhile.

@@ -300,16 +300,16 @@ Result<PackReport> CopySamples(const SampleSet& set, std::span<const uint64_t> o
   return RunPackJob(job, output, RunOptionsOf(request), !request.references.empty());
 }
 
-Result<std::vector<std::string>> PlanCopy(const SampleSet& set,
-                                          std::span<const uint64_t> order,
-                                          const CopyRequest& request) {
+Result<Plan> PlanCopy(const SampleSet& set, std::span<const uint64_t> order,
+                      const CopyRequest& request) {
   if (request.references.empty()) {
     return Unsupported("a set that has no name cannot be opened by other processes");
   }
   DOLIUM_TRY(const PackOutput output, OutputOf(request));
   DOLIUM_TRY(const OpenJob job, BeginCopy(set, order, request, output));
-  DOLIUM_TRY(auto stages, job.Tasks());
-  return stages.empty() ? std::vector<std::string>() : std::move(stages.front());
+  DOLIUM_TRY(Plan plan, PlanOf(job));
+  plan.force = request.shard.force;
+  return plan;
 }
 
 }  // namespace dolium::dataset

@@ -19,6 +19,7 @@
 #include "dolium/container/progress.h"
 #include "dolium/domain/dataset/sample_set.h"
 #include "dolium/formats/shardpack/shard_writer.h"
+#include "dolium/ops/job/plan.h"
 #include "dolium/ops/pack/pack_create.h"
 
 namespace dolium::dataset {
@@ -57,10 +58,8 @@ struct CopyRequest {
 Result<PackReport> CopySamples(const SampleSet& set, std::span<const uint64_t> order,
                                const CopyRequest& request);
 
-// Only plans it: the tasks that are left (see RunTask() in ops/job/job.h), after which
-// CopySamples() completes the set. kUnsupported without references.
-Result<std::vector<std::string>> PlanCopy(const SampleSet& set,
-                                          std::span<const uint64_t> order,
-                                          const CopyRequest& request);
+// Only plans it. kUnsupported without references.
+Result<Plan> PlanCopy(const SampleSet& set, std::span<const uint64_t> order,
+                      const CopyRequest& request);
 
 }  // namespace dolium::dataset

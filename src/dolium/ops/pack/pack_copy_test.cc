@@ -254,10 +254,10 @@ TEST_F(CopyJobTest, IsResumedAfterAStop) {
 TEST_F(CopyJobTest, IsDoneByTasks) {
   Must(CopySamples(*set_, order_, Request("whole-0.shardpack")));
   const CopyRequest request = Request("t-0.shardpack");
-  const auto tasks = Must(PlanCopy(*set_, order_, request));
+  const auto tasks = Must(PlanCopy(*set_, order_, request)).tasks();
   ASSERT_EQ(tasks.size(), 4U);
   for (const std::string& task : tasks) Must(RunTask({}, task, {}));
-  EXPECT_TRUE(Must(PlanCopy(*set_, order_, request)).empty());
+  EXPECT_TRUE(Must(PlanCopy(*set_, order_, request)).tasks().empty());
   EXPECT_TRUE(Shards("t").empty());
   EXPECT_EQ(Must(CopySamples(*set_, order_, request)).parts_done_before, 4U);
   EXPECT_EQ(Shards("t"), Shards("whole"));
@@ -265,7 +265,7 @@ TEST_F(CopyJobTest, IsDoneByTasks) {
 }
 
 TEST_F(CopyJobTest, RefusesTasksOfASetThatHasChanged) {
-  const auto tasks = Must(PlanCopy(*set_, order_, Request("t-0.shardpack")));
+  const auto tasks = Must(PlanCopy(*set_, order_, Request("t-0.shardpack"))).tasks();
   std::filesystem::remove(Path("a.shardpack"));
   Pack("a.shardpack", NumberedSamples(50));
   const auto refused = RunTask({}, tasks.front(), {});
@@ -282,7 +282,8 @@ TEST_F(CopyJobTest, PlansAnOverlayToo) {
   const auto overlaid = Must(Overlay(set_, {Open({Path("b.shardpack")})}));
   CopyRequest request = Request("t-0.shardpack");
   request.overlays = {Path("b.shardpack")};
-  for (const std::string& task : Must(PlanCopy(*overlaid, All(*overlaid), request))) {
+  for (const std::string& task :
+       Must(PlanCopy(*overlaid, All(*overlaid), request)).tasks()) {
     Must(RunTask({}, task, {}));
   }
   const PackReport report = Must(CopySamples(*overlaid, All(*overlaid), request));

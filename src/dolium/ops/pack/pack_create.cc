@@ -8,7 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "dolium/base/worker_pool.h"
+#include "dolium/domain/dataset/imports/kinds.h"
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/pack/pack_job.h"
 #include "dolium/ops/pack/pack_output.h"
@@ -117,11 +120,67 @@ class ReadAhead {
   WorkerPool reader_{1};
 };
 
-// Where its samples come from, the process that runs it says; to finish it needs none.
+// What a record says of the source and of the shards.
+struct RecordedCreate {
+  std::string kind;
+  std::string path;
+  ImportOptions options;
+  CreateRequest request;
+};
+
+// The value of an enumeration that ends with `last`.
+template <typename Enum>
+Result<Enum> GetEnum(const nlohmann::json& value, const char* name, Enum last) {
+  const auto number = value.at(name).get<uint64_t>();
+  if (number <= static_cast<uint64_t>(last)) return static_cast<Enum>(number);
+  return Corrupt(fmt::format("{} is {}", name, number));
+}
+
+Result<RecordedCreate> ParseCreate(const std::string& request) {
+  constexpr std::string_view kWhat = "the record of new shards";
+  RecordedCreate read;
+  DOLIUM_TRY(
+      const std::string source,
+      ParseJob(request, kWhat, [&](const nlohmann::json& value) -> Result<std::string> {
+        PackOptions& pack = read.request.pack;
+        DOLIUM_TRY(pack.shard, ParseShardOptions(value));
+        value.at("shard_bytes").get_to(pack.shard_bytes);
+        value.at("shard_records").get_to(pack.shard_records);
+        DOLIUM_TRY(pack.oversize, GetEnum(value, "oversize", shardpack::Oversize::kSkip));
+        value.at("dictionary_bytes").get_to(pack.dictionary_bytes);
+        return value.at("source").get<std::string>();
+      }));
+  if (source.empty()) {
+    return Unsupported("its source cannot be read twice: only who began the job runs it");
+  }
+  DOLIUM_TRY_VOID(
+      ParseJob(source, kWhat, [&](const nlohmann::json& value) -> Result<void> {
+        ImportOptions& options = read.options;
+        value.at("kind").get_to(read.kind);
+        value.at("path").get_to(read.path);
+        DOLIUM_TRY(options.grouping, GetEnum(value, "grouping", Grouping::kManifest));
+        value.at("manifest").get_to(options.manifest);
+        value.at("skip_links").get_to(options.skip_links);
+        value.at("keep_attributes").get_to(options.keep_attributes);
+        value.at("keep_case").get_to(options.keep_case);
+        DOLIUM_TRY(options.records, GetEnum(value, "records", TfRecords::kExample));
+        value.at("database").get_to(options.database);
+        value.at("jsonl_files").get_to(options.jsonl_files);
+        value.at("key_prefix").get_to(options.key_prefix);
+        return {};
+      }));
+  return read;
+}
+
+// Its samples come from the source of the process that began it, or, where another one
+// runs it, from what its record says. To finish it needs none.
 class PackCreateJob final : public Job {
  public:
-  PackCreateJob(Location folder, PackOutput names)
-      : folder_(std::move(folder)), names_(std::move(names)) {}
+  PackCreateJob(Location folder, PackOutput names, const JobRecord& record)
+      : folder_(std::move(folder)),
+        names_(std::move(names)),
+        asked_(record.request),
+        state_(record.source) {}
 
   // Both must outlive the job.
   void Take(SampleSource& source, const CreateRequest& request) {
@@ -142,11 +201,12 @@ class PackCreateJob final : public Job {
 
   Result<void> RunStream(std::span<const TaskReport> done, const PartContext& context,
                          const StreamSink& sink) override {
-    if (source_ == nullptr) return Unsupported(folder_.Describe() + ": has no source");
+    const bool is_reopened = source_ == nullptr;
+    if (is_reopened) DOLIUM_TRY_VOID(Reopen());
     PackOptions options = request_->pack;
     DOLIUM_TRY(const PackOutput output,
                PackOutput::Make(request_->output, names_.is_numbered()));
-    const bool may_replace = options.shard.force;
+    const bool may_replace = options.shard.force || is_reopened;
     options.jobs = context.writer.jobs;
     options.memory = context.writer.memory;
     options.stop = context.writer.stop;
@@ -161,10 +221,21 @@ class PackCreateJob final : public Job {
       return output.CheckFree(++shards_);
     };
     DOLIUM_TRY_VOID(GoOnBehind(done, options));
-    return WriteAll(std::move(options));
+    return WriteAll(std::move(options), context);
   }
 
  private:
+  Result<void> Reopen() {
+    DOLIUM_TRY(recorded_, ParseCreate(asked_));
+    recorded_->request.output = folder_.Parent().Child(names_.NameOf(0)).Describe();
+    DOLIUM_TRY(opened_,
+               OpenSampleSource(recorded_->kind, recorded_->path, recorded_->options));
+    DOLIUM_TRY(const std::string state, opened_->Bind());
+    if (state != state_) return SourceChangedError(folder_);
+    Take(*opened_, recorded_->request);
+    return {};
+  }
+
   Result<void> GoOnBehind(std::span<const TaskReport> done, PackOptions& options) {
     if (done.empty()) return {};
     DOLIUM_TRY(const MadeShard last, ParseMadeShard(done.back().detail));
@@ -178,7 +249,7 @@ class PackCreateJob final : public Job {
     return source_->Skip(last.samples);
   }
 
-  Result<void> WriteAll(PackOptions options) {
+  Result<void> WriteAll(PackOptions options, const PartContext& context) {
     const uint64_t ahead = std::min(kMostAhead, options.memory / kAheadPart);
     DOLIUM_TRY(const auto writer, PackWriter::Create(std::move(options)));
     ReadAhead reader(*source_, ahead);
@@ -188,7 +259,11 @@ class PackCreateJob final : public Job {
       for (Sample& sample : batch.samples) {
         DOLIUM_TRY_VOID(writer->Add(std::move(sample)));
       }
-      if (request_->progress) request_->progress(batch.progress);
+      if (request_->progress) {
+        request_->progress(batch.progress);
+      } else {
+        context.progress(batch.samples.size(), batch.bytes);
+      }
     }
     DOLIUM_TRY([[maybe_unused]] const auto summary, writer->Finish());
     return {};
@@ -196,6 +271,10 @@ class PackCreateJob final : public Job {
 
   const Location folder_;
   const PackOutput names_;
+  const std::string asked_;  // JobRecord::request
+  const std::string state_;  // of the source
+  std::optional<RecordedCreate> recorded_;
+  std::unique_ptr<SampleSource> opened_;
   SampleSource* source_ = nullptr;
   const CreateRequest* request_ = nullptr;
   uint64_t shards_ = 0;  // that are complete
@@ -250,7 +329,7 @@ Result<std::unique_ptr<Job>> OpenPackCreateJob(Formats /*formats*/,
                         return PackOutput::Make(value.at("output").get<std::string>(),
                                                 value.at("numbered").get<bool>());
                       }));
-  return std::make_unique<PackCreateJob>(folder, std::move(names));
+  return std::make_unique<PackCreateJob>(folder, std::move(names), record);
 }
 
 Result<SourceName> NameSource(std::string_view kind, const std::string& path,
@@ -272,22 +351,52 @@ Result<SourceName> NameSource(std::string_view kind, const std::string& path,
   return name;
 }
 
-Result<PackReport> CreatePack(SampleSource& source, const CreateRequest& request) {
+namespace {
+
+RunOptions RunOptionsOf(const CreateRequest& request) {
   const PackOptions& pack = request.pack;
-  DOLIUM_TRY(
-      const PackOutput output,
-      PackOutput::Make(request.output, pack.shard_bytes > 0 || pack.shard_records > 0));
   RunOptions options;
   options.writer.jobs = pack.jobs;
   options.writer.memory = pack.memory;
   options.writer.stop = pack.stop;
   options.replace_files = pack.shard.force;
   options.at_step = request.at_step;
+  return options;
+}
+
+Result<OpenJob> BeginCreate(SampleSource& source, const CreateRequest& request,
+                            const PackOutput& output) {
   PackCreateDraft draft(request, output);
-  DOLIUM_TRY(OpenJob job, BeginJob({}, draft, output.At(0), pack.shard.force, options));
+  DOLIUM_TRY(OpenJob job, BeginJob({}, draft, output.At(0), request.pack.shard.force,
+                                   RunOptionsOf(request)));
   // A job whose shards are all there has no use for the source.
   if (job.job) static_cast<PackCreateJob&>(*job.job).Take(source, request);
-  DOLIUM_TRY(PackReport report, RunPackJob(job, output, options, draft.can_resume()));
+  return job;
+}
+
+Result<PackOutput> OutputOf(const CreateRequest& request) {
+  return PackOutput::Make(request.output,
+                          request.pack.shard_bytes > 0 || request.pack.shard_records > 0);
+}
+
+}  // namespace
+
+Result<Plan> PlanCreate(SampleSource& source, const CreateRequest& request) {
+  if (!request.source) {
+    return Unsupported("samples that can be read only once cannot be planned for");
+  }
+  DOLIUM_TRY(const PackOutput output, OutputOf(request));
+  DOLIUM_TRY(const OpenJob job, BeginCreate(source, request, output));
+  DOLIUM_TRY(Plan plan, PlanOf(job));
+  plan.force = request.pack.shard.force;
+  return plan;
+}
+
+Result<PackReport> CreatePack(SampleSource& source, const CreateRequest& request) {
+  DOLIUM_TRY(const PackOutput output, OutputOf(request));
+  DOLIUM_TRY(OpenJob job, BeginCreate(source, request, output));
+  DOLIUM_TRY(PackReport report,
+             RunPackJob(job, output, RunOptionsOf(request), request.source.has_value()));
   report.grouping = source.grouping_choice();
   return report;
 }

@@ -16,6 +16,7 @@
 #include "dolium/domain/dataset/sample_source.h"
 #include "dolium/formats/shardpack/pack_writer.h"
 #include "dolium/ops/job/job.h"
+#include "dolium/ops/job/plan.h"
 
 namespace dolium::dataset {
 
@@ -51,6 +52,10 @@ struct PackReport {
   bool began_again = false;
   std::optional<GroupingChoice> grouping = {};  // of the source, if that was left open
 };
+
+// Only plans it: a stream. Any process can run it, by what its record says of the source.
+// kUnsupported if that cannot be read twice.
+Result<Plan> PlanCreate(SampleSource& source, const CreateRequest& request);
 
 // Takes all samples that the source has. The shards appear when all are complete. If it
 // fails, none of them does; if it is stopped, or runs out of room, those that are

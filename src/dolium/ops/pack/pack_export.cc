@@ -13,6 +13,7 @@
 #include "dolium/domain/dataset/content_types.h"
 #include "dolium/domain/dataset/imports/npy_file.h"
 #include "dolium/ops/job/job_json.h"
+#include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/pack/export_job.h"
 #include "dolium/ops/pack/pack_job.h"
 
@@ -176,12 +177,14 @@ Result<ExportSummary> ExportSamples(const SampleSet& set,
   return SumOfExports(report.details);
 }
 
-Result<std::vector<std::string>> PlanExport(const SampleSet& set,
-                                            std::span<const uint64_t> numbers,
-                                            const ExportRequest& request) {
+Result<Plan> PlanExport(const SampleSet& set, std::span<const uint64_t> numbers,
+                        const ExportRequest& request) {
   DOLIUM_TRY(const OpenJob job, BeginExport(set, numbers, request));
-  DOLIUM_TRY(auto stages, job.Tasks());
-  return stages.empty() ? std::vector<std::string>() : std::move(stages.front());
+  DOLIUM_TRY(Plan plan, PlanOf(job));
+  DOLIUM_TRY(const Location target, ParseLocation(request.target));
+  DOLIUM_TRY(plan.target, PortableText(target, request.target));
+  plan.force = request.options.force;
+  return plan;
 }
 
 }  // namespace dolium::dataset

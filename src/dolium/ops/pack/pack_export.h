@@ -18,6 +18,7 @@
 #include "dolium/domain/dataset/sample_set.h"
 #include "dolium/domain/dataset/sample_source.h"
 #include "dolium/ops/job/job.h"
+#include "dolium/ops/job/plan.h"
 
 namespace dolium::dataset {
 
@@ -67,10 +68,8 @@ Result<ExportSummary> ExportSamples(const SampleSet& set,
                                     std::span<const uint64_t> numbers,
                                     const ExportRequest& request);
 
-// Only plans it: the tasks that are left (see RunTask() in ops/job/job.h), after which
-// ExportSamples() completes it. kUnsupported unless files go to a folder.
-Result<std::vector<std::string>> PlanExport(const SampleSet& set,
-                                            std::span<const uint64_t> numbers,
-                                            const ExportRequest& request);
+// Only plans it. All but files in a folder are streams.
+Result<Plan> PlanExport(const SampleSet& set, std::span<const uint64_t> numbers,
+                        const ExportRequest& request);
 
 }  // namespace dolium::dataset

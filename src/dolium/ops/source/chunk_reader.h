@@ -15,6 +15,7 @@
 #include "dolium/codec/codec.h"
 #include "dolium/container/chunk_ref.h"
 #include "dolium/container/container.h"
+#include "dolium/ops/read_key.h"
 
 namespace dolium {
 
@@ -25,6 +26,11 @@ struct ShardingSpec;
 
 class ChunkReader {
  public:
+  // For WhileReplaced(): a busy writer may win many times in a row. Of a batch, the
+  // chunks are better read one by one then.
+  static constexpr int kAttempts = 64;
+  static constexpr int kBatchAttempts = 3;
+
   // Nullopt if the keys of the container are no numbers.
   static std::optional<ChunkReader> Of(const Container& container);
 
@@ -50,10 +56,23 @@ class ChunkReader {
                           MutableBytes value) const;
   Result<Bytes> Decode(uint64_t id, const ChunkRef& chunk, BytesView stored) const;
 
-  // Forgets what leads to the chunk: call it after a kConflict.
-  void Forget(uint64_t id) const;
+  // Does `read`, which gives a Result, and does it again, a number of times, while it
+  // says that a shard of these chunks was replaced or removed since Locate(): what leads
+  // to them is forgotten in between.
+  template <typename Read>
+  auto WhileReplaced(std::span<const uint64_t> ids, int attempts,
+                     const Read& read) const {
+    for (int attempt = 1;; ++attempt) {
+      auto done = read();
+      if (done || !IsReplaced(done.error()) || attempt >= attempts) return done;
+      for (const uint64_t id : ids) Forget(id);
+    }
+  }
 
  private:
+  // Forgets what leads to the chunk.
+  void Forget(uint64_t id) const;
+
   explicit ChunkReader(const neuroglancer::ShardedContainer& container);
 
   Error About(uint64_t id, const ChunkRef& chunk, const Error& error) const;

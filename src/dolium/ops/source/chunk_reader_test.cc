@@ -61,6 +61,34 @@ TEST_P(ChunkReaderTest, ReadsFromASetAndFromOneShard) {
 }
 INSTANTIATE_TEST_SUITE_P(Encodings, ChunkReaderTest, testing::Values("raw", "gzip"));
 
+TEST_F(ChunkReaderTest, ReadsAgainWhileShardsAreReplaced) {
+  Write("neuroglancer", {{"data-encoding", "raw"}});
+  const auto set = Open(path_);
+  const auto writer = Open(path_);
+  const auto chunks = *ChunkReader::Of(*set);
+  const uint64_t id = 7;
+  int attempts = 0;
+  const auto value = chunks.WhileReplaced(
+      {&id, 1}, ChunkReader::kAttempts, [&]() -> Result<std::string> {
+        DOLIUM_TRY(const auto chunk, chunks.Locate(id));
+        if (++attempts < 3) {  // Replaced under the reader.
+          Change change;
+          change.key = "7";
+          change.value = Bytes::Copy(AsBytes("seven, " + std::to_string(attempts)));
+          Must(writer->Apply({&change, 1}, {}));
+        }
+        ByteVector stored(chunk->range.length);
+        DOLIUM_TRY_VOID(chunks.Read(*chunk, stored));
+        return std::string(AsText(stored));
+      });
+  ASSERT_TRUE(value) << value.error().message;
+  EXPECT_EQ(*value, "seven, 2");
+  EXPECT_EQ(attempts, 3);
+  const Result<void> never = chunks.WhileReplaced(
+      {&id, 1}, 2, []() -> Result<void> { return Conflict("replaced"); });
+  EXPECT_EQ(never.error().code, ErrorCode::kConflict);
+}
+
 TEST_F(ChunkReaderTest, IsForKeysThatAreNumbers) {
   Write("files", {});
   EXPECT_FALSE(ChunkReader::Of(*Open(path_)));

@@ -212,12 +212,16 @@ TEST_F(CopyVolume, TranscodesWithItsOtherFolders) {
   request.source = Path("data/vol");
   request.target = Path("out");
   request.sharded = false;
-  const auto planned = PlanTranscode(request);
+  std::vector<Finding> left_out;
+  const FindingVisitor visitor = [&](const Finding& finding) {
+    left_out.push_back(finding);
+  };
+  const auto planned = PlanTranscode(request, {}, visitor);
   ASSERT_TRUE(planned) << planned.error().message;
-  EXPECT_TRUE(planned->left_out.empty());
+  EXPECT_TRUE(left_out.empty());
   // Some of it by a run that ends early.
   for (size_t i = 0; i < planned->stages.front().size(); i += 2) {
-    Must(volume::RunVolumeTask(planned->stages.front()[i], {}));
+    Must(RunTask(BuiltinFormats(), planned->stages.front()[i], {}));
   }
   const auto report = Run(PlanTranscode(request));
   // All of it is reported, not what this run did.
@@ -247,12 +251,15 @@ TEST_F(CopyVolume, NamesWhatItCannotTranscodeWith) {
   volume::TranscodeRequest request;
   request.source = Path("data/vol");
   request.target = Path("out");
-  const auto planned = PlanTranscode(request);
+  std::vector<Finding> left_out;
+  const FindingVisitor visitor = [&](const Finding& finding) {
+    left_out.push_back(finding);
+  };
+  const auto planned = PlanTranscode(request, {}, visitor);
   ASSERT_TRUE(planned) << planned.error().message;
-  ASSERT_EQ(planned->left_out.size(), 2U);
-  EXPECT_THAT(planned->left_out[0].message,
-              HasSubstr("mesh is left out: \"back\" in it"));
-  EXPECT_THAT(planned->left_out[1].message,
+  ASSERT_EQ(left_out.size(), 2U);
+  EXPECT_THAT(left_out[0].message, HasSubstr("mesh is left out: \"back\" in it"));
+  EXPECT_THAT(left_out[1].message,
               HasSubstr("segment_properties is left out: the folder is not there"));
   Run(planned);
   const auto info = Must(volume::Volume::Open(Must(ParseLocation(Path("out"))))).info();
@@ -271,7 +278,7 @@ TEST_F(CopyVolume, IsStartedAgainWhereAMeshHasChanged) {
   const auto planned = PlanTranscode(request);
   ASSERT_TRUE(planned) << planned.error().message;
   WriteText(Path("data/vol/mesh/7:0"), "new and longer");
-  const auto run = RunVolumePlan(*planned, {});
+  const auto run = RunPlan(BuiltinFormats(), *planned, {});
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().code, ErrorCode::kConflict);
 }

@@ -401,6 +401,7 @@ std::span<const SourceKind> SourceKinds() {
        .format = "dvid",
        .volume = OpenVolumeOf,
        .check = CheckExportSource,
+       .is_copied_as_voxels = true,
        .decode_entry = DecodeBlock,
        .entry_labels = LabelsOfBlock},
       {.kind = "folder of files", .format = "files", .open_for_copy = OpenFilesForCopy},

@@ -44,6 +44,8 @@ struct SourceKind {
   // What a copy of the entries into that format does not have of the rest.
   Result<std::vector<Finding>> (*find_left_out)(const Source&,
                                                 const Format& format) = nullptr;
+  // Copied as voxels, by the voxel target of its own name (ops/write_voxels.h).
+  bool is_copied_as_voxels = false;
   // Of kinds whose copies are written in a format that is no row of formats/builtin.cc:
   // that format, and whether a copy may replace what is in a folder.
   const Format* copy_format = nullptr;

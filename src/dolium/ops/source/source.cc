@@ -156,32 +156,31 @@ Result<void> CheckTargetReplaceable(Formats formats, const Location& folder,
 }
 
 Source::Source(const SourceKind& row, Formats formats, Location location,
-               SourceOptions options, std::shared_ptr<const Container> entries)
+               SourceOptions options, std::shared_ptr<Container> entries)
     : row_(row),
       formats_(formats),
       location_(std::move(location)),
       options_(std::move(options)) {
   if (entries == nullptr) return;
   static_cast<void>(entries_.Get(
-      [&] { return Result<std::shared_ptr<const Container>>(std::move(entries)); }));
+      [&] { return Result<std::shared_ptr<Container>>(std::move(entries)); }));
 }
 
 Source::~Source() = default;
 
 std::string_view Source::kind() const { return row_.kind; }
 
-Result<std::shared_ptr<const Container>> Source::SharedEntries() const {
+Result<std::shared_ptr<Container>> Source::MutableEntries() const {
   DOLIUM_TRY(const auto* const opened,
-             entries_.Get([&]() -> Result<std::shared_ptr<const Container>> {
-               if (row_.entries == nullptr) return std::shared_ptr<const Container>();
-               DOLIUM_TRY(auto made, row_.entries(*this));
-               return std::shared_ptr<const Container>(std::move(made));
+             entries_.Get([&]() -> Result<std::shared_ptr<Container>> {
+               if (row_.entries == nullptr) return std::shared_ptr<Container>();
+               return row_.entries(*this);
              }));
   return *opened;
 }
 
 Result<const Container*> Source::entries() const {
-  DOLIUM_TRY(const auto opened, SharedEntries());
+  DOLIUM_TRY(const auto opened, MutableEntries());
   return opened.get();
 }
 
@@ -203,7 +202,7 @@ Result<std::vector<SourcePart>> Source::parts() const {
 }
 
 Result<CopySource> Source::OpenForCopy(std::string_view format) const {
-  DOLIUM_TRY(auto all, SharedEntries());
+  DOLIUM_TRY(std::shared_ptr<const Container> all, MutableEntries());
   if (row_.open_for_copy != nullptr) return row_.open_for_copy(*this, all, format);
   DOLIUM_TRY_VOID(CheckNothingElse(*this, *all));
   DOLIUM_TRY(const Format* const target,
@@ -213,6 +212,10 @@ Result<CopySource> Source::OpenForCopy(std::string_view format) const {
     DOLIUM_TRY(copy.left_out, row_.find_left_out(*this, *target));
   }
   return copy;
+}
+
+std::string_view Source::own_voxel_target() const {
+  return row_.is_copied_as_voxels ? row_.format : std::string_view();
 }
 
 Result<VerifyReport> Source::Check(const VerifyOptions& options,
@@ -280,21 +283,10 @@ Result<std::unique_ptr<Source>> OpenSource(Formats formats, const Location& loca
     DOLIUM_TRY([[maybe_unused]] const auto* const opened, source->entries());
     return source;
   }
-  DOLIUM_TRY(std::shared_ptr<const Container> container,
+  DOLIUM_TRY(std::shared_ptr<Container> container,
              OpenContainer(formats, location, options.format, options.open));
   const SourceKind& kind = RowOfFormat(container->format_name());
   return std::make_unique<Source>(kind, formats, location, options, std::move(container));
-}
-
-Result<std::shared_ptr<Container>> OpenEntries(Formats formats, const Location& location,
-                                               const SourceOptions& options) {
-  DOLIUM_TRY(const SourceKind* const row, FindRowWithoutFormat(location, options));
-  if (row != nullptr) {
-    return row->entries(Source(*row, formats, location, options, nullptr));
-  }
-  DOLIUM_TRY(auto container,
-             OpenContainer(formats, location, options.format, options.open));
-  return std::shared_ptr<Container>(std::move(container));
 }
 
 }  // namespace dolium

@@ -76,7 +76,7 @@ class Source {
  public:
   // `entries` may be null: then they are opened when they are asked for.
   Source(const SourceKind& row, Formats formats, Location location, SourceOptions options,
-         std::shared_ptr<const Container> entries);
+         std::shared_ptr<Container> entries);
   ~Source();
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
@@ -89,6 +89,9 @@ class Source {
   // The capabilities: nullptr if it has none of that kind. They are opened when they are
   // first asked for, and stay as long as the source.
   Result<const Container*> entries() const;
+  // The same for those who change them, also after the source has gone. What cannot be
+  // changed by key, as a volume or a cas store, says so in Apply().
+  Result<std::shared_ptr<Container>> MutableEntries() const;
   Result<const volume::Volume*> volume() const;
   Result<const dataset::SampleSet*> samples() const;
   Result<const cas::CasStore*> versions() const;
@@ -99,6 +102,9 @@ class Source {
   // kind's own. kUnsupported, with the name of it, if something would be left out; a
   // caller that names a format (SourceOptions::format) wants what that one shows.
   Result<CopySource> OpenForCopy(std::string_view format) const;
+
+  // The voxel target (ops/write_voxels.h) that a copy of the same kind is; empty: none.
+  std::string_view own_voxel_target() const;
 
   // Checks everything that there is to check: see Verify().
   Result<VerifyReport> Check(const VerifyOptions& options,
@@ -123,13 +129,11 @@ class Source {
   Result<std::optional<EntryLabels>> LabelsOf(std::string_view key) const;
 
  private:
-  Result<std::shared_ptr<const Container>> SharedEntries() const;
-
   const SourceKind& row_;
   const Formats formats_;
   const Location location_;
   const SourceOptions options_;
-  Once<std::shared_ptr<const Container>> entries_;
+  Once<std::shared_ptr<Container>> entries_;
   Once<std::shared_ptr<const volume::Volume>> volume_;
   Once<std::shared_ptr<const dataset::SampleSet>> samples_;
   Once<std::shared_ptr<const cas::CasStore>> versions_;
@@ -138,10 +142,5 @@ class Source {
 // Recognises what is at `location` and opens it. kNotFound if there is nothing.
 Result<std::unique_ptr<Source>> OpenSource(Formats formats, const Location& location,
                                            const SourceOptions& options = {});
-
-// The entries of what is at `location`, for those who change them. What cannot be changed
-// by key, as a volume or a cas store, says so in Apply().
-Result<std::shared_ptr<Container>> OpenEntries(Formats formats, const Location& location,
-                                               const SourceOptions& options = {});
 
 }  // namespace dolium

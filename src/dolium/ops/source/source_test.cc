@@ -113,7 +113,8 @@ TEST_F(VolumeSource, HasTheEntriesOfItsScales) {
 TEST_F(VolumeSource, IsNotChangedByKey) {
   Make(/*sharded=*/true);
   const auto entries =
-      Must(OpenEntries(BuiltinFormats(), Must(ParseLocation(Path("vol")))));
+      Must(Must(OpenSource(BuiltinFormats(), Must(ParseLocation(Path("vol")))))
+               ->MutableEntries());
   EXPECT_EQ(entries->format_name(), "precomputed");
   const Change change{.key = "mine", .value = Bytes::Copy(AsBytes("x")), .preceding = {}};
   const auto applied = entries->Apply({&change, 1});

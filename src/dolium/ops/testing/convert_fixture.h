@@ -21,6 +21,7 @@
 #include "dolium/container/read_entry.h"
 #include "dolium/container/testing/must.h"
 #include "dolium/ops/convert.h"
+#include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/testing/toy_format.h"
 
 namespace dolium {
@@ -127,8 +128,12 @@ class ConvertTest : public testing::Test {
   Plan RunSome(size_t tasks) {
     const Plan plan = Must(PlanConvert(kFormats, request_, options_));
     for (size_t i = 0; i < tasks; ++i)
-      Must(RunTask(kFormats, plan.tasks.at(i), options_));
+      Must(RunTask(kFormats, plan.tasks().at(i), options_));
     return plan;
+  }
+
+  static Result<JobReport> Finish(const Plan& plan) {
+    return FinishJob(kFormats, Must(ParseLocation(plan.folder)), {});
   }
 
   void ExpectDone() {

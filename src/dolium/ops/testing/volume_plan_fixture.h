@@ -101,9 +101,9 @@ class VolumePlanTest : public ::testing::Test {
     EXPECT_GT(report->entries_read, 0u);
   }
 
-  static VolumeReport Run(const Result<VolumePlan>& plan) {
+  static JobReport Run(const Result<Plan>& plan) {
     EXPECT_TRUE(plan) << plan.error().message;
-    auto report = RunVolumePlan(*plan, {});
+    auto report = RunPlan(BuiltinFormats(), *plan, {});
     EXPECT_TRUE(report) << report.error().message;
     return *std::move(report);
   }

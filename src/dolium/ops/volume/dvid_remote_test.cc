@@ -106,7 +106,7 @@ TEST_F(RemoteExportTest, IsOpenedByItsSpec) {
     TranscodeRequest request;
     request.source = name;
     request.target = Text("copy");
-    Must(RunVolumePlan(Must(PlanTranscode(request)), {}));
+    Must(RunPlan(BuiltinFormats(), Must(PlanTranscode(request)), {}));
     const auto copy = Files("copy");
     if (name == Url("export")) std::filesystem::rename(Text("copy"), Text("first"));
     EXPECT_TRUE(copy == Files("first")) << name;

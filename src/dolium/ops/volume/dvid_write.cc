@@ -22,6 +22,7 @@
 #include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/volume/dvid_job.h"
 #include "dolium/ops/volume/dvid_rows.h"
+#include "dolium/ops/volume/export_check.h"
 #include "dolium/ops/volume/volume_job.h"
 #include "dolium/ops/volume/volume_occupied.h"
 #include "dolium/ops/volume/volume_source.h"
@@ -336,7 +337,9 @@ class DvidJob final : public Job {
 
 class DvidDraft final : public JobDraft {
  public:
-  explicit DvidDraft(const DvidWriteRequest& request) : request_(request) {}
+  DvidDraft(const DvidWriteRequest& request, const WriterOptions& options,
+            const FindingVisitor& visitor)
+      : request_(request), options_(options), visitor_(visitor) {}
 
   Result<void> Resolve(const Location& source, const Location& target) {
     DOLIUM_TRY_VOID(CheckApart(source, target));
@@ -345,19 +348,19 @@ class DvidDraft final : public JobDraft {
       return InvalidArgument("the seed's layout has no CSV, so none of DVID's form");
     }
     DOLIUM_TRY_VOID(CheckShardSide(request_.shard_side));
-    DOLIUM_TRY(const Volume volume,
+    DOLIUM_TRY(volume_,
                Volume::Open(source, /*allow_unfinished=*/false, request_.exported));
     if (request_.scales.empty()) {
-      request_.scales.resize(volume.info().scales.size());
+      request_.scales.resize(volume_->info().scales.size());
       std::iota(request_.scales.begin(), request_.scales.end(), size_t{0});
     }
-    DOLIUM_TRY_VOID(CheckSource(volume, request_.scales));
+    DOLIUM_TRY_VOID(CheckSource(*volume_, request_.scales));
     DOLIUM_TRY(request_.source, PortableText(source, request_.source));
     const bool is_seed = request_.layout == dvid::ShardLayout::kSeed;
     const bool is_dvid = request_.csv == dvid::CsvForm::kDvid;
     // How an export is read is of no matter to other volumes.
     const DvidReadOptions exported =
-        volume.dvid_export() != nullptr ? request_.exported : DvidReadOptions{};
+        volume_->dvid_export() != nullptr ? request_.exported : DvidReadOptions{};
     const json text = {{"source", request_.source},
                        {"export", ToText(exported)},
                        {"scales", request_.scales},
@@ -372,25 +375,31 @@ class DvidDraft final : public JobDraft {
   const std::string& request() const override { return text_; }
   Result<std::string> FindSourceState() override { return StateOf(request_, {}); }
 
+  Result<void> Prepare() override {
+    DOLIUM_TRY(left_out_, CheckExportToRead(*volume_, options_, visitor_));
+    return {};
+  }
+
   Result<void> CheckReplaceable(const Location& folder) const override {
     return CheckOnlyExport(folder);
   }
   // The request says it all.
-  Result<std::string> Plan(const PlanFolder& /*folder*/) override { return text_; }
+  Result<std::string> Plan(const PlanFolder& folder) override {
+    if (!left_out_.empty()) {
+      DOLIUM_TRY_VOID(
+          folder.WriteReport({.part = {}, .written = {}, .skipped = left_out_}));
+    }
+    return text_;
+  }
 
  private:
   DvidWriteRequest request_;
+  const WriterOptions& options_;
+  const FindingVisitor& visitor_;
+  std::optional<Volume> volume_;
   std::string text_;
+  std::vector<Finding> left_out_;
 };
-
-Result<OpenJob> BeginDvidWrite(const DvidWriteRequest& request,
-                               const RunOptions& options) {
-  DOLIUM_TRY(const Location source, ParseLocation(request.source));
-  DOLIUM_TRY(const Location target, ParseLocation(request.target));
-  DvidDraft draft(request);
-  DOLIUM_TRY_VOID(draft.Resolve(source, target));
-  return BeginJob(BuiltinFormats(), draft, target, request.force, options);
-}
 
 }  // namespace
 
@@ -432,32 +441,25 @@ Result<void> CheckDvidReplaceable(Formats /*formats*/, const JobRecord& /*record
   return CheckOnlyExport(folder);
 }
 
-Result<std::vector<std::string>> PlanDvidExport(const DvidWriteRequest& request,
-                                                const RunOptions& options) {
-  DOLIUM_TRY(const OpenJob open, BeginDvidWrite(request, options));
-  DOLIUM_TRY(auto stages, open.Tasks());
-  if (stages.empty()) return std::vector<std::string>();
-  return std::move(stages.front());
+Result<OpenJob> BeginDvidWrite(const DvidWriteRequest& request, const RunOptions& options,
+                               const FindingVisitor& visitor) {
+  DOLIUM_TRY(const Location source, ParseLocation(request.source));
+  DOLIUM_TRY(const Location target, ParseLocation(request.target));
+  DvidDraft draft(request, options.writer, visitor);
+  DOLIUM_TRY_VOID(draft.Resolve(source, target));
+  return BeginJob(BuiltinFormats(), draft, target, request.force, options);
 }
 
-Result<DvidWriteReport> WriteDvidExport(const DvidWriteRequest& request,
-                                        const RunOptions& options) {
+Result<Plan> PlanDvidExport(const DvidWriteRequest& request, const RunOptions& options,
+                            const FindingVisitor& visitor) {
+  DOLIUM_TRY(const OpenJob open, BeginDvidWrite(request, options, visitor));
+  return PlanOf(open);
+}
+
+Result<JobReport> WriteDvidExport(const DvidWriteRequest& request,
+                                  const RunOptions& options) {
   DOLIUM_TRY(OpenJob open, BeginDvidWrite(request, options));
-  // A shard is the export's word for a part that has a block.
-  uint64_t before = 0;
-  for (const JobPart& part : open.parts) {
-    if (!part.done) continue;
-    DOLIUM_TRY(const auto made, open.folder.ReadReport(part.number));
-    if (made && made->written.entries > 0) ++before;
-  }
-  DOLIUM_TRY(const JobReport done, RunJob(BuiltinFormats(), open, options));
-  DvidWriteReport report;
-  report.written = done.written;
-  const bool is_seed = request.layout == dvid::ShardLayout::kSeed;
-  report.shards = is_seed ? done.written.objects : done.written.objects / 2;
-  const bool was_made = open.state.phase != PlanFolder::Phase::kUnderWay;
-  report.shards_done_before = was_made ? report.shards : before;
-  return report;
+  return RunJob(BuiltinFormats(), open, options);
 }
 
 }  // namespace dolium::volume

@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "dolium/base/result.h"
+#include "dolium/container/container.h"
 #include "dolium/domain/volume/dvid/dvid_export.h"
 #include "dolium/formats/dvid/shard_writer.h"
 #include "dolium/ops/job/job.h"
+#include "dolium/ops/job/plan.h"
 
 namespace dolium::volume {
 
@@ -30,22 +32,22 @@ struct DvidWriteRequest {
   bool force = false;         // replace an export: build beside, then swap
 };
 
-struct DvidWriteReport {
-  WriteSummary written;  // by all runs
-  uint64_t shards = 0;   // with a block
-  uint64_t shards_done_before = 0;
-};
+// Begins the job, or finds what is left of it. kExists, unless `force`, if the target is
+// there and does not carry the marker of the same request; with `force`, if it holds what
+// is not part of an export. kUnsupported unless the volume has one channel of uint32 or
+// uint64, at coordinates that are not negative. `visitor` gets what there is to say of a
+// source that is an export itself before anything is written: warnings, and damage, which
+// is kCorrupt then.
+Result<OpenJob> BeginDvidWrite(const DvidWriteRequest& request,
+                               const RunOptions& options = {},
+                               const FindingVisitor& visitor = {});
 
-// kExists, unless `force`, if the target is there and does not carry the marker of the
-// same request; with `force`, if it holds what is not part of an export.
-// kUnsupported unless the volume has one channel of uint32 or uint64, at coordinates that
-// are not negative.
-Result<DvidWriteReport> WriteDvidExport(const DvidWriteRequest& request,
-                                        const RunOptions& options);
+Result<Plan> PlanDvidExport(const DvidWriteRequest& request,
+                            const RunOptions& options = {},
+                            const FindingVisitor& visitor = {});
 
-// Begins it, or finds what is left of it: tasks for RunTask(). WriteDvidExport() does
-// what remains.
-Result<std::vector<std::string>> PlanDvidExport(const DvidWriteRequest& request,
-                                                const RunOptions& options);
+// A part is a cube of `shard_side` voxels; one of zeros leaves no shard.
+Result<JobReport> WriteDvidExport(const DvidWriteRequest& request,
+                                  const RunOptions& options);
 
 }  // namespace dolium::volume

@@ -11,6 +11,7 @@
 #include "dolium/container/testing/must.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/formats/builtin.h"
 #include "dolium/formats/dvid/format.h"
 #include "dolium/formats/dvid/label_block.h"
 #include "dolium/formats/dvid/testing/blocks.h"
@@ -97,8 +98,10 @@ TEST_F(DvidWriteTest, WritesWhatAVolumeHolds) {
     for (const auto layout : {dvid::ShardLayout::kStream, dvid::ShardLayout::kSeed}) {
       DvidWriteRequest request = Request("v", "e");
       request.layout = layout;
-      const DvidWriteReport report = Must(WriteDvidExport(request, {}));
-      EXPECT_EQ(report.shards, 8U) << "those of zeros are not there";
+      const JobReport report = Must(WriteDvidExport(request, {}));
+      EXPECT_EQ(report.parts, 12U);
+      EXPECT_EQ(report.written.objects, layout == dvid::ShardLayout::kSeed ? 8U : 16U)
+          << "those of zeros are not there";
       EXPECT_EQ(report.written.entries, 8U);
       EXPECT_EQ(Must(ReadMarker(At("e"))), std::nullopt);
       EXPECT_EQ(Read("e"), Voxels());
@@ -141,9 +144,10 @@ TEST_F(DvidWriteTest, ResumesWhatWasStopped) {
   other.csv = dvid::CsvForm::kDvid;
   EXPECT_THAT(WriteDvidExport(other, {}).error().message,
               HasSubstr("begun by another request"));
-  const DvidWriteReport report = Must(WriteDvidExport(request, {}));
-  EXPECT_GE(report.shards_done_before, 1U);
-  EXPECT_EQ(report.shards, 8U);
+  const JobReport report = Must(WriteDvidExport(request, {}));
+  EXPECT_GE(report.parts_done_before, 1U);
+  EXPECT_EQ(report.parts, 12U);
+  EXPECT_EQ(report.written.objects, 16U);
   EXPECT_EQ(Read("e"), Voxels());
 }
 
@@ -153,7 +157,7 @@ TEST_F(DvidWriteTest, ReplacesAnExportWithForceAndNothingElse) {
   Must(WriteDvidExport(request, {}));
   request.force = true;
   request.shard_side = 128;
-  EXPECT_EQ(Must(WriteDvidExport(request, {})).shards, 2U);
+  EXPECT_EQ(Must(WriteDvidExport(request, {})).written.objects, 4U);
   EXPECT_EQ(Read("e"), Voxels());
   for (const std::string name :
        {"notes.txt", "notes.csv", "s0/notes.json", "s0/a.arrow", "s0/spec.json",
@@ -221,7 +225,59 @@ TEST_F(DvidWriteTest, DoesNotCopyDamage) {
   EXPECT_THAT(refused.error().message, HasSubstr("e/s0/0_0_0.arrow: 1_0_0: "));
   request.target = Text("salvaged");
   request.exported.salvage = true;
-  EXPECT_EQ(Must(WriteDvidExport(request, {})).written.entries, 1U);
+  const JobReport report = Must(WriteDvidExport(request, {}));
+  EXPECT_EQ(report.written.entries, 1U);
+  ASSERT_EQ(report.skipped.size(), 1U);
+  EXPECT_EQ(report.skipped[0].key, "1_0_0");
+}
+
+TEST_F(DvidWriteTest, WritesNothingOfADamagedExport) {
+  MakeVolume("v", DataType::kUint64);
+  Must(WriteDvidExport(Request("v", "e"), {}));
+  const Location object = At("e/s0/0_0_0.arrow");
+  const auto whole = Must(object.store->ReadWhole(object.path, 1 << 30));
+  ByteVector twice(whole.bytes.view().begin(), whole.bytes.view().end());
+  Append(twice, whole.bytes);
+  Must(object.store->Put(object.path, twice, Precondition::None()));
+  std::vector<std::string> seen;
+  const FindingVisitor visitor = [&](const Finding& finding) {
+    if (finding.severity == Severity::kError) seen.push_back(finding.kind);
+  };
+  TranscodeRequest transcode;
+  transcode.source = Text("e");
+  transcode.target = Text("out");
+  const auto volume = PlanTranscode(transcode, {}, visitor);
+  ASSERT_FALSE(volume);
+  EXPECT_EQ(volume.error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(volume.error().hint, Hint::kSalvage);
+  const auto copy = PlanDvidExport(Request("e", "out"), {}, visitor);
+  ASSERT_FALSE(copy);
+  EXPECT_EQ(copy.error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(seen, (std::vector<std::string>{"rerun", "rerun"}));
+  EXPECT_FALSE(std::filesystem::exists(Text("out")));
+}
+
+TEST_F(DvidWriteTest, IsPlannedWithWhatIsDone) {
+  MakeVolume("v", DataType::kUint64);
+  DvidWriteRequest request = Request("v", "e");
+  Must(WriteDvidExport(request, {}));
+  request.force = true;
+  request.csv = dvid::CsvForm::kDvid;
+  const Plan plan = Must(PlanDvidExport(request));
+  EXPECT_EQ(plan.kind, "dvid");
+  EXPECT_EQ(plan.folder, Text("e.dolium-new"));
+  EXPECT_EQ(plan.target, Text("e"));
+  EXPECT_EQ(plan.parts, 12U);
+  EXPECT_EQ(plan.entries, 12U);
+  ASSERT_EQ(plan.tasks().size(), 12U);
+  Must(RunTask(BuiltinFormats(), plan.tasks()[3], {}));
+  const Plan rest = Must(PlanDvidExport(request));
+  EXPECT_EQ(rest.tasks().size(), 11U);
+  EXPECT_EQ(rest.parts, 12U);
+  EXPECT_EQ(rest.parts_done, 1U);
+  EXPECT_EQ(rest.entries_done, 1U);
+  EXPECT_EQ(Must(RunPlan(BuiltinFormats(), rest, {})).parts_done_before, 1U);
+  EXPECT_EQ(Read("e"), Voxels());
 }
 
 TEST_F(DvidWriteTest, CopiesBlocksWhoseLabelsAloneAreZero) {
@@ -285,11 +341,12 @@ TEST_F(DvidWriteTest, ConvertsBackToAVolume) {
   request.source = Text("e");
   request.target = Text("w");
   request.pyramid.emplace().scales = 1;
-  const VolumePlan plan = Must(PlanTranscode(request));
-  const VolumeReport report = Must(RunVolumePlan(plan, {}));
-  ASSERT_EQ(report.info.scales.size(), 2U);
-  EXPECT_TRUE(report.info.scales[0].sharding);
-  EXPECT_EQ(report.info.scales[0].encoding.encoding, Encoding::kCompressedSegmentation);
+  const Plan plan = Must(PlanTranscode(request));
+  Must(RunPlan(BuiltinFormats(), plan, {}));
+  const VolumeInfo info = Must(Volume::Open(Must(ParseLocation(request.target)))).info();
+  ASSERT_EQ(info.scales.size(), 2U);
+  EXPECT_TRUE(info.scales[0].sharding);
+  EXPECT_EQ(info.scales[0].encoding.encoding, Encoding::kCompressedSegmentation);
   EXPECT_EQ(Read("w"), Voxels());
 }
 

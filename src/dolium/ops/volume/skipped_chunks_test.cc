@@ -101,7 +101,7 @@ TEST_F(SkippingDamage, LeavesOutAndReportsWhatTranscodeAndDownsampleCannotRead) 
     request.target = Path("out");
     if (!copies) request.storage.chunk_size = Vec3{8, 8, 8};
     request.skip_damaged = true;
-    const VolumeReport report = Run(PlanTranscode(request));
+    const JobReport report = Run(PlanTranscode(request));
     ASSERT_EQ(report.skipped.size(), 1u);  // though several chunks are made of it
     EXPECT_THAT(report.skipped[0].message, HasSubstr("voxels 5:21,-3:13,0:8"));
     const Volume out = Open(Path("out"));
@@ -117,12 +117,12 @@ TEST_F(SkippingDamage, LeavesOutAndReportsWhatTranscodeAndDownsampleCannotRead) 
   request.total_scales = 2;
   const auto failing = PlanDownsample(request);
   ASSERT_TRUE(failing);
-  const auto failed = RunVolumePlan(*failing, {});
+  const auto failed = RunPlan(BuiltinFormats(), *failing, {});
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, ErrorCode::kCorrupt);
   request.skip_damaged = true;
   request.force = true;
-  const VolumeReport report = Run(PlanDownsample(request));
+  const JobReport report = Run(PlanDownsample(request));
   EXPECT_EQ(report.skipped.size(), 1u);
   EXPECT_EQ(ReadAll(Open(Path("vol")), 1)[0], 0u);
 }

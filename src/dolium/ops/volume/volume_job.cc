@@ -236,13 +236,18 @@ Result<VolumeJob> ParseVolumeJob(std::string_view text) {
       job.stages.push_back(GetStage(stage));
       DOLIUM_TRY_VOID(CheckStage(job.info, job.stages.back()));
     }
-    if (job.stages.empty()) return Corrupt("not a volume plan: it has no stages");
+    if (job.stages.empty() && job.adds) {
+      return Corrupt("not a volume plan: it has no stages");
+    }
     if (value.contains("copies")) {
       for (const json& copy : value.at("copies")) {
         job.copies.push_back(
             {copy.at("from").get<std::string>(), copy.at("key").get<std::string>()});
         DOLIUM_TRY_VOID(CheckCopy(job.copies.back()));
       }
+    }
+    if (job.stages.empty() && !job.copies.empty()) {
+      return Corrupt("not a volume plan: it copies folders, and has no stages");
     }
     return job;
   });

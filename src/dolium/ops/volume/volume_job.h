@@ -65,7 +65,7 @@ struct VolumeJob {
   VolumeInfo info;            // with the scales that the job writes
   bool adds = false;          // to a volume that is there; else the volume is new
   bool skip_damaged = false;  // leave out chunks of the source that are damaged
-  std::vector<Stage> stages;
+  std::vector<Stage> stages;  // none: a new volume without voxels
   std::vector<FolderCopy> copies = {};  // of a new volume
 
   // Whether it makes scales that are there again.

@@ -8,8 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dolium/container/testing/must.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/testing/volume_plan_fixture.h"
 #include "dolium/ops/volume/volume_plan.h"
 
@@ -27,8 +29,8 @@ TEST_F(VolumeJobs, ResumesWhereItWasKilled) {
   const auto plan = PlanIngest(request);
   ASSERT_TRUE(plan) << plan.error().message;
   ASSERT_GT(plan->stages[0].size(), 2u);
-  ASSERT_TRUE(RunVolumeTask(plan->stages[0][0], {}));
-  ASSERT_TRUE(RunVolumeTask(plan->stages[0][1], {}));
+  ASSERT_TRUE(RunTask(BuiltinFormats(), plan->stages[0][0], {}));
+  ASSERT_TRUE(RunTask(BuiltinFormats(), plan->stages[0][1], {}));
   const auto unfinished = Volume::Open(*ParseLocation(Path("vol")));
   ASSERT_FALSE(unfinished);
   EXPECT_THAT(unfinished.error().message, HasSubstr("this set is unfinished"));
@@ -43,7 +45,7 @@ TEST_F(VolumeJobs, ResumesWhereItWasKilled) {
   ASSERT_TRUE(rest) << rest.error().message;
   EXPECT_EQ(rest->parts_done, 2u);
   EXPECT_EQ(rest->stages[0].size(), plan->stages[0].size() - 2);
-  const VolumeReport report = Run(rest);
+  const JobReport report = Run(rest);
   EXPECT_EQ(report.parts_done_before, 2u);
   ExpectValues(Open(Path("vol")), size);
   ExpectGood(Open(Path("vol")));
@@ -52,8 +54,8 @@ TEST_F(VolumeJobs, ResumesWhereItWasKilled) {
 TEST_F(VolumeJobs, IsNotFinishedBeforeAllPartsAreDone) {
   const auto plan = PlanIngest(Ingest({50, 37, 20}, "vol"));
   ASSERT_TRUE(plan);
-  ASSERT_TRUE(RunVolumeTask(plan->stages[0][0], {}));
-  const auto report = FinishVolumePlan(*plan);
+  ASSERT_TRUE(RunTask(BuiltinFormats(), plan->stages[0][0], {}));
+  const auto report = FinishJob(BuiltinFormats(), Must(ParseLocation(plan->folder)), {});
   ASSERT_FALSE(report);
   EXPECT_THAT(report.error().message, HasSubstr("is not done; run its task"));
 }
@@ -61,15 +63,16 @@ TEST_F(VolumeJobs, IsNotFinishedBeforeAllPartsAreDone) {
 TEST_F(VolumeJobs, DoesNotDownsampleWhatIsNotThereYet) {
   const auto plan = PlanIngest(Ingest({50, 37, 20}, "vol"));
   ASSERT_TRUE(plan);
-  ASSERT_TRUE(RunVolumeTask(plan->stages[0][0], {}));
-  const auto early = RunVolumeTask(plan->stages[1][0], {});
+  ASSERT_TRUE(RunTask(BuiltinFormats(), plan->stages[0][0], {}));
+  const auto early = RunTask(BuiltinFormats(), plan->stages[1][0], {});
   ASSERT_FALSE(early);
   EXPECT_EQ(early.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(early.error().message,
               HasSubstr("part 8 of stage 1 needs part 1 of stage 0, "
                         "which is not done yet"));
-  for (const std::string& task : plan->stages[0]) ASSERT_TRUE(RunVolumeTask(task, {}));
-  EXPECT_TRUE(RunVolumeTask(plan->stages[1][0], {}));
+  for (const std::string& task : plan->stages[0])
+    ASSERT_TRUE(RunTask(BuiltinFormats(), task, {}));
+  EXPECT_TRUE(RunTask(BuiltinFormats(), plan->stages[1][0], {}));
 }
 
 TEST_F(VolumeJobs, NoticesThatTheSourceHasChanged) {
@@ -77,7 +80,7 @@ TEST_F(VolumeJobs, NoticesThatTheSourceHasChanged) {
   ASSERT_TRUE(plan);
   fs::last_write_time(Path("in.raw"),
                       fs::last_write_time(Path("in.raw")) + std::chrono::seconds(5));
-  const auto done = RunVolumeTask(plan->stages[0][0], {});
+  const auto done = RunTask(BuiltinFormats(), plan->stages[0][0], {});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::kConflict);
 }
@@ -91,7 +94,7 @@ TEST_F(VolumeJobs, ResumesADownsamplingThatWasKilled) {
   more.pyramid.scales = 2;
   const auto plan = PlanDownsample(more);
   ASSERT_TRUE(plan) << plan.error().message;
-  ASSERT_TRUE(RunVolumeTask(plan->stages[0][0], {}));
+  ASSERT_TRUE(RunTask(BuiltinFormats(), plan->stages[0][0], {}));
   const auto rest = PlanDownsample(more);
   ASSERT_TRUE(rest) << rest.error().message;
   EXPECT_EQ(rest->parts_done, 1u);
@@ -109,7 +112,7 @@ TEST_F(VolumeJobs, OnlyTidiesUpAfterADownsamplingThatWasKilledAtTheVeryEnd) {
   more.pyramid.scales = 1;
   const auto plan = PlanDownsample(more);
   ASSERT_TRUE(plan) << plan.error().message;
-  const Location home = *ParseLocation(plan->home);
+  const Location home = *ParseLocation(plan->folder);
   const std::string marker = **ReadMarker(home);
   Run(plan);
   ASSERT_TRUE(WriteMarker(home, marker));
@@ -130,10 +133,11 @@ TEST_F(VolumeJobs, RunATaskAsSoonAsWhatItNeedsIsDone) {
   ASSERT_TRUE(plan) << plan.error().message;
   ASSERT_EQ(plan->stages[0].size(), 7u);
   ASSERT_EQ(plan->stages[1].size(), 2u);
-  for (size_t i = 0; i < 5; ++i) ASSERT_TRUE(RunVolumeTask(plan->stages[0][i], {}));
-  const auto first = RunVolumeTask(plan->stages[1][0], {});
+  for (size_t i = 0; i < 5; ++i)
+    ASSERT_TRUE(RunTask(BuiltinFormats(), plan->stages[0][i], {}));
+  const auto first = RunTask(BuiltinFormats(), plan->stages[1][0], {});
   EXPECT_TRUE(first) << first.error().message;
-  const auto second = RunVolumeTask(plan->stages[1][1], {});
+  const auto second = RunTask(BuiltinFormats(), plan->stages[1][1], {});
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kUnavailable);
   Run(PlanIngest(request));
@@ -148,7 +152,7 @@ TEST_F(VolumeJobs, RefuseATaskWhosePartIsAnother) {
   const std::string part = "\"part\":1";
   ASSERT_NE(task.find(part), std::string::npos) << task;
   task.replace(task.find(part), part.size(), "\"part\":2");
-  const auto done = RunVolumeTask(task, {});
+  const auto done = RunTask(BuiltinFormats(), task, {});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(done.error().message, HasSubstr("are not part 2 of stage 0"));
@@ -166,8 +170,9 @@ TEST_F(VolumeJobs, DropADownsamplingThatWasKilledIfForced) {
   killed.pyramid.scales = 2;
   const auto plan = PlanDownsample(killed);
   ASSERT_TRUE(plan) << plan.error().message;
-  for (const std::string& task : plan->stages[0]) ASSERT_TRUE(RunVolumeTask(task, {}));
-  ASSERT_TRUE(RunVolumeTask(plan->stages[1][0], {}));
+  for (const std::string& task : plan->stages[0])
+    ASSERT_TRUE(RunTask(BuiltinFormats(), task, {}));
+  ASSERT_TRUE(RunTask(BuiltinFormats(), plan->stages[1][0], {}));
   ASSERT_TRUE(fs::exists(Path("vol/8_8_8/.dolium-unfinished")));
   ASSERT_TRUE(fs::exists(Path("vol/16_16_16")));
 
@@ -199,7 +204,7 @@ TEST_F(VolumeJobs, DropADownsamplingThatWasKilledIfForced) {
   EXPECT_EQ(volume.info().scales[1].key, "16_16_16");
   ExpectGood(volume);
   // A task of the job that was dropped does nothing.
-  const auto orphan = RunVolumeTask(plan->stages[0][0], {});
+  const auto orphan = RunTask(BuiltinFormats(), plan->stages[0][0], {});
   ASSERT_FALSE(orphan);
   EXPECT_FALSE(fs::exists(Path("vol/8_8_8")));
 }
@@ -238,7 +243,7 @@ class VolumeSwaps : public VolumePlanTest {
     ASSERT_TRUE(plan) << plan.error().message;
     fs::rename(Path("vol"), Path("saved"));
     std::ofstream(Path("vol")) << "in the way";
-    EXPECT_FALSE(RunVolumePlan(*plan, {}));
+    EXPECT_FALSE(RunPlan(BuiltinFormats(), *plan, {}));
     EXPECT_FALSE(fs::exists(Path("vol.dolium-new/.dolium-unfinished")));
     fs::remove(Path("vol"));
     fs::rename(Path("saved"), Path("vol"));

@@ -11,6 +11,7 @@
 #include "dolium/bytes/testing/temporary_folder.h"
 #include "dolium/container/testing/must.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/formats/builtin.h"
 #include "dolium/formats/dvid/testing/blocks.h"
 #include "dolium/ops/volume/dvid_write.h"
 #include "dolium/ops/volume/volume_plan.h"
@@ -87,9 +88,9 @@ TEST_F(SparseVolumeTest, TwoBlocksFarApartAreAFewParts) {
   for (const std::string name : {"corners", "one", "named"}) {
     TranscodeRequest request = Request(name, name + "-v");
     request.pyramid = Pyramid(2);
-    const VolumePlan plan = Must(PlanTranscode(request));
+    const Plan plan = Must(PlanTranscode(request));
     EXPECT_EQ(plan.parts, 6U) << name << ": two for each scale";
-    const VolumeReport report = Must(RunVolumePlan(plan, {}));
+    const JobReport report = Must(RunPlan(BuiltinFormats(), plan, {}));
     EXPECT_EQ(report.written.entries, 6U);
     ExpectBlock(name + "-v", near_);
     ExpectBlock(name + "-v", far_);
@@ -97,12 +98,12 @@ TEST_F(SparseVolumeTest, TwoBlocksFarApartAreAFewParts) {
     DvidWriteRequest write;
     write.source = Text(name);
     write.target = Text(name + "-e");
-    EXPECT_EQ(Must(WriteDvidExport(write, {})).shards, 2U);
+    EXPECT_EQ(Must(WriteDvidExport(write, {})).written.objects, 4U);
     ExpectBlock(name + "-e", far_);
     write.source = Text(name + "-v");
     write.target = Text(name + "-ve");
     write.scales = {0};
-    EXPECT_EQ(Must(WriteDvidExport(write, {})).shards, 2U);
+    EXPECT_EQ(Must(WriteDvidExport(write, {})).written.objects, 4U);
     ExpectBlock(name + "-ve", near_);
     ExpectBlock(name + "-ve", far_);
   }
@@ -110,19 +111,19 @@ TEST_F(SparseVolumeTest, TwoBlocksFarApartAreAFewParts) {
 
 TEST_F(SparseVolumeTest, SparseVolumesAreTranscodedAndDownsampledByTheirShards) {
   dvid::WriteTestShard(At("e/s0/0_0_0.arrow"), {near_, far_});
-  Must(RunVolumePlan(Must(PlanTranscode(Request("e", "v"))), {}));
+  Must(RunPlan(BuiltinFormats(), Must(PlanTranscode(Request("e", "v"))), {}));
   TranscodeRequest request = Request("v", "smaller");
   request.storage.chunk_size = Vec3{32, 32, 32};
-  const VolumePlan plan = Must(PlanTranscode(request));
+  const Plan plan = Must(PlanTranscode(request));
   EXPECT_EQ(plan.parts, 2U);
-  Must(RunVolumePlan(plan, {}));
+  Must(RunPlan(BuiltinFormats(), plan, {}));
   ExpectBlock("smaller", far_);
   DownsampleRequest downsample;
   downsample.volume = Text("v");
   downsample.pyramid = Pyramid(3);
-  const VolumePlan coarser = Must(PlanDownsample(downsample));
+  const Plan coarser = Must(PlanDownsample(downsample));
   EXPECT_EQ(coarser.parts, 6U);
-  EXPECT_EQ(Must(RunVolumePlan(coarser, {})).written.entries, 6U);
+  EXPECT_EQ(Must(RunPlan(BuiltinFormats(), coarser, {})).written.entries, 6U);
 }
 
 // One shard for all cells: its index says which chunks there are.
@@ -130,12 +131,12 @@ TEST_F(SparseVolumeTest, AShardOfVeryManyCellsIsMadeOfThoseThatAreThere) {
   dvid::WriteTestShard(At("e/s0/0_0_0.arrow"), {near_, far_});
   TranscodeRequest request = Request("e", "v");
   request.storage.sharding = neuroglancer::ShardingSpec{.preshift_bits = 60};
-  const VolumePlan plan = Must(PlanTranscode(request));
+  const Plan plan = Must(PlanTranscode(request));
   EXPECT_EQ(plan.parts, 1U);
-  EXPECT_EQ(Must(RunVolumePlan(plan, {})).written.entries, 2U);
-  const VolumePlan again = Must(PlanTranscode(Request("v", "again")));
+  EXPECT_EQ(Must(RunPlan(BuiltinFormats(), plan, {})).written.entries, 2U);
+  const Plan again = Must(PlanTranscode(Request("v", "again")));
   EXPECT_EQ(again.parts, 1U);
-  EXPECT_EQ(Must(RunVolumePlan(again, {})).written.entries, 2U);
+  EXPECT_EQ(Must(RunPlan(BuiltinFormats(), again, {})).written.entries, 2U);
   ExpectBlock("again", near_);
   ExpectBlock("again", far_);
   TranscodeRequest others = Request("v", "others");
@@ -156,15 +157,15 @@ TEST_F(SparseVolumeTest, GivesWhatALookAtEachCellGives) {
   }
   TranscodeRequest files = Request("e", "files");
   files.sharded = false;
-  Must(RunVolumePlan(Must(PlanTranscode(files)), {}));
-  std::map<std::string, VolumePlan> plans;
+  Must(RunPlan(BuiltinFormats(), Must(PlanTranscode(files)), {}));
+  std::map<std::string, Plan> plans;
   for (const std::string name : {"e", "files"}) {
     TranscodeRequest request = Request(name, name + "-v");
     request.sharded = true;
     request.storage.shard_bytes = 8 * dvid::kTestVoxels * sizeof(uint64_t);
     request.pyramid = Pyramid(2);
     plans[name] = Must(PlanTranscode(request));
-    Must(RunVolumePlan(plans[name], {}));
+    Must(RunPlan(BuiltinFormats(), plans[name], {}));
     DvidWriteRequest write;
     write.source = Text(name + "-v");
     write.target = Text(name + "-again");
@@ -184,9 +185,9 @@ TEST_F(SparseVolumeTest, AVolumeOfNothingIsMadeOfNoParts) {
       "type":"segmentation","data_type":"uint64","num_channels":1,"scales":[{
       "key":"s","size":[640,640,640],"resolution":[8,8,8],"voxel_offset":[0,0,0],
       "chunk_sizes":[[64,64,64]],"encoding":"raw"}]})";
-  const VolumePlan plan = Must(PlanTranscode(request));
+  const Plan plan = Must(PlanTranscode(request));
   EXPECT_EQ(plan.parts, 0U);
-  EXPECT_EQ(Must(RunVolumePlan(plan, {})).written.entries, 0U);
+  EXPECT_EQ(Must(RunPlan(BuiltinFormats(), plan, {})).written.entries, 0U);
   EXPECT_EQ(ReadBlock("v", {1, 1, 1}), std::vector<uint64_t>(dvid::kTestVoxels));
 }
 
@@ -195,7 +196,7 @@ TEST_F(SparseVolumeTest, MapsCellsBothWays) {
   TranscodeRequest request = Request("e", "v");
   request.storage.chunk_size = Vec3{32, 64, 128};
   request.pyramid = Pyramid(1);
-  Must(RunVolumePlan(Must(PlanTranscode(request)), {}));
+  Must(RunPlan(BuiltinFormats(), Must(PlanTranscode(request)), {}));
   const Volume from = Must(Volume::Open(At("e")));
   const Volume to = Must(Volume::Open(At("v")));
   const auto source = Must(from.OpenScale(0));

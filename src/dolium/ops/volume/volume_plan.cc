@@ -1,17 +1,20 @@
 #include "dolium/ops/volume/volume_plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "dolium/bytes/folder_swap.h"
+#include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/chunk_source.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/volume/export_check.h"
 #include "dolium/ops/volume/volume_folders.h"
 #include "dolium/ops/volume/volume_rebuild.h"
 #include "dolium/ops/volume/volume_scales.h"
@@ -61,7 +64,6 @@ class VolumeDraft final : public JobDraft {
   VolumeDraft(VolumeJob job, const json& request)
       : job_(std::move(job)), request_(DumpPlan(request)) {}
 
-  const VolumeJob& job() const { return job_; }
   std::string_view kind() const override { return kVolumeKind; }
   const std::string& request() const override { return request_; }
   Result<std::string> FindSourceState() override {
@@ -72,8 +74,25 @@ class VolumeDraft final : public JobDraft {
     return CheckVolumeReplaceable(folder, !job_.copies.empty());
   }
 
+  // Has the source looked at before anything is written. It must outlive the draft.
+  void CheckFirst(const Volume& source, const WriterOptions& options,
+                  const FindingVisitor& visitor) {
+    check_ = [&] { return CheckExportToRead(source, options, visitor); };
+  }
+
+  Result<void> Prepare() override {
+    if (check_) {
+      DOLIUM_TRY(left_out_, check_());
+    }
+    return {};
+  }
+
   Result<std::string> Plan(const PlanFolder& folder) override {
     const Location& home = folder.set();
+    if (!left_out_.empty()) {
+      DOLIUM_TRY_VOID(
+          folder.WriteReport({.part = {}, .written = {}, .skipped = left_out_}));
+    }
     if (!job_.adds) {
       DOLIUM_TRY(job_.volume, PortableText(home, home.Describe()));
     }
@@ -87,29 +106,37 @@ class VolumeDraft final : public JobDraft {
  private:
   VolumeJob job_;
   const std::string request_;
+  std::function<Result<std::vector<Finding>>()> check_;
+  std::vector<Finding> left_out_;
 };
 
-// A job that is there, with what is left to do.
-Result<VolumePlan> PlanOf(const OpenJob& open, size_t stages) {
-  VolumePlan plan;
-  plan.home = open.location;
-  DOLIUM_TRY(plan.stages, open.Tasks());
+// With a stage for each scale, done or not.
+Result<Plan> PlanOfVolume(const OpenJob& open) {
+  DOLIUM_TRY(Plan plan, PlanOf(open));
+  DOLIUM_TRY(const size_t stages, CountStages(open));
   plan.stages.resize(stages);
-  plan.parts = open.parts_total();
-  plan.parts_done = open.parts_done();
-  plan.chunks = open.entries();
-  plan.chunks_done = open.entries_done();
   return plan;
 }
 
-// Plans a new volume.
-Result<VolumePlan> PlanVolume(VolumeDraft& draft, const Location& target, bool force) {
-  DOLIUM_TRY(const OpenJob open, BeginJob(BuiltinFormats(), draft, target, force, {}));
-  return PlanOf(open, draft.job().stages.size());
+// The same, of scales that are added to a volume.
+Result<Plan> PlanOfAddition(const OpenJob& open, const std::string& volume) {
+  DOLIUM_TRY(Plan plan, PlanOfVolume(open));
+  plan.adds = true;
+  plan.target = volume;
+  return plan;
+}
+
+// Of a volume that has all scales that it is to have.
+Plan NothingToDo(const std::string& volume) {
+  Plan nothing;
+  nothing.kind = kVolumeKind;
+  nothing.target = volume;
+  nothing.adds = true;
+  return nothing;
 }
 
 // A job that is complete but for the tidying up; nullopt if there is none.
-Result<std::optional<VolumePlan>> FindComplete(const Location& home) {
+Result<std::optional<OpenJob>> FindComplete(const Location& home) {
   DOLIUM_TRY(const auto state, PlanFolder(home).Load());
   if (!state.record || state.record->kind != kVolumeKind) return std::nullopt;
   if (state.phase == PlanFolder::Phase::kUnderWay) {
@@ -117,10 +144,8 @@ Result<std::optional<VolumePlan>> FindComplete(const Location& home) {
     DOLIUM_TRY(const bool complete, job->IsComplete());
     if (!complete) return std::nullopt;
   }
-  DOLIUM_TRY(const OpenJob open, FindJob(BuiltinFormats(), home, {}));
-  DOLIUM_TRY(const VolumeJob job, ParseVolumeJob(state.record->parameters));
-  DOLIUM_TRY(VolumePlan plan, PlanOf(open, job.stages.size()));
-  return plan;
+  DOLIUM_TRY(OpenJob open, FindJob(BuiltinFormats(), home, {}));
+  return std::optional(std::move(open));
 }
 
 Result<void> CheckResolution(const Resolution& resolution) {
@@ -134,14 +159,14 @@ Result<void> CheckResolution(const Resolution& resolution) {
 }
 
 // Makes the coarser scales of a volume again.
-Result<VolumePlan> PlanRebuild(const Volume& volume, const DownsampleRequest& request) {
+Result<Plan> PlanRebuild(const Volume& volume, const DownsampleRequest& request) {
   const size_t from = request.from.value_or(0);
   const DownsampleMethod method =
       request.pyramid.method.value_or(DefaultMethod(volume.info()));
   DOLIUM_TRY(
       VolumeJob job,
       MakeRebuildJob(volume, from, {{1, 1, 1}, method, request.pyramid.ignore_zero}));
-  if (job.stages.empty()) return VolumePlan{};
+  if (job.stages.empty()) return NothingToDo(job.volume);
   job.skip_damaged = request.skip_damaged;
   DOLIUM_TRY_VOID(Validate(job.info));
   VolumeDraft draft(job, {{"rebuild", job.volume},
@@ -168,7 +193,16 @@ Result<VolumePlan> PlanRebuild(const Volume& volume, const DownsampleRequest& re
     }
   }
   DOLIUM_TRY(const OpenJob open, BeginJobIn(BuiltinFormats(), draft, home, {}));
-  return PlanOf(open, job.stages.size());
+  return PlanOfAddition(open, job.volume);
+}
+
+// The info of a new volume, beside the marker that says that its voxels follow.
+Result<void> WriteUnfinished(const Location& folder, const VolumeInfo& info) {
+  const Location object = folder.Child(kInfoName);
+  DOLIUM_TRY(const auto there, object.store->Stat(object.path));
+  if (there) return Exists(object.Describe() + ": is there already");
+  DOLIUM_TRY_VOID(WriteMarker(folder, "a volume from an array\n"));
+  return WriteNewInfo(folder, info);
 }
 
 // Whether stored chunks of one scale are as good as those of the other.
@@ -183,7 +217,52 @@ bool SameStoredForm(const ScaleInfo& a, const ScaleInfo& b) {
 
 }  // namespace
 
-Result<VolumePlan> PlanIngest(const IngestRequest& request) {
+Result<size_t> CountStages(const OpenJob& open) {
+  DOLIUM_TRY(const VolumeJob job, ParseVolumeJob(open.state.record->parameters));
+  return job.stages.size();
+}
+
+Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool force,
+                          const RunOptions& options) {
+  DOLIUM_TRY_VOID(Validate(info));
+  DOLIUM_TRY(const auto state, PlanFolder(folder).Load());
+  DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
+  // Beside what else there is: one file, which appears at once.
+  const bool has_job = state.phase != PlanFolder::Phase::kNone;
+  if (!force && !has_job && occupancy == Occupancy::kOccupied) {
+    return WriteNewInfo(folder, info);
+  }
+  VolumeJob job;
+  job.info = info;
+  VolumeDraft draft(std::move(job), {{"create", ToJson(info)}});
+  DOLIUM_TRY(OpenJob open, BeginJob(BuiltinFormats(), draft, folder, force, options));
+  DOLIUM_TRY([[maybe_unused]] const JobReport done,
+             RunJob(BuiltinFormats(), open, options));
+  return {};
+}
+
+Result<void> CreateUnfinishedVolume(const Location& folder, const VolumeInfo& info,
+                                    bool force) {
+  DOLIUM_TRY_VOID(Validate(info));
+  DOLIUM_TRY(const auto marker, ReadMarker(folder));
+  if (marker && !force) {
+    return Exists(fmt::format("{}: a volume is being written here", folder.Describe()))
+        .WithHint(Hint::kReplace);
+  }
+  DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
+  if (!force || (occupancy != Occupancy::kOccupied && !marker)) {
+    return WriteUnfinished(folder, info);
+  }
+  DOLIUM_TRY_VOID(CheckVolumeReplaceable(folder));
+  DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(folder));
+  DOLIUM_TRY_VOID(RemoveReplaced(folders));
+  DOLIUM_TRY(const Location fresh, ParseLocation(folders.fresh));
+  DOLIUM_TRY_VOID(WriteUnfinished(fresh, info));
+  DOLIUM_TRY_VOID(SwapIn(folders));
+  return RemoveReplaced(folders);
+}
+
+Result<Plan> PlanIngest(const IngestRequest& request) {
   DOLIUM_TRY(const Location target, ParseLocation(request.target));
   DOLIUM_TRY_VOID(CheckResolution(request.resolution));
   IngestRequest portable = request;
@@ -224,10 +303,12 @@ Result<VolumePlan> PlanIngest(const IngestRequest& request) {
                      {"storage", TextOf(request.storage)},
                      {"pyramid", TextOf(request.pyramid)}};
   VolumeDraft draft(std::move(job), text);
-  return PlanVolume(draft, target, request.force);
+  DOLIUM_TRY(const OpenJob open,
+             BeginJob(BuiltinFormats(), draft, target, request.force, {}));
+  return PlanOfVolume(open);
 }
 
-Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
+Result<Plan> PlanDownsample(const DownsampleRequest& request) {
   DOLIUM_TRY(const Location location, ParseLocation(request.volume));
   DOLIUM_TRY(const Volume volume, Volume::Open(location));
   if (volume.dvid_export() != nullptr) {
@@ -242,14 +323,15 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
   job.adds = true;
   job.skip_damaged = request.skip_damaged;
   job.info = volume.info();
+  DOLIUM_TRY(job.volume, PortableText(volume.folder(), volume.folder().Describe()));
   for (const ScaleInfo& scale : job.info.scales) {
-    DOLIUM_TRY(auto complete, FindComplete(ResolveScaleKey(volume.folder(), scale.key)));
+    DOLIUM_TRY(const auto complete,
+               FindComplete(ResolveScaleKey(volume.folder(), scale.key)));
     // The run that was killed had made what it was asked for.
-    if (complete) return *std::move(complete);
+    if (complete) return PlanOfAddition(*complete, job.volume);
   }
   const size_t from = request.from.value_or(job.info.scales.size() - 1);
   DOLIUM_TRY(const auto finer, volume.OpenScale(from));
-  DOLIUM_TRY(job.volume, PortableText(volume.folder(), volume.folder().Describe()));
   StorageRequest storage = request.storage;
   storage.sharded = request.sharded.value_or(finer->info().sharding.has_value());
   json text = {{"downsample", job.volume},
@@ -269,7 +351,7 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
   DOLIUM_TRY_VOID(EstimateShardBytes(
       job.info, finer->info(), *FromSameVoxels(finer, /*may_copy=*/false), storage));
   DOLIUM_TRY_VOID(AddPyramid(pyramid, storage, from, job.info, job.stages));
-  if (job.stages.empty()) return VolumePlan{};
+  if (job.stages.empty()) return NothingToDo(job.volume);
   DOLIUM_TRY_VOID(Validate(job.info));
   VolumeDraft draft(job, text);
   if (request.force) {
@@ -294,10 +376,11 @@ Result<VolumePlan> PlanDownsample(const DownsampleRequest& request) {
     }
   }
   DOLIUM_TRY(const OpenJob open, BeginJobIn(BuiltinFormats(), draft, home, {}));
-  return PlanOf(open, job.stages.size());
+  return PlanOfAddition(open, job.volume);
 }
 
-Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
+Result<OpenJob> BeginTranscode(const TranscodeRequest& request, const RunOptions& options,
+                               const FindingVisitor& visitor) {
   DOLIUM_TRY(const Location location, ParseLocation(request.source));
   DOLIUM_TRY(const Location target, ParseLocation(request.target));
   DOLIUM_TRY_VOID(CheckApart(location, target));
@@ -362,7 +445,7 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
     DOLIUM_TRY_VOID(AddPyramid(*request.pyramid, coarser, job.info.scales.size() - 1,
                                job.info, job.stages));
   }
-  DOLIUM_TRY(auto left_out, AddFolderCopies(volume, target, job));
+  DOLIUM_TRY(const auto left_out, AddFolderCopies(volume, target, job));
   DOLIUM_TRY_VOID(Validate(job.info));
   json text = {{"transcode", from},
                {"scales", scales},
@@ -372,50 +455,17 @@ Result<VolumePlan> PlanTranscode(const TranscodeRequest& request) {
   if (is_export) text["export"] = ToText(request.exported);
   if (request.pyramid) text["pyramid"] = TextOf(*request.pyramid);
   VolumeDraft draft(std::move(job), text);
-  DOLIUM_TRY(VolumePlan plan, PlanVolume(draft, target, request.force));
-  plan.left_out = std::move(left_out);
-  return plan;
+  draft.CheckFirst(volume, options.writer, visitor);
+  DOLIUM_TRY(OpenJob open,
+             BeginJob(BuiltinFormats(), draft, target, request.force, options));
+  if (visitor) std::ranges::for_each(left_out, visitor);
+  return open;
 }
 
-Result<WriteSummary> RunVolumeTask(std::string_view task, const RunOptions& options) {
-  DOLIUM_TRY(const TaskReport report, RunTask(BuiltinFormats(), task, options));
-  return report.written;
-}
-
-namespace {
-
-// What was made of a plan, from what the engine reports of the job.
-VolumeReport ReportOf(const VolumePlan& plan, const VolumeJob& job,
-                      const JobReport& done) {
-  VolumeReport report;
-  report.written = done.written;
-  report.volume = job.adds ? job.volume : done.target;
-  report.info = job.info;
-  report.parts = plan.parts;
-  report.parts_done_before = plan.parts_done;
-  report.skipped = done.skipped;
-  return report;
-}
-
-}  // namespace
-
-Result<VolumeReport> FinishVolumePlan(const VolumePlan& plan, const RunOptions& options) {
-  DOLIUM_TRY(const Location home, ParseLocation(plan.home));
-  const PlanFolder folder(home);
-  DOLIUM_TRY(const auto state, folder.Load());
-  if (!state.record) return NoJobError(folder, state);
-  DOLIUM_TRY(const VolumeJob job, ParseVolumeJob(state.record->parameters));
-  DOLIUM_TRY(const JobReport done, FinishJob(BuiltinFormats(), home, options));
-  return ReportOf(plan, job, done);
-}
-
-Result<VolumeReport> RunVolumePlan(const VolumePlan& plan, const RunOptions& options) {
-  if (plan.home.empty()) return VolumeReport{};
-  DOLIUM_TRY(const Location home, ParseLocation(plan.home));
-  DOLIUM_TRY(OpenJob open, FindJob(BuiltinFormats(), home, options));
-  DOLIUM_TRY(const VolumeJob job, ParseVolumeJob(open.state.record->parameters));
-  DOLIUM_TRY(const JobReport done, RunJob(BuiltinFormats(), open, options));
-  return ReportOf(plan, job, done);
+Result<Plan> PlanTranscode(const TranscodeRequest& request, const RunOptions& options,
+                           const FindingVisitor& visitor) {
+  DOLIUM_TRY(const OpenJob open, BeginTranscode(request, options, visitor));
+  return PlanOfVolume(open);
 }
 
 }  // namespace dolium::volume

@@ -2,29 +2,29 @@
 //
 // A plan has stages, one for each scale that it writes; the tasks of a stage need some of
 // those of the stages before it. A task is plain text (JSON) and writes one part of a
-// scale, a shard as a rule. So tasks may run on threads (RunVolumePlan), or in any other
+// scale, a shard as a rule. So tasks may run on threads (RunPlan), or in any other
 // processes that see the same locations. Killed at any point, the same request resumes
 // the plan.
 //
 // While a plan is under way, the new volume carries a marker (unfinished.h) and has no
 // info; scales that are added to a volume carry it, and the volume's info does not list
-// them. FinishVolumePlan() writes the info.
+// them. The end of the job writes the info.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "dolium/base/result.h"
-#include "dolium/container/writer.h"
+#include "dolium/container/container.h"
 #include "dolium/domain/volume/arrays/array_source.h"
 #include "dolium/domain/volume/downsample/downsample.h"
 #include "dolium/domain/volume/dvid/dvid_export.h"
 #include "dolium/domain/volume/volume_info.h"
 #include "dolium/formats/neuroglancer/sharding_spec.h"
 #include "dolium/ops/job/job.h"
+#include "dolium/ops/job/plan.h"
 
 namespace dolium::volume {
 
@@ -96,45 +96,33 @@ struct TranscodeRequest {
   bool force = false;
 };
 
-// Mesh, skeletons and segment properties of a volume are copied file by file.
-struct VolumePlan {
-  std::string home;  // location of the folder that carries the marker; empty: no work
-  std::vector<std::vector<std::string>> stages;  // tasks not yet done, by stage
-  uint64_t parts = 0;                            // of all stages
-  uint64_t parts_done = 0;                       // by an earlier run
-  uint64_t chunks = 0;                           // of all parts, done or not
-  uint64_t chunks_done = 0;
-  // What a copy of a volume does not have of it: warnings.
-  std::vector<Finding> left_out = {};
-};
+// Makes a volume without voxels. It takes the place of one that is there, if `force`,
+// once it is complete; else that is kExists.
+Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool force,
+                          const RunOptions& options = {});
+// The same with a marker that readers refuse it for (unfinished.h): whoever writes its
+// voxels removes it. One that carries a marker already is kExists, unless `force`.
+Result<void> CreateUnfinishedVolume(const Location& folder, const VolumeInfo& info,
+                                    bool force);
 
 // Each makes a plan, or finds the one that an equal request began. kExists if the target
 // is there, or another request is under way there, and not `force`. kInvalidArgument if
-// the new volume would be one that a check calls wrong.
-Result<VolumePlan> PlanIngest(const IngestRequest& request);
-Result<VolumePlan> PlanDownsample(const DownsampleRequest& request);
-Result<VolumePlan> PlanTranscode(const TranscodeRequest& request);
+// the new volume would be one that a check calls wrong. A plan of a new volume, or of new
+// scales, has a stage for each.
+Result<Plan> PlanIngest(const IngestRequest& request);
+Result<Plan> PlanDownsample(const DownsampleRequest& request);
+// Mesh, skeletons and segment properties of a volume are copied file by file. `visitor`
+// gets warnings of what the copy does not have of the volume, and what there is to say of
+// a source that is a DVID export before anything is written: warnings, and damage, which
+// is kCorrupt then.
+Result<Plan> PlanTranscode(const TranscodeRequest& request,
+                           const RunOptions& options = {},
+                           const FindingVisitor& visitor = {});
 
-// Does one task. kConflict if its source is no longer what the plan was made for,
-// kUnavailable if a part of an earlier stage that it needs is not done yet.
-Result<WriteSummary> RunVolumeTask(std::string_view task, const RunOptions& options);
-
-struct VolumeReport {
-  WriteSummary written;  // by all runs
-  std::string volume;    // location
-  VolumeInfo info;
-  uint64_t parts = 0;
-  uint64_t parts_done_before = 0;
-  std::vector<Finding> skipped = {};  // damaged chunks that were left out, each once
-};
-
-// After all tasks: checks that every part is done, writes the info, removes marker and
-// bookkeeping, and (force) swaps the volume into place.
-Result<VolumeReport> FinishVolumePlan(const VolumePlan& plan,
-                                      const RunOptions& options = {});
-
-// All tasks, stage by stage, on threads; then FinishVolumePlan(). `options.writer.memory`
-// is shared by the tasks that run at once.
-Result<VolumeReport> RunVolumePlan(const VolumePlan& plan, const RunOptions& options);
+// Begins the same job, for a caller that runs it at once (job_engine.h).
+Result<OpenJob> BeginTranscode(const TranscodeRequest& request, const RunOptions& options,
+                               const FindingVisitor& visitor);
+// How many scales it writes.
+Result<size_t> CountStages(const OpenJob& open);
 
 }  // namespace dolium::volume

@@ -22,7 +22,7 @@ class VolumePlans : public VolumePlanTest {};
 
 TEST_F(VolumePlans, IngestsAnArrayWithAllItsScales) {
   const Vec3 size = {50, 37, 20};
-  const VolumeReport report = Run(PlanIngest(Ingest(size, "vol")));
+  const JobReport report = Run(PlanIngest(Ingest(size, "vol")));
   EXPECT_GT(report.parts, 4u);
   const Volume volume = Open(Path("vol"));
   EXPECT_EQ(volume.info().type, VolumeType::kSegmentation);

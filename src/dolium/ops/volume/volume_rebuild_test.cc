@@ -101,8 +101,8 @@ TEST_F(Rebuilding, MakesThePyramidOfEditedVoxels) {
     const auto expected = Expected();
     EXPECT_EQ(Scales("vol")[1], before[1]);  // stale
     ASSERT_NE(expected[1], before[1]);
-    const VolumeReport report = Run(PlanDownsample(request_));
-    EXPECT_EQ(report.volume, Path("vol"));
+    const JobReport report = Run(PlanDownsample(request_));
+    EXPECT_EQ(report.target, Path("vol"));
     EXPECT_EQ(Scales("vol"), expected);
     EXPECT_EQ(Text(Path("vol/info")), info);
     EXPECT_THAT(Bookkeeping(), IsEmpty());
@@ -151,9 +151,9 @@ TEST_F(Rebuilding, IsBoundToTheStateOfItsSource) {
   const auto before = Scales("vol");
   const auto plan = PlanDownsample(request_);
   ASSERT_TRUE(plan) << plan.error().message;
-  ASSERT_TRUE(RunVolumeTask(plan->stages[0][0], {}));
+  ASSERT_TRUE(RunTask(BuiltinFormats(), plan->stages[0][0], {}));
   Edit(8888);
-  const auto done = RunVolumePlan(*plan, {});
+  const auto done = RunPlan(BuiltinFormats(), *plan, {});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::kConflict);
   EXPECT_EQ(Scales("vol")[1], before[1]);
@@ -181,9 +181,11 @@ TEST_F(Rebuilding, IsCompletedByTheSameRequestWhereverTheSwapWasKilled) {
       const auto plan = PlanDownsample(request_);
       ASSERT_TRUE(plan) << plan.error().message;
       for (const auto& stage : plan->stages) {
-        for (const std::string& task : stage) ASSERT_TRUE(RunVolumeTask(task, {}));
+        for (const std::string& task : stage) {
+          ASSERT_TRUE(RunTask(BuiltinFormats(), task, {}));
+        }
       }
-      const Location home = *ParseLocation(plan->home);
+      const Location home = *ParseLocation(plan->folder);
       const VolumeJob job =
           Must(ParseVolumeJob(Must(PlanFolder(home).Load()).record->parameters));
       const pid_t child = fork();
@@ -217,7 +219,7 @@ TEST_F(Rebuilding, BeginsAgainAfterAnOtherOneThatWasComplete) {
     options.at_step = [](JobStep step) {
       if (step == JobStep::kClosed) _exit(9);
     };
-    static_cast<void>(RunVolumePlan(*plan, options).has_value());
+    static_cast<void>(RunPlan(BuiltinFormats(), *plan, options).has_value());
     _exit(0);
   }
   int status = 0;
@@ -251,7 +253,7 @@ TEST_F(Rebuilding, HasNothingToDoWithoutCoarserScales) {
   request_.rebuild = true;
   const auto plan = PlanDownsample(request_);
   ASSERT_TRUE(plan) << plan.error().message;
-  EXPECT_EQ(plan->home, "");
+  EXPECT_EQ(plan->folder, "");
 }
 
 TEST_F(Rebuilding, DownsamplesToSoManyScalesInAllAndNotAgain) {
@@ -265,7 +267,7 @@ TEST_F(Rebuilding, DownsamplesToSoManyScalesInAllAndNotAgain) {
     const auto plan = PlanDownsample(more);
     ASSERT_TRUE(plan) << plan.error().message;
     EXPECT_EQ(plan->stages.size(), i == 0 ? 2u : 0u);
-    ASSERT_TRUE(RunVolumePlan(*plan, {}));
+    ASSERT_TRUE(RunPlan(BuiltinFormats(), *plan, {}));
     EXPECT_EQ(Open(Path("vol")).info().scales.size(), 3u);
   }
   // Nor if it begins with the first one: those that are there are passed over.

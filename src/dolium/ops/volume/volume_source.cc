@@ -84,6 +84,7 @@ Result<std::string> FindVolumeState(const Location& location,
 
 Result<std::string> FindSourceState(const VolumeJob& job, const WriterOptions& options) {
   SourceState state(options);
+  if (job.stages.empty()) return state.text();
   const StageInput& first = job.stages.front().input;
   if (const auto* const array = std::get_if<ArrayInput>(&first)) {
     DOLIUM_TRY(const auto opened, OpenArraySource(array->request));

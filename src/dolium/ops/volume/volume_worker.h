@@ -49,6 +49,9 @@ class VolumeWorker final : public Job {
   // Whether all that the job is to write is in the volume's info already.
   Result<bool> IsComplete() const override;
   Result<void> Finish() override;
+  std::optional<std::string> AddsTo() const override {
+    return job_.adds ? std::optional(job_.volume) : std::nullopt;
+  }
 
  private:
   // The number of the first part of a stage.

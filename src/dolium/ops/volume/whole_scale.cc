@@ -84,23 +84,23 @@ Result<WholeScale> WholeScale::Open(const Volume& volume, size_t index,
   return WholeScale(std::move(copies));
 }
 
-const Scale& WholeScale::BestFor(const Box& box) const {
+const std::shared_ptr<Scale>& WholeScale::BestFor(const Box& box) const {
   // What is not within the bounds is an error with any of them.
-  if (copies_.size() == 1 || !first().bounds().Contains(box)) return first();
-  return **std::ranges::min_element(copies_, {}, [&](const std::shared_ptr<Scale>& copy) {
+  if (copies_.size() == 1 || !first().bounds().Contains(box)) return copies_.front();
+  return *std::ranges::min_element(copies_, {}, [&](const std::shared_ptr<Scale>& copy) {
     return VoxelsTouchedBy(box, *copy);
   });
 }
 
 double WholeScale::BytesTouchedBy(const Box& box) const {
-  const Scale& copy = BestFor(box);
+  const Scale& copy = *BestFor(box);
   return VoxelsTouchedBy(box, copy) * static_cast<double>(SizeOf(copy.type())) *
          static_cast<double>(copy.channels());
 }
 
 Result<uint64_t> WholeScale::Read(const Box& box, const MutableVoxelView& into,
                                   const BoxOptions& options) const {
-  return BestFor(box).Read(box, into, options);
+  return BestFor(box)->Read(box, into, options);
 }
 
 Result<void> WholeScale::Write(const Box& box, const VoxelView& from,

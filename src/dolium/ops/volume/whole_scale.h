@@ -23,6 +23,9 @@ class WholeScale {
   // The copy of the first chunk size.
   const Scale& first() const { return *copies_.front(); }
 
+  // The copy of which a read of the box needs least.
+  const std::shared_ptr<Scale>& BestFor(const Box& box) const;
+
   // As Scale::Read(), from the best copy.
   Result<uint64_t> Read(const Box& box, const MutableVoxelView& into,
                         const BoxOptions& options = {}) const;
@@ -42,8 +45,6 @@ class WholeScale {
  private:
   explicit WholeScale(std::vector<std::shared_ptr<Scale>> copies)
       : copies_(std::move(copies)) {}
-
-  const Scale& BestFor(const Box& box) const;
 
   std::vector<std::shared_ptr<Scale>> copies_;  // one for each chunk size
 };

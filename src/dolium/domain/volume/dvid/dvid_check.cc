@@ -143,8 +143,9 @@ Result<std::vector<std::string>> FindForeign(const Location& folder, bool is_str
                    stems.contains(name.substr(0, name.size() - suffix.size()));
           });
       const bool is_spec = scales != nullptr && name == kSpecName;
-      if (dvid::OwnsObject(name) || is_sidecar || is_spec || name == "export.log")
+      if (dvid::OwnsShard(name) || is_sidecar || is_spec || name == "export.log") {
         continue;
+      }
       foreign.push_back(JoinPath(prefix, name));
     }
     return {};
