@@ -10,7 +10,13 @@ find_package(nanobind CONFIG REQUIRED)
 
 file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/src/*.cc"
      "${PROJECT_SOURCE_DIR}/python/src/formats/*.cc")
-dolium_units(units _core "${sources}")
+# Three units: with two, one core waits for the larger at the end of a build.
+block(PROPAGATE units)
+  if(DOLIUM_UNITY GREATER 12)
+    set(DOLIUM_UNITY 12)
+  endif()
+  dolium_units(units _core "${sources}")
+endblock()
 nanobind_add_module(_core NB_STATIC ${units})
 target_link_libraries(_core PRIVATE dolium::dolium dolium_flags)
 target_include_directories(_core PRIVATE "${PROJECT_SOURCE_DIR}")

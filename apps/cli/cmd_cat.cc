@@ -6,6 +6,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "dolium/container/json.h"
 #include "dolium/domain/volume/arrays/npy_header.h"
 #include "dolium/ops/list.h"
 #include "dolium/ops/source/source.h"
@@ -62,7 +63,7 @@ Result<Bytes> Lists(const Source& source, const Container& entries,
   }
   const Json line = {
       {"key", key}, {"labels", lists->labels}, {"supervoxels", lists->supervoxels}};
-  return Bytes::Copy(AsBytes(line.dump() + "\n"));
+  return Bytes::Copy(AsBytes(DumpJson(line) + "\n"));
 }
 
 }  // namespace

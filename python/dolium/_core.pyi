@@ -306,8 +306,17 @@ def convert(
     *,
     to: str | None = None,
     format: str | None = None,
-    sharding: _Spec | None = None,
+    spec: _Spec | None = None,
+    to_spec: _Spec | None = None,
     from_sharding: _Spec | None = None,
+    sharding: _Spec | None = None,
+    force: bool = False,
+    skip_damaged: bool = False,
+    salvage: bool = False,
+    unfinished: bool = False,
+    memory: int = 256 << 20,
+    jobs: int = 0,
+    progress: _Progress | None = None,
     shard_size: int | None = None,
     hash: _Hash | None = None,
     minishard_index_encoding: _Encoding | None = None,
@@ -315,28 +324,24 @@ def convert(
     preshift_bits: int | None = None,
     minishard_bits: int | None = None,
     shard_bits: int | None = None,
+    labels: bool = False,
     supervoxels: bool = False,
-    spec: _Spec | None = None,
     resolution: Sequence[float] | None = None,
     coordinates: Literal["auto", "block", "voxel"] | None = None,
-    salvage: bool = False,
     downsample: int | None = None,
     scales: Sequence[int] | None = None,
     layout: Literal["stream", "seed"] | None = None,
     csv: Literal["documented", "dvid"] | None = None,
     shard_side: int | None = None,
-    force: bool = False,
-    skip_damaged: bool = False,
-    unfinished: bool = False,
-    memory: int = 256 << 20,
-    jobs: int = 0,
-    progress: _Progress | None = None,
 ) -> JobReport:
     """Converts one set into another, on threads. `to` and `format` name the formats of the target
-    and the source, `sharding` and `from_sharding` their specs; the rest says how the target
-    differs from what it would be. With `to` "precomputed" or "dvid", a volume or a DVID export
-    becomes a volume or an export; `supervoxels` to `salvage` say how an export is read. A rerun
-    resumes what was cut short."""
+    and the source, `to_spec` and `spec` their specs (`sharding` and `from_sharding` are older names
+    for these). From `shard_size` on are the parameters of targets, those that target_parameters()
+    lists. With `to` "precomputed" or "dvid", a volume or a DVID export becomes a
+    volume or an export. A rerun resumes what was cut short."""
+
+def target_parameters() -> list[str]:
+    """What can be chosen of targets of convert(), by the keywords that it takes."""
 
 def plan_convert(
     source: _Path,
@@ -344,8 +349,17 @@ def plan_convert(
     *,
     to: str | None = None,
     format: str | None = None,
-    sharding: _Spec | None = None,
+    spec: _Spec | None = None,
+    to_spec: _Spec | None = None,
     from_sharding: _Spec | None = None,
+    sharding: _Spec | None = None,
+    force: bool = False,
+    skip_damaged: bool = False,
+    salvage: bool = False,
+    unfinished: bool = False,
+    memory: int = 256 << 20,
+    jobs: int = 0,
+    progress: _Progress | None = None,
     shard_size: int | None = None,
     hash: _Hash | None = None,
     minishard_index_encoding: _Encoding | None = None,
@@ -353,22 +367,15 @@ def plan_convert(
     preshift_bits: int | None = None,
     minishard_bits: int | None = None,
     shard_bits: int | None = None,
+    labels: bool = False,
     supervoxels: bool = False,
-    spec: _Spec | None = None,
     resolution: Sequence[float] | None = None,
     coordinates: Literal["auto", "block", "voxel"] | None = None,
-    salvage: bool = False,
     downsample: int | None = None,
     scales: Sequence[int] | None = None,
     layout: Literal["stream", "seed"] | None = None,
     csv: Literal["documented", "dvid"] | None = None,
     shard_side: int | None = None,
-    force: bool = False,
-    skip_damaged: bool = False,
-    unfinished: bool = False,
-    memory: int = 256 << 20,
-    jobs: int = 0,
-    progress: _Progress | None = None,
 ) -> Plan:
     """Prepares a conversion as a Plan: tasks that any process may run. The options are those of
     convert()."""

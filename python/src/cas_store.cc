@@ -74,16 +74,17 @@ class CasFile {
 
   uint64_t ReadInto(uint64_t offset, nb::handle buffer) const {
     const auto file = this->file();
-    Py_buffer lent;
-    if (PyObject_GetBuffer(buffer.ptr(), &lent, PyBUF_CONTIG) != 0) {
+    Py_buffer borrowed;
+    if (PyObject_GetBuffer(buffer.ptr(), &borrowed, PyBUF_CONTIG) != 0) {
       throw nb::python_error();
     }
-    const std::unique_ptr<Py_buffer, void (*)(Py_buffer*)> release(&lent,
+    const std::unique_ptr<Py_buffer, void (*)(Py_buffer*)> release(&borrowed,
                                                                    PyBuffer_Release);
-    uint64_t size = static_cast<uint64_t>(lent.len);
+    uint64_t size = static_cast<uint64_t>(borrowed.len);
     size = offset >= file->size() ? 0 : std::min(size, file->size() - offset);
     Must(WithoutGil([&] {
-      return file->Read(offset, MutableBytes(static_cast<std::byte*>(lent.buf), size));
+      return file->Read(offset,
+                        MutableBytes(static_cast<std::byte*>(borrowed.buf), size));
     }));
     return size;
   }
@@ -146,13 +147,13 @@ class CasStore {
 
   nb::dict PutBytes(nb::handle data, nb::handle name, uint64_t memory,
                     size_t jobs) const {
-    const BorrowedBytes lent(data);
+    const BorrowedBytes borrowed(data);
     const UniqueFd file(memfd_create("dolium", MFD_CLOEXEC));
     if (!file) Raise(SystemError(errno, "cannot make a file in memory"));
     const std::stop_source stop;
     const cas::PutOptions options = OptionsOf(LocationText(name), memory, jobs, stop);
     return ToDict(RunStoppable<Version>(stop, [&]() -> Result<Version> {
-      DOLIUM_TRY_VOID(cas::WriteAll(file.get(), lent.view()));
+      DOLIUM_TRY_VOID(cas::WriteAll(file.get(), borrowed.view()));
       if (lseek(file.get(), 0, SEEK_SET) != 0) return SystemError(errno, "cannot seek");
       return cas::PutStream(*store_, file.get(), options);
     }));
@@ -424,7 +425,7 @@ class CasStore {
     const std::stop_source stop;
     return RunStoppable<size_t>(stop, [&]() -> Result<size_t> {
       DOLIUM_TRY(const auto lease, store_->TakeLease());
-      return cas::MakeIndexAnew(store_->layout(), lease->id());
+      return cas::RebuildIndex(store_->layout(), lease->id());
     });
   }
 

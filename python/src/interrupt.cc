@@ -68,10 +68,10 @@ ProgressCall::ProgressCall(nb::object function, std::stop_source stop)
 
 ProgressFunction ProgressCall::function() {
   if (function_.is_none()) return {};
-  return [this](const Progress& progress) { Tell(progress); };
+  return [this](const Progress& progress) { Report(progress); };
 }
 
-void ProgressCall::Tell(const Progress& progress) {
+void ProgressCall::Report(const Progress& progress) {
   const auto now = steady_clock::now();
   const bool complete =
       progress.total_entries != 0 && progress.entries >= progress.total_entries;

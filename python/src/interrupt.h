@@ -1,4 +1,5 @@
-// Long work: without the GIL, stopped by Ctrl-C, telling a Python function how it goes.
+// Long work: without the GIL, stopped by Ctrl-C, reporting to a Python function how it
+// goes.
 #pragma once
 
 #include <chrono>
@@ -46,7 +47,7 @@ class ProgressCall {
  public:
   ProgressCall(nb::object function, std::stop_source stop);
 
-  // Tells the Python function, though not more often than people can see. Any thread,
+  // Calls the Python function, though not more often than people can see. Any thread,
   // with the GIL or without. Refers to *this; empty without a Python function.
   ProgressFunction function();
 
@@ -54,7 +55,7 @@ class ProgressCall {
   void Check();
 
  private:
-  void Tell(const Progress& progress);
+  void Report(const Progress& progress);
 
   const nb::object function_;
   std::stop_source stop_;

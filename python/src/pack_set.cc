@@ -12,6 +12,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "dolium/container/json.h"
 #include "dolium/domain/dataset/sample_set.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
@@ -214,7 +215,7 @@ void BindPackSet(nb::module_& module) {
             info["footer_crc32c"] = shard->footer().crc32c;
             info["generation"] = MessageText(shard->generation().token);
             info["align"] = uint64_t{1} << shard->footer().align_log2;
-            info["metadata"] = MessageText(Must(shard->metadata()).dump());
+            info["metadata"] = MessageText(DumpJson(Must(shard->metadata())));
             return info;
           },
           nb::arg("shard"))

@@ -96,7 +96,7 @@ Result<void> SetWriting::AddStaged() {
 }
 
 void SetWriting::AddRows(std::span<const uint64_t> ids, const std::byte* rows,
-                         size_t row_bytes, const Tell& tell) {
+                         size_t row_bytes, const Report& report) {
   const auto lock = Lock();
   CheckOpen();
   Flush();
@@ -108,7 +108,7 @@ void SetWriting::AddRows(std::span<const uint64_t> ids, const std::byte* rows,
           added = Cancelled();
           break;
         }
-        if (tell) tell(entries_, bytes_);
+        if (report) report(entries_, bytes_);
       }
       added = set_->AddChunk(ids[i], {rows + i * row_bytes, row_bytes}, {});
       ++entries_;

@@ -34,9 +34,9 @@ class SetWriting {
   void Add(uint64_t id, BytesView value, BytesView preceding);
 
   // Many at once, `stride` bytes each, without the GIL and until `stop` is asked.
-  using Tell = std::function<void(uint64_t entries, uint64_t bytes)>;
+  using Report = std::function<void(uint64_t entries, uint64_t bytes)>;
   void AddRows(std::span<const uint64_t> ids, const std::byte* rows, size_t row_bytes,
-               const Tell& tell);
+               const Report& report);
 
   WriteSummary Finish();
   // Leaves the set unfinished. Does nothing after Finish().

@@ -159,13 +159,13 @@ void AddColumns(SetWriting& set, nb::handle ids, nb::handle values,
   const Buffer2D array(values);
   if (array.is_rows()) {
     CheckCounts(numbers.size(), array.rows());
-    SetWriting::Tell tell;
+    SetWriting::Report report;
     if (progress) {
-      tell = [&](uint64_t entries, uint64_t bytes) {
+      report = [&](uint64_t entries, uint64_t bytes) {
         progress({entries, numbers.size(), bytes});
       };
     }
-    set.AddRows(numbers, array.data(), array.row_bytes(), tell);
+    set.AddRows(numbers, array.data(), array.row_bytes(), report);
     return call.Check();
   }
   CheckCounts(numbers.size(), nb::len(values));
@@ -190,16 +190,16 @@ nb::object WriteSharded(nb::handle location, nb::handle spec, nb::handle items,
   }
   const auto set = BeginSet({location, spec, force, memory, jobs, info, spill_folder});
   ProgressCall call(std::move(progress), set->stop());
-  const ProgressFunction tell = call.function();
+  const ProgressFunction report = call.function();
   if (columns) {
-    AddColumns(*set, ids, values, tell, call);
+    AddColumns(*set, ids, values, report, call);
   } else {
-    AddItems(*set, items, tell, call);
+    AddItems(*set, items, report, call);
   }
   const uint64_t entries = set->entries();
   const uint64_t bytes = set->bytes();
   const WriteSummary summary = set->Finish();
-  if (tell) tell({entries, entries, bytes});
+  if (report) report({entries, entries, bytes});
   call.Check();
   return ToPython(summary);
 }

@@ -61,8 +61,8 @@ nb::bytes EncodeChunk(nb::handle array, const Shape& extents, const std::string&
                       const nb::dict& options) {
   const ArrayShape shape = ShapeOf(extents, type);
   const EncodingSpec spec = SpecOf(options, shape);
-  const BorrowedArray lent(array, shape, BorrowedArray::Use::kRead);
-  const BytesView voxels = DenseBytes(lent, shape);
+  const BorrowedArray borrowed(array, shape, BorrowedArray::Use::kRead);
+  const BytesView voxels = DenseBytes(borrowed, shape);
   Result<ByteVector> encoded = ByteVector();
   {
     const nb::gil_scoped_release release;
@@ -76,8 +76,8 @@ void DecodeChunk(nb::handle data, nb::handle array, const Shape& extents,
   const ArrayShape shape = ShapeOf(extents, type);
   const EncodingSpec spec = SpecOf(options, shape);
   const BorrowedBytes stored(data);
-  const BorrowedArray lent(array, shape, BorrowedArray::Use::kWrite);
-  const MutableBytes voxels = DenseBytesToFill(lent, shape);
+  const BorrowedArray borrowed(array, shape, BorrowedArray::Use::kWrite);
+  const MutableBytes voxels = DenseBytesToFill(borrowed, shape);
   Result<void> decoded;
   {
     const nb::gil_scoped_release release;

@@ -227,3 +227,14 @@ def test_one_plan_for_all_kinds(location, values, tmp_path):
         plan.run()
     with pytest.raises(FileNotFoundError, match="no job is under way"):
         dolium.find_plan(tmp_path / "target")
+
+
+def test_specs_have_the_names_of_the_command_line(location, tmp_path):
+    spec = dolium.ShardingSpec(preshift_bits=1, minishard_bits=2, shard_bits=3)
+    dolium.convert(location, tmp_path / "new", to_spec=spec)
+    dolium.convert(location, tmp_path / "old", sharding=spec)
+    assert dolium.open(tmp_path / "new").sharding == dolium.open(tmp_path / "old").sharding == spec
+    with pytest.raises(TypeError, match="to_spec and sharding are the same thing"):
+        dolium.convert(location, tmp_path / "no", to_spec=spec, sharding=spec)
+    with pytest.raises(TypeError, match="resolution: cannot take"):
+        dolium.convert(location, tmp_path / "no", resolution=object())

@@ -43,7 +43,15 @@ def documented_parameters(function):
     """Those that nanobind writes into the first line of a docstring."""
     signature = function.__doc__.splitlines()[0].partition(" -> ")[0]
     tree = ast.parse("def " + re.sub(r"^\w+", "f", re.sub(r"\\|<[^>]*>", "0", signature)) + ": ...")
-    return parameters(tree.body[0])
+    names = parameters(tree.body[0])
+    # The others are those of the rows of targets.
+    return names + TARGET_PARAMETERS if tree.body[0].args.kwarg else names
+
+
+# In the order of the stub, which groups them.
+TARGET_PARAMETERS = [
+    name for name in stub_names()["convert"] if name in set(_core.target_parameters())
+]
 
 
 def test_the_stub_names_what_the_module_has():
@@ -79,6 +87,11 @@ def test_the_stub_has_the_parameters_of_the_module():
             assert documented_parameters(function) == expected, f"{name}.{member}"
             checked += 1
     assert checked > 20
+
+
+def test_the_stub_has_all_parameters_of_targets():
+    assert sorted(TARGET_PARAMETERS) == _core.target_parameters()
+    assert "minishard_bits" in TARGET_PARAMETERS and "scales" in TARGET_PARAMETERS
 
 
 def test_the_package_exports_what_it_lists():

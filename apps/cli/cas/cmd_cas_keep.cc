@@ -81,7 +81,7 @@ Result<size_t> DoReindex(const Context& context) {
   DOLIUM_TRY(const std::string path, StorePath(context));
   DOLIUM_TRY(const cas::Layout layout, cas::OpenLayout(path));
   DOLIUM_TRY(const auto lease, cas::Lease::Take(layout));
-  return cas::MakeIndexAnew(layout, lease->id());
+  return cas::RebuildIndex(layout, lease->id());
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "dolium/container/json.h"
+
 namespace dolium::cli {
 namespace {
 
@@ -19,7 +21,7 @@ constexpr std::array<std::string_view, 5> kTexts = {"message", "reason", "error"
 
 bool IsText(const Json& value) {
   try {
-    [[maybe_unused]] const std::string text = value.dump();
+    [[maybe_unused]] const std::string text = DumpJson(value);
     return true;
   } catch (const Json::exception&) {
     return false;
@@ -65,10 +67,9 @@ Json TypedLine(std::string_view type, const Json& members) {
 
 std::string ToLine(const Json& json) {
   try {
-    return json.dump();
+    return DumpJson(json);
   } catch (const Json::exception&) {
-    return WithHexNames(json).dump(/*indent=*/-1, ' ', /*ensure_ascii=*/false,
-                                   Json::error_handler_t::replace);
+    return DumpJsonLossy(WithHexNames(json));
   }
 }
 

@@ -84,7 +84,7 @@ class PyShard {
     const auto number = shard_->Find(key);
     if (!number) return false;
     const volume::ArrayShape shape{{64, 64, 64}, 1, volume::DataType::kUint64};
-    const BorrowedArray lent(array, shape, BorrowedArray::Use::kWrite);
+    const BorrowedArray borrowed(array, shape, BorrowedArray::Use::kWrite);
     const auto fill = [&]() -> Result<void> {
       DOLIUM_TRY(const dvid::Row row, shard_->Read(*number));
       DOLIUM_TRY(const auto voxels,
@@ -94,7 +94,7 @@ class PyShard {
       }
       CopyVoxels(volume::VoxelView::Dense(
                      shape, reinterpret_cast<const std::byte*>(voxels.voxels.data())),
-                 lent.mutable_view());
+                 borrowed.mutable_view());
       return {};
     };
     Must(Named(key, WithoutGil(is_remote_, fill)));
@@ -154,8 +154,9 @@ std::array<uint32_t, 3> GridOf(const std::array<int64_t, 3>& shape) {
   return grid;
 }
 
-std::span<uint64_t> Dense(const BorrowedArray& lent, const volume::ArrayShape& shape) {
-  const volume::VoxelView view = lent.view();
+std::span<uint64_t> Dense(const BorrowedArray& borrowed,
+                          const volume::ArrayShape& shape) {
+  const volume::VoxelView view = borrowed.view();
   if (view.strides != DenseStrides(shape)) {
     throw nb::value_error("the array is not in Fortran order");
   }
@@ -167,8 +168,8 @@ nb::bytes EncodeBlock(nb::handle array, const std::array<int64_t, 3>& shape) {
   const auto grid = GridOf(shape);
   const volume::ArrayShape dense{
       {shape[0], shape[1], shape[2]}, 1, volume::DataType::kUint64};
-  const BorrowedArray lent(array, dense, BorrowedArray::Use::kRead);
-  const std::span<const uint64_t> voxels = Dense(lent, dense);
+  const BorrowedArray borrowed(array, dense, BorrowedArray::Use::kRead);
+  const std::span<const uint64_t> voxels = Dense(borrowed, dense);
   return CopyToPython(WithoutGil([&] { return dvid::EncodeBlock(grid, voxels); }));
 }
 
@@ -187,8 +188,8 @@ void DecodeBlock(nb::handle data, nb::handle array, nb::handle labels) {
        static_cast<int64_t>(size[2])},
       1,
       volume::DataType::kUint64};
-  const BorrowedArray lent(array, shape, BorrowedArray::Use::kWrite);
-  const std::span<uint64_t> voxels = Dense(lent, shape);
+  const BorrowedArray borrowed(array, shape, BorrowedArray::Use::kWrite);
+  const std::span<uint64_t> voxels = Dense(borrowed, shape);
   std::optional<BorrowedBytes> other;
   dvid::LabelList list = block.labels();
   if (!labels.is_none()) {

@@ -8,6 +8,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/container/json.h"
 #include "dolium/formats/neuroglancer/chooser.h"
 #include "dolium/formats/neuroglancer/info.h"
 #include "dolium/formats/neuroglancer/sharding_spec.h"
@@ -129,12 +130,12 @@ void BindShardingSpec(nb::module_& module) {
           nb::arg("id"), "The numbers of the shard and the minishard that hold a chunk.")
       .def("shard_name", ShardName, nb::arg("shard"), "The file name of a shard.")
       .def(
-          "to_json", [](const ShardingSpec& spec) { return ToJson(spec).dump(); },
+          "to_json", [](const ShardingSpec& spec) { return DumpJson(ToJson(spec)); },
           "The `sharding` member of an info file, as text.")
       .def(
           "to_dict",
           [](const ShardingSpec& spec) {
-            return nb::module_::import_("json").attr("loads")(ToJson(spec).dump());
+            return nb::module_::import_("json").attr("loads")(DumpJson(ToJson(spec)));
           },
           "The `sharding` member of an info file, as a dict.")
       .def_static("from_json", ShardingFrom, nb::arg("spec"),

@@ -70,15 +70,16 @@ struct BorrowedValue {
 // objects do not change; of others, the caller must see to that until the shard is done.
 Bytes Share(nb::handle object) {
   if (!PyBytes_Check(object.ptr())) {
-    const BorrowedBytes lent(object);
-    return Bytes::Copy(lent.view());
+    const BorrowedBytes borrowed(object);
+    return Bytes::Copy(borrowed.view());
   }
-  auto* const lent = new BorrowedValue(object);
-  const std::shared_ptr<const void> owner(static_cast<const void*>(lent), [lent](auto*) {
-    const nb::gil_scoped_acquire acquire;
-    delete lent;
-  });
-  return {owner, lent->bytes.view()};
+  auto* const borrowed = new BorrowedValue(object);
+  const std::shared_ptr<const void> owner(static_cast<const void*>(borrowed),
+                                          [borrowed](auto*) {
+                                            const nb::gil_scoped_acquire acquire;
+                                            delete borrowed;
+                                          });
+  return {owner, borrowed->bytes.view()};
 }
 
 // Calls from several threads take turns. The one whose turn it is may hold the GIL, so
@@ -326,8 +327,7 @@ PackOptions PackOptionsFrom(const nb::dict& options) {
         *wanted ? shardpack::Wanted::kYes : shardpack::Wanted::kNo;
   }
   if (const auto text = Wish<std::string>(options, "metadata")) {
-    Must(ParseJson(*text));
-    out.shard.user = nlohmann::ordered_json::parse(*text);
+    out.shard.user = Must(ParseOrderedJson(*text));
   }
   TakeWish(options, "name", out.shard.dataset);
   TakeWish(options, "reproducible", out.shard.reproducible);

@@ -79,16 +79,16 @@ nb::list HashFiles(const nb::sequence& paths, bool sha256, size_t jobs) {
 }
 
 std::string ChunkHash(nb::handle data) {
-  const BorrowedBytes lent(data);
-  return xet::ToString(WithoutGil([&] { return xet::ChunkHash(lent.view()); }));
+  const BorrowedBytes borrowed(data);
+  return xet::ToString(WithoutGil([&] { return xet::ChunkHash(borrowed.view()); }));
 }
 
 NamedSizes Chunks(nb::handle data, size_t jobs) {
-  const BorrowedBytes lent(data);
+  const BorrowedBytes borrowed(data);
   std::stop_source stop;
   std::optional<Result<std::vector<MerkleNode>>> chunks;
   RunInterruptible(stop, [&] {
-    chunks = xet::ChunkAndHash(lent.view(), {.jobs = jobs, .stop = stop.get_token()});
+    chunks = xet::ChunkAndHash(borrowed.view(), {.jobs = jobs, .stop = stop.get_token()});
   });
   return NamesOf(Must(*std::move(chunks)));
 }
@@ -112,8 +112,8 @@ nb::tuple MakeXorb(const nb::sequence& chunks, std::string_view compression,
   xet::ChunkCompressor compressor;
   xet::XorbWriter writer;
   for (const nb::handle chunk : chunks) {
-    const BorrowedBytes lent(chunk);
-    const BytesView bytes = lent.view();
+    const BorrowedBytes borrowed(chunk);
+    const BytesView bytes = borrowed.view();
     if (bytes.empty() || bytes.size() > xet::kMaxRawChunk) {
       throw nb::value_error("a chunk has 1 to 131072 bytes");
     }
@@ -131,9 +131,9 @@ nb::tuple MakeXorb(const nb::sequence& chunks, std::string_view compression,
 nb::tuple ReadXorb(nb::handle data, std::optional<std::string> name) {
   std::optional<Hash> expected;
   if (name) expected = Must(xet::ParseHash(*name));
-  const BorrowedBytes lent(data);
+  const BorrowedBytes borrowed(data);
   const xet::XorbIndex index = Must(WithoutGil(
-      [&] { return xet::VerifyXorb(lent.view(), expected ? &*expected : nullptr); }));
+      [&] { return xet::VerifyXorb(borrowed.view(), expected ? &*expected : nullptr); }));
   std::vector<MerkleNode> chunks;
   chunks.reserve(index.size());
   for (size_t i = 0; i < index.size(); ++i) {
@@ -193,9 +193,9 @@ nb::object FooterToPython(const std::optional<xet::ShardFooter>& footer) {
 }
 
 nb::tuple ReadShard(nb::handle data, bool check) {
-  const BorrowedBytes lent(data);
+  const BorrowedBytes borrowed(data);
   const ShardView view = Must(WithoutGil([&]() -> Result<ShardView> {
-    DOLIUM_TRY(const ShardView opened, ShardView::Open(lent.view()));
+    DOLIUM_TRY(const ShardView opened, ShardView::Open(borrowed.view()));
     // Blocks are sound when all have been seen once.
     DOLIUM_TRY_VOID(opened.Scan({}));
     if (check) DOLIUM_TRY_VOID(CheckShard(opened));
@@ -250,10 +250,10 @@ nb::list Outputs(Write write) {
 nb::bytes KeyShard(nb::handle shard, const std::string& key, uint64_t created,
                    std::optional<uint64_t> expiry) {
   const xet::Hash hash = Must(xet::ParseHash(key));
-  const BorrowedBytes lent(shard);
+  const BorrowedBytes borrowed(shard);
   ByteVector keyed;
   Must(WithoutGil([&]() -> Result<void> {
-    DOLIUM_TRY(const ShardView view, ShardView::Open(lent.view()));
+    DOLIUM_TRY(const ShardView view, ShardView::Open(borrowed.view()));
     return xet::WriteKeyed(view, hash, WriteOptions(created, expiry),
                            [&](BytesView bytes) {
                              Append(keyed, bytes);
@@ -265,17 +265,17 @@ nb::bytes KeyShard(nb::handle shard, const std::string& key, uint64_t created,
 
 nb::list UniteShards(const nb::sequence& shards, uint64_t created,
                      std::optional<uint64_t> expiry, bool footer) {
-  const BorrowedShards lent(shards);
+  const BorrowedShards borrowed(shards);
   return Outputs([&](const xet::NextSink& next) {
-    return xet::UniteShards(lent.views, {.write = WriteOptions(created, expiry, footer)},
-                            next);
+    return xet::UniteShards(borrowed.views,
+                            {.write = WriteOptions(created, expiry, footer)}, next);
   });
 }
 
 nb::list SubtractShards(nb::handle shard, const nb::sequence& without, uint64_t created,
                         std::optional<uint64_t> expiry, bool footer) {
-  const BorrowedBytes lent(shard);
-  const ShardView view = Must(ShardView::Open(lent.view()));
+  const BorrowedBytes borrowed(shard);
+  const ShardView view = Must(ShardView::Open(borrowed.view()));
   const BorrowedShards others(without);
   return Outputs([&](const xet::NextSink& next) {
     return xet::SubtractShards(view, others.views,
@@ -293,9 +293,9 @@ nb::object FindRun(nb::handle shard, const std::vector<std::string>& chunks,
       static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(
                                 std::chrono::system_clock::now().time_since_epoch())
                                 .count()));
-  const BorrowedBytes lent(shard);
+  const BorrowedBytes borrowed(shard);
   const auto run = Must(WithoutGil([&]() -> Result<std::optional<xet::ChunkRun>> {
-    DOLIUM_TRY(const ShardView view, ShardView::Open(lent.view()));
+    DOLIUM_TRY(const ShardView view, ShardView::Open(borrowed.view()));
     return xet::FindRun(view, hashes, seconds);
   }));
   if (!run) return nb::none();

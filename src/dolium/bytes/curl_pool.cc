@@ -100,7 +100,7 @@ struct CurlSession::Transfer {
   curl_slist* headers = nullptr;
   std::array<char, CURL_ERROR_SIZE> error{};
   ResponseSink* sink = nullptr;
-  ResponseHead head;
+  ResponseHeader head;
   bool head_shown = false;
   bool wanted = false;
   bool stopped = false;
@@ -189,7 +189,7 @@ void CurlSession::Start(const HttpRequest& request, ResponseSink& sink) {
   Transfer& transfer = *idle_.back();
   transfer.error.front() = '\0';
   transfer.sink = &sink;
-  transfer.head = ResponseHead();
+  transfer.head = ResponseHeader();
   transfer.head_shown = transfer.wanted = transfer.stopped = false;
   transfer.bytes = 0;
   SetOptions(request, transfer);

@@ -54,7 +54,7 @@ class ResponseSink {
   virtual ~ResponseSink() = default;
 
   // The head, once, before any of the body; false if the body is not wanted.
-  virtual bool OnHead(const ResponseHead& head) = 0;
+  virtual bool OnHead(const ResponseHeader& head) = 0;
   // The next bytes of the body as sent; false stops the transfer.
   virtual bool OnBody(BytesView bytes) = 0;
 };

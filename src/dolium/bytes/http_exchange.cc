@@ -14,7 +14,7 @@ namespace dolium {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-bool Exchange::OnHead(const ResponseHead& head) {
+bool Exchange::OnHead(const ResponseHeader& head) {
   failure_ = CheckHead(head);
   return !failure_ && !skip_body_;
 }

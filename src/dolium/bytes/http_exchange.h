@@ -34,7 +34,7 @@ class Exchange : private ResponseSink {
   // A new attempt begins: forget what the last one brought.
   virtual void Restart() = 0;
   // Each refuses the answer by returning why. CheckEnd comes after a complete body.
-  virtual std::optional<Failure> CheckHead(const ResponseHead& head) = 0;
+  virtual std::optional<Failure> CheckHead(const ResponseHeader& head) = 0;
   virtual std::optional<Failure> TakeBody(BytesView bytes) = 0;
   virtual std::optional<Failure> CheckEnd() = 0;
 
@@ -44,7 +44,7 @@ class Exchange : private ResponseSink {
  private:
   friend class ExchangeRunner;
 
-  bool OnHead(const ResponseHead& head) final;
+  bool OnHead(const ResponseHeader& head) final;
   bool OnBody(BytesView bytes) final;
 
   const std::string name_;

@@ -79,7 +79,7 @@ std::optional<int> ParseStatusLine(std::string_view line) {
   return static_cast<int>(*status);
 }
 
-std::optional<std::string>* ResponseHead::Field(std::string_view name) {
+std::optional<std::string>* ResponseHeader::Field(std::string_view name) {
   if (EqualIgnoringCase(name, "content-range")) return &content_range_;
   if (EqualIgnoringCase(name, "content-length")) return &content_length_;
   if (EqualIgnoringCase(name, "content-encoding")) return &content_encoding_;
@@ -88,9 +88,9 @@ std::optional<std::string>* ResponseHead::Field(std::string_view name) {
   return nullptr;
 }
 
-void ResponseHead::AddLine(std::string_view line) {
+void ResponseHeader::AddLine(std::string_view line) {
   if (line.starts_with("HTTP/")) {
-    *this = ResponseHead();
+    *this = ResponseHeader();
     status_ = ParseStatusLine(line).value_or(0);
     return;
   }
@@ -111,22 +111,22 @@ void ResponseHead::AddLine(std::string_view line) {
   }
 }
 
-std::optional<ContentRange> ResponseHead::content_range() const {
+std::optional<ContentRange> ResponseHeader::content_range() const {
   return content_range_ ? ParseContentRange(*content_range_) : std::nullopt;
 }
 
-std::optional<uint64_t> ResponseHead::content_length() const {
+std::optional<uint64_t> ResponseHeader::content_length() const {
   return content_length_ ? ParseDecimal(*content_length_) : std::nullopt;
 }
 
-std::string ResponseHead::content_encoding() const {
+std::string ResponseHeader::content_encoding() const {
   if (!content_encoding_ || content_encoding_->empty()) return "identity";
   std::string encoding = *content_encoding_;
   std::transform(encoding.begin(), encoding.end(), encoding.begin(), Lower);
   return encoding;
 }
 
-Generation ResponseHead::MakeGeneration(std::optional<uint64_t> total) const {
+Generation ResponseHeader::MakeGeneration(std::optional<uint64_t> total) const {
   if (etag_ && !etag_->empty()) return {fmt::format("etag {}", *etag_)};
   // A size alone proves nothing: what has the same size may be something else.
   if (!last_modified_ || last_modified_->empty()) return {};

@@ -33,7 +33,7 @@ std::optional<int> ParseStatusLine(std::string_view line);
 // Gathers the lines of a head as they come. A status line starts afresh, so after
 // redirects and interim answers the last head remains. Lines after the empty one, which
 // are trailers, are ignored. A field that comes twice has its values joined by ", ".
-class ResponseHead {
+class ResponseHeader {
  public:
   // One line, with or without its line end.
   void AddLine(std::string_view line);

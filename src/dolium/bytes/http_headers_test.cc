@@ -7,8 +7,8 @@
 namespace dolium {
 namespace {
 
-ResponseHead Head(std::initializer_list<std::string_view> lines) {
-  ResponseHead head;
+ResponseHeader Head(std::initializer_list<std::string_view> lines) {
+  ResponseHeader head;
   for (const std::string_view line : lines) head.AddLine(line);
   return head;
 }
@@ -55,7 +55,7 @@ TEST(ParseStatusLine, ReadsBothVersions) {
   }
 }
 
-TEST(ResponseHead, FindsFieldsWhateverTheirCase) {
+TEST(ResponseHeader, FindsFieldsWhateverTheirCase) {
   const auto head =
       Head({"HTTP/1.1 206 OK\r\n", "CONTENT-RANGE:bytes 0-9/10\r\n",
             "content-length:  10  \r\n", "Content-Encoding: GZIP\r\n", "\r\n"});
@@ -67,20 +67,20 @@ TEST(ResponseHead, FindsFieldsWhateverTheirCase) {
   EXPECT_TRUE(head.is_encoded());
 }
 
-TEST(ResponseHead, KeepsOnlyTheLastOfSeveralHeads) {
+TEST(ResponseHeader, KeepsOnlyTheLastOfSeveralHeads) {
   const auto head = Head({"HTTP/1.1 302 Found\r\n", "ETag: \"old\"\r\n", "\r\n",
                           "HTTP/1.1 200 OK\r\n", "Content-Length: 3\r\n", "\r\n"});
   EXPECT_EQ(head.status(), 200);
   EXPECT_EQ(head.MakeGeneration(3).token, "");
 }
 
-TEST(ResponseHead, IgnoresTrailers) {
+TEST(ResponseHeader, IgnoresTrailers) {
   const auto head =
       Head({"HTTP/1.1 200 OK\r\n", "ETag: \"a\"\r\n", "\r\n", "ETag: \"b\"\r\n"});
   EXPECT_EQ(head.MakeGeneration(1).token, "etag \"a\"");
 }
 
-TEST(ResponseHead, DoubledFieldsDoNotParse) {
+TEST(ResponseHeader, DoubledFieldsDoNotParse) {
   const auto head = Head({"HTTP/1.1 206 OK\r\n", "Content-Range: bytes 0-9/10\r\n",
                           "Content-Range: bytes 0-9/10\r\n", "Content-Length: 1\r\n",
                           "Content-Length: 2\r\n", "\r\n"});
@@ -89,12 +89,12 @@ TEST(ResponseHead, DoubledFieldsDoNotParse) {
   EXPECT_FALSE(head.content_length());
 }
 
-TEST(ResponseHead, WithoutAContentEncodingIsIdentity) {
+TEST(ResponseHeader, WithoutAContentEncodingIsIdentity) {
   EXPECT_EQ(Head({"HTTP/1.1 200 OK", ""}).content_encoding(), "identity");
   EXPECT_FALSE(Head({"HTTP/1.1 200 OK", "Content-Encoding:", ""}).is_encoded());
 }
 
-TEST(ResponseHead, MakesGenerationsFromTheBestThereIs) {
+TEST(ResponseHeader, MakesGenerationsFromTheBestThereIs) {
   const std::string_view modified = "Last-Modified: Sat, 01 Jan 2022 00:00:00 GMT";
   EXPECT_EQ(Head({"HTTP/2 200", "ETag: \"x\"", modified, ""}).MakeGeneration(5).token,
             "etag \"x\"");

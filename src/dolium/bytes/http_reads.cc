@@ -26,7 +26,7 @@ void HeadExchange::Restart() {
   info_.reset();
 }
 
-std::optional<Failure> HeadExchange::CheckHead(const ResponseHead& head) {
+std::optional<Failure> HeadExchange::CheckHead(const ResponseHeader& head) {
   if (head.status() == 405 || head.status() == 501) {
     refused_ = true;
     return std::nullopt;
@@ -44,7 +44,7 @@ void FirstByteExchange::Restart() {
   info_.reset();
 }
 
-std::optional<Failure> FirstByteExchange::CheckHead(const ResponseHead& head) {
+std::optional<Failure> FirstByteExchange::CheckHead(const ResponseHeader& head) {
   std::optional<uint64_t> size;
   const auto content_range = head.content_range();
   if (head.status() == 206) {
@@ -81,7 +81,7 @@ Error RangeExchange::PastEnd(std::optional<uint64_t> total) const {
                              name(), ToString(asked()), *total));
 }
 
-std::optional<Failure> RangeExchange::CheckHead(const ResponseHead& head) {
+std::optional<Failure> RangeExchange::CheckHead(const ResponseHeader& head) {
   const ByteRange range = asked();
   const auto content_range = head.content_range();
   if (head.status() == 416) {
@@ -175,7 +175,7 @@ void SuffixExchange::Restart() {
   bytes_.clear();
 }
 
-std::optional<Failure> SuffixExchange::CheckHead(const ResponseHead& head) {
+std::optional<Failure> SuffixExchange::CheckHead(const ResponseHeader& head) {
   const uint64_t asked = *request().suffix;
   const auto content_range = head.content_range();
   if (head.is_encoded()) {
@@ -247,7 +247,7 @@ void WholeExchange::Restart() {
   generation_ = Generation();
 }
 
-std::optional<Failure> WholeExchange::CheckHead(const ResponseHead& head) {
+std::optional<Failure> WholeExchange::CheckHead(const ResponseHeader& head) {
   if (head.status() != 200) {
     return StatusFailure(name(), head.status(), forbidden_is_missing_);
   }
@@ -301,7 +301,7 @@ void ThroughExchange::Restart() {
   info_ = {};
 }
 
-std::optional<Failure> ThroughExchange::CheckHead(const ResponseHead& head) {
+std::optional<Failure> ThroughExchange::CheckHead(const ResponseHeader& head) {
   if (head.status() != 200) {
     return StatusFailure(name(), head.status(), forbidden_is_missing_);
   }

@@ -149,7 +149,7 @@ TEST_F(HttpStoreTest, NamesTheSliceOfAMergedReadThatEndsPastTheObject) {
   const std::vector<ByteRange> ranges = {{99'000, 10}, {99'995, 10}};
   auto read = store_->ReadRanges("seg/a", ranges);
   ASSERT_FALSE(read);
-  EXPECT_EQ(Told(read.error()),
+  EXPECT_EQ(Described(read.error()),
             "corrupt: URL: bytes [99995, 100005) end past the object (100000 bytes)");
 }
 
@@ -160,7 +160,7 @@ TEST_F(HttpStoreTest, ChecksEmptySlicesToo) {
   const std::vector<ByteRange> ranges = {{0, 1}, {100'001, 0}};
   auto read = store_->ReadRanges("seg/a", ranges);
   ASSERT_FALSE(read);
-  EXPECT_EQ(Told(read.error()),
+  EXPECT_EQ(Described(read.error()),
             "corrupt: URL: bytes [100001, 100001) end past the object (100000 bytes)");
 }
 
@@ -170,7 +170,7 @@ TEST_F(HttpStoreTest, ReadsOnlyTheGenerationAskedFor) {
   server_.Put("/seg/a", {body_, "\"two\"", "", ""});
   auto read = store_->ReadRange("seg/a", {0, 4}, old);
   ASSERT_FALSE(read);
-  EXPECT_EQ(Told(read.error()), "conflict: URL: changed since it was first read");
+  EXPECT_EQ(Described(read.error()), "conflict: URL: changed since it was first read");
   EXPECT_EQ(server_.request_count(), 2u);
 }
 
@@ -204,7 +204,7 @@ TEST_F(HttpStoreTest, GivesUpOnAnObjectThatKeepsChanging) {
   const std::vector<ByteRange> ranges = {{0, 4}, {50'000, 4}};
   auto read = store_->ReadRanges("seg/a", ranges);
   ASSERT_FALSE(read);
-  EXPECT_EQ(Told(read.error()), "conflict: URL: changed since it was first read");
+  EXPECT_EQ(Described(read.error()), "conflict: URL: changed since it was first read");
   EXPECT_EQ(server_.request_count(), 4u);
 }
 
@@ -349,10 +349,10 @@ TEST_F(HttpStoreTest, IsReadOnlyAndDoesNotList) {
             server_.origin() + "/seg: plain HTTP cannot list objects; name each one");
   auto writer = store_->Begin("seg/a");
   ASSERT_FALSE(writer);
-  EXPECT_EQ(Told(writer.error()), "unsupported: URL: HTTP locations are read-only");
+  EXPECT_EQ(Described(writer.error()), "unsupported: URL: HTTP locations are read-only");
   auto removed = store_->Remove("seg/a", Precondition::None());
   ASSERT_FALSE(removed);
-  EXPECT_EQ(Told(removed.error()), "unsupported: URL: HTTP locations are read-only");
+  EXPECT_EQ(Described(removed.error()), "unsupported: URL: HTTP locations are read-only");
   EXPECT_EQ(server_.request_count(), 0u);
 }
 

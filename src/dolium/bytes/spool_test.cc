@@ -64,7 +64,7 @@ TEST_F(PlainServerTest, BeginsAgainWhereABodyIsCutShort) {
   Fault encoded = plain_;
   encoded.headers = {"Content-Encoding: gzip"};
   server_.Break("/seg/a", encoded);
-  EXPECT_THAT(Told(Spool::Of(*store_, "seg/a", {}).error()),
+  EXPECT_THAT(Described(Spool::Of(*store_, "seg/a", {}).error()),
               HasSubstr("unsupported: URL: Content-Encoding is gzip"));
 }
 

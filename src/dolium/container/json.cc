@@ -30,16 +30,43 @@ int Depth(std::string_view text) {
   return deepest;
 }
 
-}  // namespace
-
-Result<nlohmann::json> ParseJson(std::string_view text) {
+template <typename Json>
+Result<Json> ParseWithin(std::string_view text) {
   if (const int depth = Depth(text); depth > kMaxDepth) {
     return InvalidArgument(fmt::format(
         "JSON nested {} levels deep, more than the limit of {}", depth, kMaxDepth));
   }
-  auto value = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  auto value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (value.is_discarded()) return InvalidArgument("not valid JSON");
   return value;
+}
+
+constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
+
+}  // namespace
+
+Result<nlohmann::json> ParseJson(std::string_view text) {
+  return ParseWithin<nlohmann::json>(text);
+}
+
+Result<nlohmann::ordered_json> ParseOrderedJson(std::string_view text) {
+  return ParseWithin<nlohmann::ordered_json>(text);
+}
+
+std::string DumpJson(const nlohmann::json& value, int indent) {
+  return value.dump(indent);
+}
+
+std::string DumpJson(const nlohmann::ordered_json& value, int indent) {
+  return value.dump(indent);
+}
+
+std::string DumpJsonLossy(const nlohmann::json& value, int indent) {
+  return value.dump(indent, ' ', /*ensure_ascii=*/false, kReplace);
+}
+
+std::string DumpJsonLossy(const nlohmann::ordered_json& value, int indent) {
+  return value.dump(indent, ' ', /*ensure_ascii=*/false, kReplace);
 }
 
 }  // namespace dolium

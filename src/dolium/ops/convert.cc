@@ -61,7 +61,7 @@ class ConvertDraft final : public JobDraft {
   Result<void> Resolve() {
     DOLIUM_TRY(const Location source, ParseLocation(request_.source));
     DOLIUM_TRY(const Location target, ParseLocation(request_.target));
-    DOLIUM_TRY_VOID(CheckApart(source, target));
+    DOLIUM_TRY_VOID(CheckDisjoint(source, target));
     DOLIUM_TRY_VOID(CheckOutside(source, target));
     // Names in records must mean the same to processes that run elsewhere.
     DOLIUM_TRY(request_.source, PortableText(source, request_.source));
@@ -85,7 +85,7 @@ class ConvertDraft final : public JobDraft {
     DOLIUM_TRY(source_, OpenSource(formats_, source_location_, OptionsOfSource()));
     DOLIUM_TRY(const auto parts, source_->parts());
     for (const SourcePart& part : parts) {
-      DOLIUM_TRY_VOID(CheckApart(part.location, target_));
+      DOLIUM_TRY_VOID(CheckDisjoint(part.location, target_));
       DOLIUM_TRY_VOID(CheckOutside(part.location, target_));
     }
     DOLIUM_TRY(copy_, source_->OpenForCopy(request_.target_format));

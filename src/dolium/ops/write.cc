@@ -18,10 +18,10 @@ namespace {
 constexpr std::string_view kOperation = "write";
 
 std::string MarkerText(const Target& target) {
-  return nlohmann::json{{"operation", kOperation},
-                        {"format", target.format_name()},
-                        {"description", target.Describe()}}
-      .dump(2);
+  return DumpJson(nlohmann::json{{"operation", kOperation},
+                                 {"format", target.format_name()},
+                                 {"description", target.Describe()}},
+                  2);
 }
 
 bool IsWriteMarker(std::string_view text) {
@@ -95,7 +95,7 @@ Result<std::unique_ptr<SetWriter>> SetWriter::Begin(Formats formats,
                                                     const WriterOptions& options) {
   DOLIUM_TRY(Location location, ParseLocation(request.target));
   DOLIUM_TRY(const Format* format, FindFormat(formats, request.format));
-  DOLIUM_TRY(const Occupancy occupancy, LookInto(location));
+  DOLIUM_TRY(const Occupancy occupancy, InspectFolder(location));
   DOLIUM_TRY(const auto marker, ReadMarker(location));
   std::unique_ptr<SetWriter> set(new SetWriter());
   const bool replaces =

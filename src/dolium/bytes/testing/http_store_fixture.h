@@ -47,16 +47,16 @@ class HttpStoreTest : public testing::Test {
   // What `seg/a` holds there, or the error.
   std::string Read(uint64_t offset, size_t length) {
     auto bytes = store_->ReadRange("seg/a", {offset, length});
-    if (!bytes) return Told(bytes.error());
+    if (!bytes) return Described(bytes.error());
     return std::string(AsText(*bytes));
   }
   std::string ReadAll(uint64_t limit = 1 << 20) {
     auto whole = store_->ReadWhole("seg/a", limit);
-    if (!whole) return Told(whole.error());
+    if (!whole) return Described(whole.error());
     return std::string(AsText(whole->bytes));
   }
   // The code, and the message with the URL of the object shortened to "URL".
-  std::string Told(const Error& error) {
+  std::string Described(const Error& error) {
     std::string message = error.message;
     const std::string url = store_->Describe("seg/a");
     if (const size_t at = message.find(url); at != std::string::npos) {

@@ -135,7 +135,7 @@ Result<void> Catalog::Refresh(std::string_view lease) {
   }
   SetIndex(nullptr);
   there.reset();
-  DOLIUM_TRY([[maybe_unused]] const size_t count, MakeIndexAnew(layout_, lease));
+  DOLIUM_TRY([[maybe_unused]] const size_t count, RebuildIndex(layout_, lease));
   DOLIUM_TRY(there, Index::Open(layout_.index()));
   SetIndex(std::move(there));
   return {};
@@ -223,7 +223,7 @@ std::optional<FoundChunk> Catalog::FindChunk(const xet::Hash& hash) {
   return FoundChunk{xorb->hash(), row->chunk};
 }
 
-Result<size_t> MakeIndexAnew(const Layout& layout, std::string_view lease) {
+Result<size_t> RebuildIndex(const Layout& layout, std::string_view lease) {
   const std::string fresh = fmt::format("{}/{}.index", layout.temporaries(), lease);
   // Not Open(): an index that is damaged must not be looked at.
   Catalog catalog(layout);

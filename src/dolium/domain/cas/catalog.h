@@ -96,6 +96,6 @@ bool IsDamagedShard(const Error& error);
 
 // Puts an index in place that is made from the shards alone, whatever is there. Gives
 // the number of shards it has.
-Result<size_t> MakeIndexAnew(const Layout& layout, std::string_view lease);
+Result<size_t> RebuildIndex(const Layout& layout, std::string_view lease);
 
 }  // namespace dolium::cas

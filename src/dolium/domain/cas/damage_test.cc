@@ -77,7 +77,7 @@ class DamageTest : public StoreTest {
   void Reindex() {
     store_.reset();
     const auto lease = *Lease::Take(*Layout::Local(path("store")));
-    const auto shards = MakeIndexAnew(*Layout::Local(path("store")), lease->id());
+    const auto shards = RebuildIndex(*Layout::Local(path("store")), lease->id());
     EXPECT_TRUE(shards) << shards.error().message;
   }
 };

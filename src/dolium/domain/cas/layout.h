@@ -17,7 +17,7 @@
 // What comes first are objects, in any Store (objects.h). Xorbs, shards and names are the
 // truth, in this order: a shard is written when its xorbs are durable, a name when its
 // shards are. What follows is local. In a local store it lies in the same folder; that of
-// a store elsewhere may be lost: the index is rebuilt, the rest begins anew.
+// a store elsewhere may be lost: the index is rebuilt, the rest starts over.
 #pragma once
 
 #include <array>

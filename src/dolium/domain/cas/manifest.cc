@@ -101,7 +101,7 @@ void AddText(nlohmann::ordered_json& json, const std::string& name,
              const std::string& text) {
   json[name] = text;
   try {
-    [[maybe_unused]] const std::string line = json[name].dump();
+    [[maybe_unused]] const std::string line = DumpJson(json[name]);
   } catch (const nlohmann::json::exception&) {
     json.erase(name);
     json[name + "_hex"] = ToHex(text);
@@ -178,7 +178,7 @@ nlohmann::ordered_json EntryJson(const ManifestEntry& entry) {
 }
 
 std::string FormatEntry(const ManifestEntry& entry) {
-  return EntryJson(entry).dump() + "\n";
+  return DumpJson(EntryJson(entry)) + "\n";
 }
 
 Result<ManifestEntry> ParseEntry(std::string_view line) {

@@ -246,7 +246,7 @@ TEST_F(PutTest, MakesTheIndexAnew) {
   WriteText(path("store/index/data.mdb"), "damaged");
   {
     const auto lease = *Lease::Take(*Layout::Local(path("store")));
-    const auto shards = MakeIndexAnew(*Layout::Local(path("store")), lease->id());
+    const auto shards = RebuildIndex(*Layout::Local(path("store")), lease->id());
     ASSERT_TRUE(shards) << shards.error().message;
     EXPECT_EQ(*shards, 1u);
   }

@@ -167,7 +167,7 @@ TEST_P(RemoteStoreTest, RebuildsTheIndexOnRequest) {
   ForgetLocal("local/index");
   const auto lease = Lease::Take(LayoutIn("local"));
   ASSERT_TRUE(lease) << lease.error().message;
-  const auto shards = MakeIndexAnew(LayoutIn("local"), (*lease)->id());
+  const auto shards = RebuildIndex(LayoutIn("local"), (*lease)->id());
   ASSERT_TRUE(shards) << shards.error().message;
   EXPECT_EQ(*shards, 2u);
   const auto catalog = Catalog::Open(LayoutIn("local"));

@@ -148,7 +148,7 @@ std::string FormatVersion(const Version& version) {
   json["stored_bytes"] = version.totals.stored_bytes;
   if (!version.host.empty()) json["host"] = version.host;
   if (!version.tags.empty()) json["tags"] = version.tags;
-  return json.dump() + "\n";
+  return DumpJson(json) + "\n";
 }
 
 Result<Version> ParseVersion(std::string_view text) {
@@ -202,7 +202,7 @@ Result<void> CheckLabel(std::string_view what, const std::string& label) {
   };
   bool is_utf8 = true;
   try {
-    [[maybe_unused]] const std::string text = nlohmann::json(label).dump();
+    [[maybe_unused]] const std::string text = DumpJson(nlohmann::json(label));
   } catch (const nlohmann::json::exception&) {
     is_utf8 = false;
   }

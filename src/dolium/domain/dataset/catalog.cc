@@ -206,11 +206,11 @@ std::string TextOf(const SetCatalog& catalog, const Totals& totals) {
   }
   std::string text =
       fmt::format("{{\n\"{}\": {},\n\"totals\": {},\n\"columns\": {},\n\"shards\": [",
-                  kVersionMember, kVersion, sums.dump(), columns.dump());
+                  kVersionMember, kVersion, DumpJson(sums), DumpJson(columns));
   std::string_view before = "\n";
   for (const CatalogShard& shard : catalog.shards) {
     text += before;
-    text += ShardJson(shard).dump();
+    text += DumpJson(ShardJson(shard));
     before = ",\n";
   }
   text += "\n]\n}\n";

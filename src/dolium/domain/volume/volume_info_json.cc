@@ -266,7 +266,7 @@ Result<ScaleInfo> ParseScale(const Json& object, const std::string& path) {
   }
   for (const auto& [name, value] : object.items()) {
     const bool unset = value.is_null() && IsSettingOfAnyEncoding(name);
-    if (!unset && !IsScaleMember(name, scale)) scale.extra[name] = value.dump();
+    if (!unset && !IsScaleMember(name, scale)) scale.extra[name] = DumpJson(value);
   }
   return scale;
 }
@@ -352,7 +352,7 @@ Result<VolumeInfo> ParseRoot(const Json& root) {
   DOLIUM_TRY(info.skeletons, ParseOptionalString(root, "skeletons"));
   DOLIUM_TRY(info.segment_properties, ParseOptionalString(root, "segment_properties"));
   for (const auto& [name, value] : root.items()) {
-    if (!Has(kRootMembers, name)) info.extra[name] = value.dump();
+    if (!Has(kRootMembers, name)) info.extra[name] = DumpJson(value);
   }
   return info;
 }
@@ -445,7 +445,7 @@ std::string ToJson(const VolumeInfo& info) {
   for (const auto& [name, value] : optional_members) {
     if (*value) root[name] = **value;
   }
-  return root.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+  return DumpJsonLossy(root, 2) + "\n";
 }
 
 }  // namespace dolium::volume

@@ -168,7 +168,7 @@ Result<ShardIndex> ParseJsonIndex(std::string_view text) {
       return Corrupt(
           fmt::format("not the index of a shard: \"{}\": {}, expected "
                       "\"x_y_z\" and the number of a record",
-                      name.substr(0, 40), value.dump().substr(0, 40)));
+                      name.substr(0, 40), DumpJson(value).substr(0, 40)));
     }
     index.rows.push_back({.key = *key, .record = value.get<uint64_t>(), .range = {}});
   }

@@ -87,7 +87,7 @@ Result<std::vector<ShardNames>> ParseSpecNames(std::string_view spec) {
       const uint64_t length = is_number ? (*size)[d].get<uint64_t>() : 0;
       if (length < 1 || length > INT32_MAX) {
         return Corrupt(fmt::format("not a spec: {} has a size of {}", name,
-                                   (*size)[d].dump().substr(0, 40)));
+                                   DumpJson((*size)[d]).substr(0, 40)));
       }
       names.size[d] = static_cast<int64_t>(length);
     }

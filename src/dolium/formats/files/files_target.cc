@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/base/stable_hash.h"
+#include "dolium/container/json.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/formats/files/file_key.h"
 #include "dolium/formats/files/files_writer.h"
@@ -75,7 +76,7 @@ Result<void> RemoveTemporariesBelow(const Location& folder) {
 std::string_view FilesTarget::format_name() const { return kFormat.name; }
 
 std::string FilesTarget::Describe() const {
-  return nlohmann::json{{"format", kFormat.name}}.dump();
+  return DumpJson(nlohmann::json{{"format", kFormat.name}});
 }
 
 Result<uint64_t> FilesTarget::PartOf(std::string_view key) const {

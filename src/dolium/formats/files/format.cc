@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/container/json.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/formats/files/files_container.h"
 #include "dolium/formats/files/files_target.h"
@@ -65,9 +66,9 @@ Result<std::unique_ptr<Target>> Create(const Location& location,
 
 Result<std::unique_ptr<Target>> Reopen(const Location& location,
                                        std::string_view description) {
-  const auto json =
-      nlohmann::json::parse(description, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("format") || json["format"] != kFormat.name) {
+  const auto json = ParseJson(description);
+  if (!json || !json->is_object() || !json->contains("format") ||
+      (*json)["format"] != kFormat.name) {
     return InvalidArgument(fmt::format("{}: not the description of a plain folder: {}",
                                        location.Describe(), description));
   }

@@ -205,7 +205,7 @@ std::string InfoText(std::string_view own_info, const ShardingSpec& spec) {
     if (!info.is_object()) info = Json::object();
   }
   info["sharding"] = ToJson(spec);
-  return info.dump(2) + "\n";
+  return DumpJson(info, 2) + "\n";
 }
 
 }  // namespace dolium::neuroglancer

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/container/json.h"
 #include "dolium/container/read_entry.h"
 #include "dolium/formats/neuroglancer/part_chunks.h"
 
@@ -45,7 +46,7 @@ ShardedTarget::ShardedTarget(Location location, const ShardingSpec& spec,
       codecs_(CodecsOf(spec.data_encoding)) {}
 
 std::string ShardedTarget::Describe() const {
-  return nlohmann::json{{"sharding", ToJson(spec_)}, {"info", own_info_}}.dump();
+  return DumpJson(nlohmann::json{{"sharding", ToJson(spec_)}, {"info", own_info_}});
 }
 
 Result<uint64_t> ShardedTarget::PartOf(std::string_view key) const {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "dolium/container/entry_error.h"
+#include "dolium/container/json.h"
 #include "dolium/formats/shardpack/format.h"
 #include "dolium/formats/shardpack/kinds.h"
 #include "dolium/formats/shardpack/layout.h"
@@ -254,8 +255,9 @@ Properties PackContainer::properties() const {
   if (const auto metadata = (*shard)->metadata()) {
     if (metadata->contains("user") && metadata->at("user").is_object()) {
       for (const auto& [name, value] : metadata->at("user").items()) {
-        properties.emplace_back(
-            "user." + name, value.is_string() ? value.get<std::string>() : value.dump());
+        properties.emplace_back("user." + name, value.is_string()
+                                                    ? value.get<std::string>()
+                                                    : DumpJson(value));
       }
     }
   }

@@ -419,12 +419,12 @@ Result<std::optional<Bytes>> Shard::ReadSection(std::string_view tag) const {
 Result<nlohmann::ordered_json> Shard::metadata() const {
   DOLIUM_TRY(const auto body, ReadSection("META"));
   if (!body) return nlohmann::ordered_json::object();
-  auto parsed = ParseJson(AsText(*body));
+  auto parsed = ParseOrderedJson(AsText(*body));
   if (!parsed || !parsed->is_object()) {
     return Corrupt(fmt::format("{}: META is not a JSON object", Describe()))
         .WithKind(kind::kSection);
   }
-  return nlohmann::ordered_json::parse(AsText(*body));
+  return *std::move(parsed);
 }
 
 Result<std::optional<Dictionaries>> Shard::LoadListedDictionaries() const {

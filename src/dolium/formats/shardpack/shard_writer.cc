@@ -6,6 +6,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "dolium/container/json.h"
 #include "dolium/formats/shardpack/layout.h"
 
 namespace dolium::shardpack {
@@ -80,7 +81,7 @@ std::string ShardWriter::MetadataText(std::optional<uint64_t> number) const {
   }
   nlohmann::ordered_json all = {{"shardpack", std::move(own)}};
   all["user"] = options_.user;
-  return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return DumpJsonLossy(all);
 }
 
 Result<ShardSummary> ShardWriter::Finish(std::optional<uint64_t> number) {

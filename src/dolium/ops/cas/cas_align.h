@@ -10,9 +10,10 @@
 
 namespace dolium {
 
-// The borders of all entries that lie in the file at `path`, ascending, without its
+// The boundaries of all entries that lie in the file at `path`, ascending, without its
 // beginning. None if no format knows the file, or its index cannot be read: it is then
-// cut by its contents alone. Whole files, as in a folder of them, have no borders within.
+// cut by its contents alone. Whole files, as in a folder of them, have no boundaries
+// within.
 Result<std::vector<uint64_t>> EntryBorders(Formats formats, const std::string& path);
 
 }  // namespace dolium

@@ -211,7 +211,7 @@ class Beginner {
           Prepare().has_value() && draft_.CheckReplaceable(target_).has_value();
       return OtherRequestError(target_, state, is_replaceable);
     }
-    DOLIUM_TRY(const Occupancy occupancy, LookInto(target_));
+    DOLIUM_TRY(const Occupancy occupancy, InspectFolder(target_));
     if (occupancy == Occupancy::kOccupied) {
       // A run that was killed while it tidied up may have left an empty folder.
       if (state.phase == Phase::kNone) DOLIUM_TRY_VOID(folder.Remove());
@@ -225,7 +225,7 @@ class Beginner {
     DOLIUM_TRY(const auto path, target_.store->LocalPath(target_.path));
     if (!path || occupancy != Occupancy::kAbsent) return std::nullopt;
     DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(target_));
-    DOLIUM_TRY(const Occupancy aside, LookInto({target_.store, folders.aside}));
+    DOLIUM_TRY(const Occupancy aside, InspectFolder({target_.store, folders.aside}));
     if (aside == Occupancy::kAbsent) return std::nullopt;
     return Exists(fmt::format("{}: was being replaced when that was cut short (its old "
                               "contents are in {}); begin the same replacement again to "
@@ -273,13 +273,13 @@ class Beginner {
   // Where to build the set: at the target, or beside one that is to be replaced.
   Result<Location> ChoosePlace() {
     DOLIUM_TRY(const auto state, PlanFolder(target_).Load());
-    DOLIUM_TRY(const Occupancy occupancy, LookInto(target_));
+    DOLIUM_TRY(const Occupancy occupancy, InspectFolder(target_));
     if (occupancy != Occupancy::kOccupied && state.phase == Phase::kNone) return target_;
     if (!force_) return OtherRequestError(target_, state, /*is_replaceable=*/true);
     DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(target_));
     DOLIUM_TRY_VOID(draft_.CheckReplaceable(target_));
     const Location fresh{target_.store, folders.fresh};
-    DOLIUM_TRY(const Occupancy leftover, LookInto(fresh));
+    DOLIUM_TRY(const Occupancy leftover, InspectFolder(fresh));
     if (leftover == Occupancy::kOccupied) {
       // Parts without a job, of a writer that died on either side of its own swap.
       DOLIUM_TRY_VOID(draft_.CheckReplaceable(fresh));
@@ -290,7 +290,7 @@ class Beginner {
   }
 
   Result<OpenJob> BeginIn(const PlanFolder& folder) {
-    DOLIUM_TRY(const Occupancy before, LookInto(folder.set()));
+    DOLIUM_TRY(const Occupancy before, InspectFolder(folder.set()));
     DOLIUM_TRY(const auto lock, folder.MakeLock());
     // Another process may have been at it until the lock was ours.
     DOLIUM_TRY(const auto state, folder.Load());
@@ -329,7 +329,7 @@ class Beginner {
   }
 
   Result<void> WriteRecord(const PlanFolder& folder) {
-    DOLIUM_TRY(const Occupancy occupancy, LookInto(folder.set()));
+    DOLIUM_TRY(const Occupancy occupancy, InspectFolder(folder.set()));
     if (occupancy == Occupancy::kOccupied) {
       return Exists(folder.set().Describe() +
                     ": holds something that is not part of a job; move it away");

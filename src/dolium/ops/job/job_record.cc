@@ -19,11 +19,6 @@ constexpr uint64_t kTaskVersion = 2;
 constexpr const char* kFormerRecords[] = {"dolium_plan", "dolium_volume_plan",
                                           "dolium_dvid_export"};
 
-// For people's eyes: what is not UTF-8 becomes a replacement character.
-std::string DumpLossy(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 Result<void> CheckVersion(const json& value, const char* name, std::string_view what,
                           uint64_t expected) {
   const auto version = value.at(name).get<uint64_t>();
@@ -44,7 +39,7 @@ Result<json> ObjectOf(const std::string& text, std::string_view what) {
 std::string TextOf(const json& record, const char* name) {
   return record.at(name).get_ref<const json::object_t&>().empty()
              ? "{}"
-             : record.at(name).dump();
+             : DumpJson(record.at(name));
 }
 
 Result<json> RecordJson(const JobRecord& record) {
@@ -124,7 +119,7 @@ WriteSummary GetSummary(const json& value) {
 
 Result<std::string> DumpJob(const json& value, int indent) {
   try {
-    return value.dump(indent);
+    return DumpJson(value, indent);
   } catch (const json::exception&) {
     return InvalidArgument("a job is JSON text and cannot hold a name that is not UTF-8");
   }
@@ -178,7 +173,8 @@ std::optional<std::string> DifferenceOf(const JobRecord& found, const JobRecord&
     if (value == other) continue;
     // Specs are whole files.
     if (name.ends_with("_spec")) return fmt::format("its {} differs", name);
-    return fmt::format("its {} is {}, not {}", name, DumpLossy(value), DumpLossy(other));
+    return fmt::format("its {} is {}, not {}", name, DumpJsonLossy(value),
+                       DumpJsonLossy(other));
   }
   return "its request differs";
 }
@@ -189,7 +185,7 @@ std::string JobId(std::string_view marker) {
 
 Result<std::string> FinishedText(const JobRecord& record, const JobReport& report) {
   // What a person or another writer named may not be UTF-8; the record itself is.
-  const json skipped = json::parse(DumpLossy(FindingsJson(report.skipped)));
+  DOLIUM_TRY(const json skipped, ParseJson(DumpJsonLossy(FindingsJson(report.skipped))));
   DOLIUM_TRY(json value, RecordJson(record));
   value["report"] = {{"written", SummaryJson(report.written)},
                      {"parts", report.parts},
@@ -244,7 +240,7 @@ std::string ToText(const PartReport& report) {
   if (report.part) value["part"] = *report.part;
   if (!report.detail.empty()) value["detail"] = report.detail;
   if (report.is_last) value["last"] = true;
-  return DumpLossy(value);
+  return DumpJsonLossy(value);
 }
 
 Result<PartReport> ParsePartReport(std::string_view text) {

@@ -79,7 +79,7 @@ Result<std::string> PortableText(const Location& location, std::string_view text
   return path ? NormalizePath(*path) : std::string(text);
 }
 
-Result<void> CheckApart(const Location& source, const Location& target) {
+Result<void> CheckDisjoint(const Location& source, const Location& target) {
   DOLIUM_TRY(const auto paths, PathsInOneStore(source, target));
   if (!paths || !LiesIn(paths->first, paths->second)) return {};
   return InvalidArgument(
@@ -98,7 +98,7 @@ Result<void> CheckOutside(const Location& source, const Location& target) {
                   target.Describe(), source.Describe()));
 }
 
-Result<Occupancy> LookInto(const Location& folder) {
+Result<Occupancy> InspectFolder(const Location& folder) {
   DOLIUM_TRY(const auto file, folder.store->Stat(folder.path));
   if (file) return Exists(folder.Describe() + ": is a file; a set needs a folder");
   Occupancy occupancy = Occupancy::kEmpty;

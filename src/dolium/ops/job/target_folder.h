@@ -23,14 +23,14 @@ namespace dolium {
 Result<std::string> PortableText(const Location& location, std::string_view text);
 
 // kInvalidArgument if the source is the target or lies in it.
-Result<void> CheckApart(const Location& source, const Location& target);
+Result<void> CheckDisjoint(const Location& source, const Location& target);
 // kInvalidArgument if the target is the source or lies in it.
 Result<void> CheckOutside(const Location& source, const Location& target);
 
 enum class Occupancy : uint8_t { kAbsent, kEmpty, kOccupied };
 
 // Whether a folder holds anything but dolium's bookkeeping. kExists if it is a file.
-Result<Occupancy> LookInto(const Location& folder);
+Result<Occupancy> InspectFolder(const Location& folder);
 
 // The first name in `folder`, or in folders within it, that `is_ours` says no to (the
 // name of a folder ends in a slash), and that is no bookkeeping; nullopt if there is

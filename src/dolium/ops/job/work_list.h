@@ -3,7 +3,7 @@
 // A plan scans an index in the order of the source and needs it in the order of the
 // target. It gathers records in memory and, whenever they fill its budget, sorts them by
 // part and writes one work list. A task reads just the share of its part from each list.
-// A list is an object of three pieces, all numbers little-endian:
+// A list is an object of three parts, all numbers little-endian:
 //
 //   records   the shares of the parts, one behind the other, in order of part
 //   table     one row of 40 bytes per part, in order of part: part, offset, length of the

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/base/xxh64.h"
+#include "dolium/container/json.h"
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/pack/job_samples.h"
 #include "dolium/ops/pack/pack_job.h"
@@ -53,7 +54,7 @@ class SampleSizes {
     if (slot.shard) return slot.shard->range(number - slot.begin).length;
     DOLIUM_TRY(const LoadedSample sample, set_.Read(number));
     uint64_t bytes = 0;
-    for (const SamplePart& piece : sample.parts()) bytes += piece.record.block().size();
+    for (const SamplePart& part : sample.parts()) bytes += part.record.block().size();
     return bytes;
   }
 
@@ -172,7 +173,7 @@ class PackCopyDraft final : public JobDraft {
     text["shard_records"] = request.shard_records;
     text["shards"] = request.shards;
     text["order"] = Xxh64(std::as_bytes(order));
-    text_ = LossyText(text);
+    text_ = DumpJsonLossy(text);
   }
 
   std::string_view kind() const override { return kPackCopyKind; }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/worker_pool.h"
+#include "dolium/container/json.h"
 #include "dolium/domain/dataset/imports/kinds.h"
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/pack/pack_job.h"
@@ -292,7 +293,7 @@ class PackCreateDraft final : public JobDraft {
     text["shard_records"] = pack.shard_records;
     text["oversize"] = static_cast<int>(pack.oversize);
     text["dictionary_bytes"] = pack.dictionary_bytes;
-    text_ = LossyText(text);
+    text_ = DumpJsonLossy(text);
   }
 
   std::string_view kind() const override { return kPackCreateKind; }
@@ -335,18 +336,18 @@ Result<std::unique_ptr<Job>> OpenPackCreateJob(Formats /*formats*/,
 Result<SourceName> NameSource(std::string_view kind, const std::string& path,
                               const ImportOptions& options, SampleSource& source) {
   SourceName name;
-  name.text = LossyText(
-      {{"kind", kind},
-       {"path", PortableReference(path)},
-       {"grouping", static_cast<int>(options.grouping)},
-       {"manifest", options.manifest.empty() ? "" : PortableReference(options.manifest)},
-       {"skip_links", options.skip_links},
-       {"keep_attributes", options.keep_attributes},
-       {"keep_case", options.keep_case},
-       {"records", static_cast<int>(options.records)},
-       {"database", options.database},
-       {"jsonl_files", options.jsonl_files},
-       {"key_prefix", options.key_prefix}});
+  name.text = DumpJsonLossy(json{
+      {"kind", kind},
+      {"path", PortableReference(path)},
+      {"grouping", static_cast<int>(options.grouping)},
+      {"manifest", options.manifest.empty() ? "" : PortableReference(options.manifest)},
+      {"skip_links", options.skip_links},
+      {"keep_attributes", options.keep_attributes},
+      {"keep_case", options.keep_case},
+      {"records", static_cast<int>(options.records)},
+      {"database", options.database},
+      {"jsonl_files", options.jsonl_files},
+      {"key_prefix", options.key_prefix}});
   DOLIUM_TRY(name.state, source.Bind());
   return name;
 }

@@ -147,7 +147,7 @@ class Diff {
       }
       for (const Difference& difference : of_sample) visit_(difference);
     }
-    Tell(keys.size());
+    ShowProgress(keys.size());
     return {};
   }
 
@@ -166,11 +166,11 @@ class Diff {
       ++summary_.only_in_second;
       visit_({Difference::Kind::kOnlyInSecond, keys[i].key, {}, {}});
     }
-    Tell(keys.size());
+    ShowProgress(keys.size());
     return {};
   }
 
-  void Tell(uint64_t keys) {
+  void ShowProgress(uint64_t keys) {
     done_ += keys;
     if (options_.progress) {
       options_.progress({done_, first_.size() + second_.size(), 0, 0});

@@ -10,6 +10,7 @@
 
 #include "dolium/base/parallel.h"
 #include "dolium/base/xxh64.h"
+#include "dolium/container/json.h"
 #include "dolium/domain/dataset/content_types.h"
 #include "dolium/domain/dataset/imports/npy_file.h"
 #include "dolium/ops/job/job_json.h"
@@ -110,18 +111,16 @@ TaskReport ReportOfExport(const ExportSummary& after, const ExportSummary& befor
   TaskReport report;
   const uint64_t bytes = after.bytes - before.bytes;
   report.written = {after.samples - before.samples, bytes, bytes, 1};
-  report.detail =
-      nlohmann::json{
-          {"taken", after.taken - before.taken},
-          {"samples", after.samples - before.samples},
-          {"files", after.files - before.files},
-          {"bytes", bytes},
-          {"metadata_left_out", after.metadata_left_out - before.metadata_left_out},
-          {"file_metadata_left_out",
-           after.file_metadata_left_out - before.file_metadata_left_out},
-          {"content_types_left_out",
-           after.content_types_left_out - before.content_types_left_out}}
-          .dump();
+  report.detail = DumpJson(nlohmann::json{
+      {"taken", after.taken - before.taken},
+      {"samples", after.samples - before.samples},
+      {"files", after.files - before.files},
+      {"bytes", bytes},
+      {"metadata_left_out", after.metadata_left_out - before.metadata_left_out},
+      {"file_metadata_left_out",
+       after.file_metadata_left_out - before.file_metadata_left_out},
+      {"content_types_left_out",
+       after.content_types_left_out - before.content_types_left_out}});
   return report;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/container/json.h"
 #include "dolium/domain/dataset/imports/kinds.h"
 #include "dolium/domain/dataset/imports/output_shards.h"
 #include "dolium/ops/job/job_json.h"
@@ -195,7 +196,7 @@ class PackExportDraft final : public JobDraft {
     text["gzip"] = request.options.gzip;
     text["dot_replacement"] = request.options.dot_replacement;
     text["keys"] = request.options.keys;
-    text_ = LossyText(text);
+    text_ = DumpJsonLossy(text);
   }
 
   std::string_view kind() const override { return kPackExportKind; }

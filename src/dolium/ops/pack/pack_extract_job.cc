@@ -10,6 +10,7 @@
 #include "dolium/base/xxh64.h"
 #include "dolium/bytes/folder.h"
 #include "dolium/bytes/folder_swap.h"
+#include "dolium/container/json.h"
 #include "dolium/domain/dataset/imports/folder.h"
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/pack/export_job.h"
@@ -153,7 +154,7 @@ class PackExtractDraft final : public JobDraft {
     json text = ExportJson(numbers, request);
     text["stem"] = request.options.layout == FolderLayout::kStem;
     text["manifest"] = request.options.manifest;
-    text_ = LossyText(text);
+    text_ = DumpJsonLossy(text);
   }
 
   std::string_view kind() const override { return kPackExtractKind; }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/stable_hash.h"
+#include "dolium/container/json.h"
 #include "dolium/domain/dataset/content_types.h"
 #include "dolium/ops/job/job_json.h"
 
@@ -18,8 +19,6 @@ using shardpack::EncodeOptions;
 using shardpack::ShardSummary;
 using shardpack::ShardWriterOptions;
 using shardpack::TailOptions;
-
-constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
 
 bool IsWorthCompressing(std::string_view content_type) {
   return !IsAlreadyCompressed(content_type);
@@ -46,10 +45,6 @@ std::vector<std::string> PortableReferences(std::span<const std::string> referen
   return portable;
 }
 
-std::string LossyText(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 json ShardOptionsJson(const ShardWriterOptions& options) {
   const EncodeOptions& encode = options.encode;
   const TailOptions& tail = options.tail;
@@ -67,7 +62,7 @@ json ShardOptionsJson(const ShardWriterOptions& options) {
           {"entry_index", static_cast<int>(tail.entry_index)},
           {"metadata", tail.metadata},
           // As text: the order of the fields is kept.
-          {"user", options.user.dump(-1, ' ', false, kReplace)},
+          {"user", DumpJsonLossy(options.user)},
           {"dataset", options.dataset},
           {"reproducible", options.reproducible}};
 }
@@ -94,7 +89,7 @@ Result<ShardWriterOptions> ParseShardOptions(const json& value) {
   }
   tail.entry_index = static_cast<shardpack::Wanted>(wanted);
   value.at("metadata").get_to(tail.metadata);
-  options.user = nlohmann::ordered_json::parse(value.at("user").get<std::string>());
+  DOLIUM_TRY(options.user, ParseOrderedJson(value.at("user").get<std::string>()));
   value.at("dataset").get_to(options.dataset);
   value.at("reproducible").get_to(options.reproducible);
   DOLIUM_TRY_VOID(CheckOptions(encode));
@@ -106,16 +101,22 @@ TaskReport ReportOf(const MadeShard& made) {
   const shardpack::Stat& stat = shard.stat;
   TaskReport report;
   report.written = {shard.records, stat.raw_bytes, shard.bytes, 1};
-  report.detail =
-      json{{"records", shard.records},          {"bytes", shard.bytes},
-           {"samples", made.samples},           {"skipped", made.skipped},
-           {"entries", stat.entries},           {"raw_bytes", stat.raw_bytes},
-           {"stored_bytes", stat.stored_bytes}, {"min_record", stat.min_record},
-           {"max_record", stat.max_record},     {"keys_digest", stat.keys_digest},
-           {"keys_unique", stat.keys_unique},   {"keys_ascending", stat.keys_ascending},
-           {"all_plain", stat.all_plain},       {"is_regular", stat.is_regular},
-           {"has_parts", stat.has_parts},       {"largest_raw", stat.largest_raw}}
-          .dump();
+  report.detail = DumpJson(json{{"records", shard.records},
+                                {"bytes", shard.bytes},
+                                {"samples", made.samples},
+                                {"skipped", made.skipped},
+                                {"entries", stat.entries},
+                                {"raw_bytes", stat.raw_bytes},
+                                {"stored_bytes", stat.stored_bytes},
+                                {"min_record", stat.min_record},
+                                {"max_record", stat.max_record},
+                                {"keys_digest", stat.keys_digest},
+                                {"keys_unique", stat.keys_unique},
+                                {"keys_ascending", stat.keys_ascending},
+                                {"all_plain", stat.all_plain},
+                                {"is_regular", stat.is_regular},
+                                {"has_parts", stat.has_parts},
+                                {"largest_raw", stat.largest_raw}});
   return report;
 }
 

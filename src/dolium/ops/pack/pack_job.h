@@ -41,9 +41,6 @@ Result<std::unique_ptr<Job>> OpenPackExtractJob(Formats formats, const Location&
 std::string PortableReference(const std::string& reference);
 std::vector<std::string> PortableReferences(std::span<const std::string> references);
 
-// Text that tells one request from another; what is not UTF-8 in it is replaced.
-std::string LossyText(const nlohmann::json& value);
-
 // How shards are written, in a record. Neither `force` nor a dictionary is kept, and of
 // `worth_compressing` only whether types that are compressed already are left alone.
 nlohmann::json ShardOptionsJson(const shardpack::ShardWriterOptions& options);

@@ -45,9 +45,9 @@ Result<void> ListSamples(const SampleSet& set, std::span<const uint64_t> numbers
       }
       if (!visitor.sample(FactsOf(some[i], *samples[i]))) return {};
       if (const Error* const damage = samples[i]->damage()) {
-        const SamplePart& piece = samples[i]->parts().front();
+        const SamplePart& part = samples[i]->parts().front();
         if (!visitor.damage(damage->Within(
-                fmt::format("{}: record {}", piece.shard->Describe(), piece.number)))) {
+                fmt::format("{}: record {}", part.shard->Describe(), part.number)))) {
           return {};
         }
       }
@@ -87,9 +87,9 @@ Result<uint64_t> SampleAtOffset(const SampleSet& set, uint64_t offset) {
 
 Result<Bytes> ReadFileOf(const LoadedSample& sample,
                          const std::optional<std::string>& name) {
-  const SamplePart& piece = sample.parts().front();
+  const SamplePart& part = sample.parts().front();
   const std::string record =
-      fmt::format("{}: record {}", piece.shard->Describe(), piece.number);
+      fmt::format("{}: record {}", part.shard->Describe(), part.number);
   const auto context = [&] { return fmt::format("{}: \"{}\"", record, sample.key()); };
   if (!name) {
     if (sample.files().size() == 1 && sample.damage() == nullptr) {

@@ -63,7 +63,7 @@ Result<VerifySummary> VerifyStream(std::unique_ptr<shardpack::ByteInput> input,
                                    const shardpack::VerifyOptions& options,
                                    const FindingVisitor& visitor) {
   VerifySummary summary;
-  const auto tell = [&](const Error& error, std::string_view key, ByteRange range) {
+  const auto report = [&](const Error& error, std::string_view key, ByteRange range) {
     ++summary.errors;
     visitor({Severity::kError, std::string(error.kind), name, std::string(key), range,
              error.message});
@@ -96,10 +96,10 @@ Result<VerifySummary> VerifyStream(std::unique_ptr<shardpack::ByteInput> input,
       return error.Within(fmt::format("record {}", number));
     };
     if (record.damage()) {
-      tell(in_record(*record.damage()), record.key(), {offset, record.block().size()});
+      report(in_record(*record.damage()), record.key(), {offset, record.block().size()});
     }
     if (const auto valid = shardpack::CheckKey(record.key()); !valid) {
-      tell(in_record(valid.error()), record.key(), {offset, record.block().size()});
+      report(in_record(valid.error()), record.key(), {offset, record.block().size()});
     }
     shardpack::ContentOptions contents = reader.content_options();
     contents.check = Check::kFull;
@@ -107,8 +107,8 @@ Result<VerifySummary> VerifyStream(std::unique_ptr<shardpack::ByteInput> input,
       if (!options.contents) break;
       const auto content = record.Content(entry, contents);
       if (!content) {
-        tell(in_record(content.error()), record.key(),
-             {offset + entry.content_at, entry.stored_size});
+        report(in_record(content.error()), record.key(),
+               {offset + entry.content_at, entry.stored_size});
       }
     }
     summary.entries += record.entries().size();

@@ -48,14 +48,14 @@ Result<std::string> PreviewOf(const LoadedSample& sample, LoadedSample::FileRef 
   const bool is_cheap =
       head.raw_size <= kWholePreview || head.is_chunked() || head.codec == 0;
   if (!is_cheap) return std::string();
-  const SamplePart& piece = sample.parts()[file.part];
-  DOLIUM_TRY(const auto options, piece.shard->content_options());
+  const SamplePart& part = sample.parts()[file.part];
+  DOLIUM_TRY(const auto options, part.shard->content_options());
   // A few more bytes, to see where the last character ends.
   const ByteRange range{0, std::min<uint64_t>(head.raw_size, length + 4)};
-  auto bytes = DecodeContentRange(head, piece.record.Stored(head), range, options);
+  auto bytes = DecodeContentRange(head, part.record.Stored(head), range, options);
   if (!bytes) {
     return std::move(bytes).error().Within(
-        fmt::format("{}: record {}: {}", piece.shard->Describe(), piece.number,
+        fmt::format("{}: record {}: {}", part.shard->Describe(), part.number,
                     shardpack::EntryContext(sample.key(), head.name)));
   }
   return BeginningOf(*bytes, length);
@@ -80,8 +80,8 @@ ordered_json MetadataJson(const shardpack::Metadata& metadata) {
   if (metadata.format == MetadataFormat::kNone && metadata.bytes.empty()) return nullptr;
   if (metadata.bytes.size() <= kLongestMetadata) {
     const std::string_view text = AsText(metadata.bytes);
-    if (metadata.format == MetadataFormat::kJson && ParseJson(text)) {
-      return ordered_json::parse(text);
+    if (metadata.format == MetadataFormat::kJson) {
+      if (auto value = ParseOrderedJson(text)) return *std::move(value);
     }
     if (metadata.format == MetadataFormat::kOpaque && IsUtf8(metadata.bytes)) return text;
   }

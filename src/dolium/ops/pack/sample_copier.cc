@@ -152,16 +152,16 @@ Result<void> SampleCopier::CopySome(std::span<const uint64_t> numbers,
 
 bool SampleCopier::IsCopied(const LoadedSample& sample) const {
   if (recode_) return false;
-  const std::vector<SamplePart>& pieces = sample.parts();
-  const Shard& shard = *pieces.front().shard;
+  const std::vector<SamplePart>& parts = sample.parts();
+  const Shard& shard = *parts.front().shard;
   if (HasDictionaries(shard) ||
       shard.footer().align_log2 != shard_options_.encode.align_log2) {
     return false;
   }
   // Several records are the parts of one sample, as they were cut, or an overlay's.
-  for (size_t i = 1; i < pieces.size(); ++i) {
-    if (pieces[i].shard != pieces.front().shard ||
-        (pieces[i].record.header().flags & shardpack::kRecordPart) == 0) {
+  for (size_t i = 1; i < parts.size(); ++i) {
+    if (parts[i].shard != parts.front().shard ||
+        (parts[i].record.header().flags & shardpack::kRecordPart) == 0) {
       return false;
     }
   }
@@ -180,12 +180,12 @@ Result<std::vector<EncodedRecord>> SampleCopier::Prepare(
     records.push_back(std::move(record));
     return records;
   }
-  for (const SamplePart& piece : sample.parts()) {
-    auto record = SummarizeBlock(piece.record.block(), Check::kFull);
-    DOLIUM_TRY_VOID(piece.shard->CheckMap());
+  for (const SamplePart& part : sample.parts()) {
+    auto record = SummarizeBlock(part.record.block(), Check::kFull);
+    DOLIUM_TRY_VOID(part.shard->CheckMap());
     if (!record) {
       return std::move(record).error().Within(
-          fmt::format("{}: record {}", piece.shard->Describe(), piece.number));
+          fmt::format("{}: record {}", part.shard->Describe(), part.number));
     }
     records.push_back(*std::move(record));
   }

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/container/json.h"
+
 namespace dolium {
 namespace {
 
@@ -90,7 +92,7 @@ Result<std::shared_ptr<const Container>> VolumeEntries::Load(size_t part) const 
   for (const volume::ScaleInfo& scale : volume_->info().scales) {
     if (one.kind != kScalePart || scale.key != one.name) continue;
     format = scale.sharding ? "neuroglancer" : "files";
-    if (scale.sharding) options.spec = ToJson(*scale.sharding).dump();
+    if (scale.sharding) options.spec = DumpJson(ToJson(*scale.sharding));
     break;
   }
   auto opened = OpenContainer(formats_, one.location, format, options);

@@ -79,7 +79,7 @@ class VolumeCopyTarget final : public Target {
   const Location& location() const override { return files_.location(); }
   std::string_view format_name() const override { return kVolumeCopyFormat.name; }
   std::string Describe() const override {
-    return nlohmann::json{{"format", kVolumeCopyFormat.name}, {"info", info_}}.dump();
+    return DumpJson(nlohmann::json{{"format", kVolumeCopyFormat.name}, {"info", info_}});
   }
   const CodecChain& codecs() const override { return files_.codecs(); }
   Result<uint64_t> PartOf(std::string_view key) const override {

@@ -342,7 +342,7 @@ class DvidDraft final : public JobDraft {
       : request_(request), options_(options), visitor_(visitor) {}
 
   Result<void> Resolve(const Location& source, const Location& target) {
-    DOLIUM_TRY_VOID(CheckApart(source, target));
+    DOLIUM_TRY_VOID(CheckDisjoint(source, target));
     if (request_.layout == dvid::ShardLayout::kSeed &&
         request_.csv != dvid::CsvForm::kDocumented) {
       return InvalidArgument("the seed's layout has no CSV, so none of DVID's form");

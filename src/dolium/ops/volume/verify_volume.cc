@@ -14,6 +14,7 @@
 
 #include "dolium/base/parallel.h"
 #include "dolium/container/entry_error.h"
+#include "dolium/container/json.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/scratch.h"
 #include "dolium/ops/job/target_folder.h"
@@ -154,7 +155,7 @@ class VolumeVerifier {
     OpenOptions open;
     open.allow_unfinished = true;
     if (const auto& sharding = found.front()->scale().info().sharding) {
-      open.spec = ToJson(*sharding).dump();
+      open.spec = DumpJson(ToJson(*sharding));
     }
     const auto container = OpenContainer(formats_, folder, format, open);
     if (!container && container.error().code == ErrorCode::kNotFound) {
@@ -183,7 +184,7 @@ class VolumeVerifier {
     const auto checked = Verify(**container, options, visitor_);
     if (!checked && checked.error().code == ErrorCode::kNotFound) {
       // TensorStore makes no folder for a scale of zeros.
-      DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
+      DOLIUM_TRY(const Occupancy occupancy, InspectFolder(folder));
       if (occupancy == Occupancy::kAbsent) return true;
     }
     if (!checked && checked.error().code == ErrorCode::kIo) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/bytes/folder_swap.h"
+#include "dolium/container/json.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/job/target_folder.h"
@@ -34,7 +35,7 @@ std::string TextOf(const std::vector<ScaleName>& names) {
   for (const ScaleName& name : names) {
     std::visit([&](const auto& known) { list.push_back(known); }, name);
   }
-  return list.dump();
+  return DumpJson(list);
 }
 
 Result<std::optional<DropNote>> ReadNote(const Location& object) {

@@ -99,7 +99,7 @@ Result<std::vector<Finding>> AddFolderCopies(const Volume& from, const Location&
       key.reset();
       continue;
     }
-    DOLIUM_TRY_VOID(CheckApart(folder, target));
+    DOLIUM_TRY_VOID(CheckDisjoint(folder, target));
     job.copies.push_back({text, copied_to});
     key = copied_to;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dolium/container/json.h"
 #include "dolium/domain/volume/chunk_source.h"
 #include "dolium/formats/files/file_key.h"
 #include "dolium/ops/job/job_json.h"
@@ -197,7 +198,7 @@ Result<void> CheckCopy(const FolderCopy& copy) {
 }  // namespace
 
 std::string ToText(const DvidReadOptions& options) {
-  return ExportJson(options).dump(-1, ' ', false, json::error_handler_t::replace);
+  return DumpJsonLossy(ExportJson(options));
 }
 
 Result<DvidReadOptions> ParseDvidReadOptions(std::string_view text) {
@@ -260,7 +261,7 @@ Result<Location> HomeOf(const VolumeJob& job) {
   return ResolveScaleKey(volume, job.info.scales[job.stages.front().scale].key);
 }
 
-std::string CellsText(const Box& cells) { return json{cells.begin, cells.end}.dump(); }
+std::string CellsText(const Box& cells) { return DumpJson(json{cells.begin, cells.end}); }
 
 Result<Box> ParseCells(std::string_view text) {
   auto cells = ParseJob(text, "cells of a part", [](const json& value) -> Result<Box> {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/bytes/folder_swap.h"
+#include "dolium/container/json.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/chunk_source.h"
 #include "dolium/domain/volume/volume.h"
@@ -52,17 +53,13 @@ json TextOf(const PyramidRequest& pyramid) {
   return out;
 }
 
-std::string DumpPlan(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 // --- jobs
 // ----------------------------------------------------------------
 
 class VolumeDraft final : public JobDraft {
  public:
   VolumeDraft(VolumeJob job, const json& request)
-      : job_(std::move(job)), request_(DumpPlan(request)) {}
+      : job_(std::move(job)), request_(DumpJsonLossy(request)) {}
 
   std::string_view kind() const override { return kVolumeKind; }
   const std::string& request() const override { return request_; }
@@ -226,7 +223,7 @@ Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool f
                           const RunOptions& options) {
   DOLIUM_TRY_VOID(Validate(info));
   DOLIUM_TRY(const auto state, PlanFolder(folder).Load());
-  DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
+  DOLIUM_TRY(const Occupancy occupancy, InspectFolder(folder));
   // Beside what else there is: one file, which appears at once.
   const bool has_job = state.phase != PlanFolder::Phase::kNone;
   if (!force && !has_job && occupancy == Occupancy::kOccupied) {
@@ -249,7 +246,7 @@ Result<void> CreateUnfinishedVolume(const Location& folder, const VolumeInfo& in
     return Exists(fmt::format("{}: a volume is being written here", folder.Describe()))
         .WithHint(Hint::kReplace);
   }
-  DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
+  DOLIUM_TRY(const Occupancy occupancy, InspectFolder(folder));
   if (!force || (occupancy != Occupancy::kOccupied && !marker)) {
     return WriteUnfinished(folder, info);
   }
@@ -365,7 +362,7 @@ Result<Plan> PlanDownsample(const DownsampleRequest& request) {
     if (there) break;
     const Location folder =
         ResolveScaleKey(volume.folder(), job.info.scales[stage.scale].key);
-    DOLIUM_TRY(const Occupancy occupancy, LookInto(folder));
+    DOLIUM_TRY(const Occupancy occupancy, InspectFolder(folder));
     if (occupancy == Occupancy::kOccupied) {
       return Exists(
                  fmt::format("{}: is there already, but not in the volume's info; what "
@@ -383,7 +380,7 @@ Result<OpenJob> BeginTranscode(const TranscodeRequest& request, const RunOptions
                                const FindingVisitor& visitor) {
   DOLIUM_TRY(const Location location, ParseLocation(request.source));
   DOLIUM_TRY(const Location target, ParseLocation(request.target));
-  DOLIUM_TRY_VOID(CheckApart(location, target));
+  DOLIUM_TRY_VOID(CheckDisjoint(location, target));
   DOLIUM_TRY(const Volume volume,
              Volume::Open(location, /*allow_unfinished=*/false, request.exported));
   const bool is_export = volume.dvid_export() != nullptr;

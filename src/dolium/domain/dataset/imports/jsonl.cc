@@ -153,7 +153,7 @@ class JsonLinesSink final : public SampleSink {
     }
     const size_t brace = line.find('{');
     line.insert(brace + 1,
-                fmt::format("\"{}\":{}{}", kKeyMembers[0], json(sample.key).dump(),
+                fmt::format("\"{}\":{}{}", kKeyMembers[0], DumpJson(json(sample.key)),
                             value->empty() ? "" : ","));
     return line;
   }

@@ -320,7 +320,7 @@ std::string MdsIndexText(const std::vector<MdsShardInfo>& shards) {
     object["zip_data"] = nullptr;
     list.push_back(std::move(object));
   }
-  return json{{"version", kMdsVersion}, {"shards", std::move(list)}}.dump();
+  return DumpJson(json{{"version", kMdsVersion}, {"shards", std::move(list)}});
 }
 
 uint32_t MdsShard::Offset(uint32_t index) const {
@@ -389,12 +389,12 @@ ByteVector EncodeMdsSample(const std::vector<MdsColumn>& columns,
 }
 
 uint64_t MdsShardHeader(const std::vector<MdsColumn>& columns, uint64_t samples) {
-  return 4 + 4 * (samples + 1) + ColumnsObject(columns).dump().size();
+  return 4 + 4 * (samples + 1) + DumpJson(ColumnsObject(columns)).size();
 }
 
 ByteVector MakeMdsShard(const std::vector<MdsColumn>& columns,
                         const std::vector<ByteVector>& samples) {
-  const std::string config = ColumnsObject(columns).dump();
+  const std::string config = DumpJson(ColumnsObject(columns));
   ByteVector out;
   AppendWord(samples.size(), out);
   uint64_t offset = 4 + 4 * (samples.size() + 1) + config.size();
@@ -424,7 +424,7 @@ Result<File> MdsFileOf(const MdsColumn& column, Bytes value) {
     std::string mode;
     DOLIUM_TRY(file.array, ReadPil(reader, mode));
     if (file.array) {
-      const std::string metadata = json{{"pil_mode", mode}}.dump();
+      const std::string metadata = DumpJson(json{{"pil_mode", mode}});
       file.metadata = {MetadataFormat::kJson, Bytes::Copy(AsBytes(metadata))};
     }
   }

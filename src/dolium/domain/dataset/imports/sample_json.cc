@@ -203,7 +203,7 @@ Result<std::string> Line(const Sample& sample, json files) {
   json object = {{"key", sample.key}, {"files", std::move(files)}};
   AddMetadata(sample.metadata, object);
   try {
-    return object.dump();
+    return DumpJson(object);
   } catch (const json::exception&) {  // The only thing that can be wrong with it.
     return InvalidArgument(
         fmt::format("sample {}: its key, or a name or type in it, is not UTF-8",
