@@ -44,6 +44,7 @@ from ._core import (
     info,
     plan_convert,
     stats,
+    target_parameters,
     verify,
     write_sharded,
 )
@@ -100,6 +101,7 @@ __all__ = [
     "run_task",
     "set_cache",
     "stats",
+    "target_parameters",
     "verify",
     "volume",
     "write_sharded",
