@@ -184,7 +184,7 @@ def select_points(
         if isinstance(item, slice):
             chosen.append(range_of(item, low, high, from_zero=from_zero))
         else:
-            numbers = np.asarray(item).astype(np.intp, casting="same_kind", copy=False)
+            numbers = _as_intp(item, dimension, low, high)
             chosen.append(_absolute(numbers, dimension, low, high, from_zero or is_mask))
     if not has_points:
         return Points(tuple(chosen), (), False)
@@ -256,6 +256,19 @@ def _whole(item: Any) -> int:
     if isinstance(item, bool) or not hasattr(item, "__index__"):
         raise IndexError(f"an index is an int, a slice, an ellipsis or an array, not {item!r}")
     return operator.index(item)
+
+
+def _as_intp(item: Any, dimension: int, low: int, high: int) -> Indexes:
+    numbers = np.asarray(item)
+    # Numbers that do not fit would become others, which may name other voxels.
+    may_not_fit = numbers.dtype.kind in "uO" and numbers.size > 0
+    limits = np.iinfo(np.intp)
+    for number in (int(numbers.min()), int(numbers.max())) if may_not_fit else ():
+        if not limits.min <= number <= limits.max:
+            raise IndexError(
+                f"index {number} of dimension {dimension} is not within the bounds {low}:{high}"
+            )
+    return numbers.astype(np.intp, casting="same_kind", copy=False)
 
 
 def _absolute(numbers: Indexes, dimension: int, low: int, high: int, from_zero: bool) -> Indexes:

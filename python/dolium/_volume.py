@@ -206,6 +206,8 @@ class Volume:
         voxels = np.asanyarray(array)
         if voxels.ndim not in (3, 4):
             raise ValueError(f"array: found {voxels.ndim} dimensions, expected x, y, z (, channel)")
+        if voxels.size == 0:
+            raise ValueError(f"array: found shape {voxels.shape}, expected at least one voxel")
         for name in ("shape", "num_channels"):
             if name in options:
                 raise TypeError(f"{name}: is that of the array")

@@ -175,6 +175,16 @@ def test_what_is_wrong_with_points(filled):
         volume[[0, 32]]
     with pytest.raises(IndexError, match="index -6 of dimension 0"):
         volume[[-6]]
+    # As int64 it would be -4, a voxel that there is.
+    for large in (np.array([2**64 - 4], "uint64"), [2**64 - 4]):
+        for array in (volume, volume.zero_based()):
+            with pytest.raises(IndexError, match="index 18446744073709551612 of dimension 0"):
+                array[large]
+            with pytest.raises(IndexError, match="index 18446744073709551612 of dimension 0"):
+                array[large] = 1
+    for large in (2**64 - 4, 2**70, -(2**70)):
+        with pytest.raises(IndexError, match=f"index {large} of dimension 1"):
+            volume[[0], large]
     with pytest.raises(IndexError, match="out of bounds for dimension 0, of size 37"):
         volume.zero_based()[[37]]
     with pytest.raises(IndexError, match=r"a mask of shape \(4,\) for dimensions of \(37,\)"):

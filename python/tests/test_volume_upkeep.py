@@ -55,6 +55,8 @@ def test_from_array(tmp_path):
     assert calls[-1] == (many.size, many.size, many.nbytes)
     with pytest.raises(ValueError, match="dimensions"):
         dolium.Volume.from_array(tmp_path / "x", np.zeros(3))
+    with pytest.raises(ValueError, match=r"found shape \(0, 4, 4\), expected at least one voxel"):
+        dolium.Volume.from_array(tmp_path / "x", np.zeros((0, 4, 4), "u1"))
     with pytest.raises(TypeError, match="shape"):
         dolium.Volume.from_array(tmp_path / "x", many, shape=(1, 1, 1))
     bad = np.zeros((2, 2, 2), "int64")

@@ -150,8 +150,10 @@ Verb DownsampleVerb() {
           "usual one. The new data take the place of the old ones when all are complete, "
           "one scale after the other, at once for each. If the scale that they are made "
           "of changes meanwhile, the old ones stay.\n"
-          "With --skip-damaged, chunks that are damaged count as zeros, and the exit "
-          "status is 1.\n"
+          "With --skip-damaged, chunks that are damaged, and those of a shard whose "
+          "index "
+          "is, count as zeros, and the exit status is 1. A job that has failed on damage "
+          "goes on with it.\n"
           "{}",
           kPlanDetails),
       .options = JoinOptions({
@@ -201,12 +203,16 @@ Verb Transcode() {
       .description =
           "Rewrite a volume with another encoding, other chunks or other shards.",
       .details = fmt::format(
-          "What no option names stays as in the source. Chunks are copied without being "
-          "decoded where neither their size nor their encoding changes. Mesh, "
+          "What no option names stays as in the source. Where neither the size nor the "
+          "encoding of chunks changes, they are copied as they are; each is decoded to "
+          "see that it can be, and damage is an error. Mesh, "
           "skeletons and segment properties are copied file by file; what cannot be is "
           "named in a warning. If the work is stopped, the same command resumes it.\n"
-          "With --skip-damaged, chunks that are damaged are left out, and the exit "
-          "status is 1. Of a DVID export, damage and blocks outside of the volume are "
+          "With --skip-damaged, chunks that are damaged are left out, and so are those "
+          "of a "
+          "shard whose index is; the exit status is 1. A job that has failed on damage "
+          "goes on with it. Of a DVID export, damage and blocks outside of the volume "
+          "are "
           "reported before anything is written.\n"
           "{}",
           kPlanDetails),

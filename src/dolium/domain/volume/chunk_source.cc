@@ -140,10 +140,7 @@ class SameChunks : public ChunkSource {
 
   Result<std::optional<StoredChunk>> Make(const Scale& target,
                                           const Vec3& cell) const override {
-    if (may_copy_ && target.grid() == scale_->grid()) {
-      if (skip_damaged_ && !IsReadable(cell)) return std::nullopt;
-      return scale_->storage().GetStored(cell);
-    }
+    if (may_copy_ && target.grid() == scale_->grid()) return Copied(cell);
     const Box box = target.grid().VoxelsOf(cell);
     const ArrayShape shape = target.ShapeOf(box);
     Scratch voxels(static_cast<size_t>(*shape.bytes()));
@@ -155,20 +152,28 @@ class SameChunks : public ChunkSource {
   }
 
  private:
-  // Reports a chunk that is damaged. Other errors come again when it is read.
-  bool IsReadable(const Vec3& cell) const {
-    const Box box = scale_->grid().VoxelsOf(cell);
-    const ArrayShape shape = scale_->ShapeOf(box);
+  // The chunk as it is stored, unless it is damaged.
+  Result<std::optional<StoredChunk>> Copied(const Vec3& cell) const {
+    auto stored = scale_->storage().GetStored(cell);
+    if (stored && !*stored) return std::nullopt;
+    const Result<void> checked =
+        stored ? CheckStored(cell, **stored) : Result<void>(stored.error());
+    if (checked) return stored;
+    Error error = scale_->AboutChunk(cell, checked.error());
+    if (!skip_damaged_ || !IsChunkDamage(error)) return error;
+    skip_damaged_(*scale_, cell, error);
+    return std::nullopt;
+  }
+
+  // That it can be decoded.
+  Result<void> CheckStored(const Vec3& cell, const StoredChunk& stored) const {
+    const Box largest = {{0, 0, 0}, scale_->grid().chunk_size()};
+    DOLIUM_TRY(const Bytes encoded, Unwrap(stored.wrapper, stored.bytes,
+                                           MaxEncodedBytes(scale_->info().encoding,
+                                                           scale_->ShapeOf(largest))));
+    const ArrayShape shape = scale_->ShapeOf(scale_->grid().VoxelsOf(cell));
     Scratch voxels(static_cast<size_t>(*shape.bytes()));
-    bool is_damaged = false;
-    const auto skip = [&](const Scale& scale, const Vec3& damaged, const Error& error) {
-      is_damaged = true;
-      skip_damaged_(scale, damaged, error);
-    };
-    const BoxOptions options = {.jobs = 1, .skip_damaged = skip};
-    [[maybe_unused]] const auto read =
-        scale_->Read(box, MutableVoxelView::Dense(shape, voxels.data()), options);
-    return !is_damaged;
+    return scale_->DecodeChunk(cell, encoded, voxels.view());
   }
 
   const std::shared_ptr<const Scale> scale_;

@@ -35,8 +35,8 @@ std::unique_ptr<ChunkSource> FromFinerScale(std::shared_ptr<const Scale> finer,
                                             DamageVisitor skip_damaged = {});
 
 // From a scale with the same bounds, type and channels. Where both have the same chunks
-// in the same encoding, these are not decoded; with `skip_damaged` only to see that they
-// can be, and those that cannot are left out.
+// in the same encoding, these are decoded only to see that they can be: the copies are
+// equal to them. With `skip_damaged`, those that cannot be are left out.
 std::unique_ptr<ChunkSource> FromSameVoxels(std::shared_ptr<const Scale> scale,
                                             bool may_copy,
                                             DamageVisitor skip_damaged = {});

@@ -22,12 +22,25 @@ constexpr size_t kMaxRun = 32;
 
 }  // namespace
 
-Result<bool> ChunkStorage::VisitOccupied(const BoxVisitor& /*visit*/) const {
+uint64_t CellCount(const Box& cells) {
+  if (cells.empty()) return 0;
+  const Vec3 size = cells.size();
+  const auto layer =
+      CheckedMul(static_cast<uint64_t>(size[0]), static_cast<uint64_t>(size[1]));
+  const auto all =
+      layer ? CheckedMul(*layer, static_cast<uint64_t>(size[2])) : std::nullopt;
+  return all.value_or(UINT64_MAX);
+}
+
+Box CellBox(const Vec3& cell) { return {cell, {cell[0] + 1, cell[1] + 1, cell[2] + 1}}; }
+
+Result<bool> ChunkStorage::VisitOccupied(const BoxVisitor& /*visit*/,
+                                         const DamagedIndexVisitor& /*damaged*/) const {
   return false;
 }
 
 Result<std::optional<std::vector<Vec3>>> ChunkStorage::FindOccupied(
-    const Box& /*within*/) const {
+    const Box& /*within*/, const DamagedIndexVisitor& /*damaged*/) const {
   return std::nullopt;
 }
 

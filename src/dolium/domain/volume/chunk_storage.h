@@ -82,11 +82,17 @@ class ChunkStorage {
   // Where chunks are, by names and indexes alone: boxes of cells outside of which there
   // is none. False, and nothing is visited, if only a look at each cell would tell.
   using BoxVisitor = std::function<Result<void>(const Box& cells)>;
-  virtual Result<bool> VisitOccupied(const BoxVisitor& visit) const;
+  // Takes an index that is damaged, with the cells that it may list: their chunks are not
+  // found. What it returns counts instead of the error. Empty: the error does.
+  using DamagedIndexVisitor =
+      std::function<Result<void>(const Box& cells, const Error& error)>;
+  virtual Result<bool> VisitOccupied(const BoxVisitor& visit,
+                                     const DamagedIndexVisitor& damaged) const;
 
   // The cells of a box that have a chunk, each once, by indexes alone. Nullopt if it is
   // as well to look at each cell.
-  virtual Result<std::optional<std::vector<Vec3>>> FindOccupied(const Box& within) const;
+  virtual Result<std::optional<std::vector<Vec3>>> FindOccupied(
+      const Box& within, const DamagedIndexVisitor& damaged) const;
 
   // Replaces or adds chunks: atomically for each shard, or for each chunk if there are no
   // shards. No cell may come twice. kUnsupported for read-only stores.
@@ -106,6 +112,10 @@ std::shared_ptr<ChunkStorage> OpenChunkStorage(const Location& folder,
                                                const ScaleInfo& scale, const Grid& grid,
                                                const ArrayShape& shape,
                                                const StorageOptions& options);
+
+// How many cells a box has, at most 2^64 - 1; and the box of one cell.
+uint64_t CellCount(const Box& cells);
+Box CellBox(const Vec3& cell);
 
 // GetEach() by Get(), a run of cells at a time: neighbours share pages of memory, which
 // threads had better not fight for.

@@ -13,6 +13,7 @@
 
 #include "dolium/base/parallel.h"
 #include "dolium/base/stable_hash.h"
+#include "dolium/bytes/folder_check.h"
 
 namespace dolium::volume {
 namespace {
@@ -33,6 +34,16 @@ constexpr size_t kMutexes = 64;
 std::mutex& MutexFor(const Location& object) {
   static auto& mutexes = *new std::array<std::mutex, kMutexes>;
   return mutexes[StableHash(object.path) % kMutexes];
+}
+
+// Cells for which it may be worth a list of names.
+constexpr uint64_t kMinListedCells = 64;
+
+// Whether it is a part of a chunk's name, `x0-x1`: that of a folder, in which
+// neuroglancer-scripts has others.
+bool IsRange(std::string_view name) {
+  return name.find('-', 1) != std::string_view::npos &&
+         name.find_first_not_of("-0123456789") == std::string_view::npos;
 }
 
 const std::vector<std::string>& ForeignSuffixes() {
@@ -106,7 +117,10 @@ Result<std::optional<FileChunks::Found>> FileChunks::Load(const Vec3& cell,
                                                           ChunkForm form) const {
   const Location object = ObjectOf(cell, form.suffix);
   auto whole = object.store->ReadWhole(object.path, max_bytes_);
-  if (!whole && whole.error().code == ErrorCode::kNotFound) return std::nullopt;
+  if (!whole && whole.error().code == ErrorCode::kNotFound) {
+    DOLIUM_TRY_VOID(CheckNoFolder(*object.store, object.path));
+    return std::nullopt;
+  }
   if (!whole) return std::move(whole).error();
   if (form.suffix.empty()) {
     form.wrapper = PlainWrapper(cell, whole->bytes, whole->bytes.size());
@@ -146,7 +160,10 @@ Result<std::optional<ChunkForm>> FileChunks::FindForm(const Vec3& cell) const {
   for (ChunkForm form : kChunkForms) {
     const Location object = ObjectOf(cell, form.suffix);
     DOLIUM_TRY(const auto info, object.store->Stat(object.path));
-    if (!info) continue;
+    if (!info) {
+      DOLIUM_TRY_VOID(CheckNoFolder(*object.store, object.path));
+      continue;
+    }
     if (!form.suffix.empty()) return form;
     const auto head = object.store->ReadRange(
         object.path, {0, std::min<uint64_t>(info->size, kWrapperHeadBytes)},
@@ -179,6 +196,53 @@ Result<void> FileChunks::GetEach(std::span<const Vec3> cells, const WorkOptions&
   WorkOptions suited = options;
   if (options.jobs == 0 && !is_local_) suited.jobs = kRemoteFileJobs;
   return GetInRuns(*this, cells, suited, visit);
+}
+
+Result<bool> FileChunks::VisitNames(
+    uint64_t max_names, const std::function<Result<void>(const Vec3&)>& visit) const {
+  uint64_t names = 0;
+  bool tells = true;
+  Result<void> visited;
+  const auto listed =
+      folder_.store->List(folder_.path, [&](std::string_view name, bool is_folder) {
+        // Names of chunks have no dot. What has another ending, or is a folder, is for
+        // reads to report.
+        const auto cell = grid_.ParseName(name.substr(0, name.find('.')));
+        tells = ++names <= max_names && (cell || !is_folder || !IsRange(name));
+        if (tells && cell) visited = visit(*cell);
+        return tells && visited;
+      });
+  if (!visited) return visited.error();
+  if (listed) return tells;
+  if (listed.error().code == ErrorCode::kNotFound) return true;
+  if (listed.error().code == ErrorCode::kUnsupported) return false;
+  return listed.error();
+}
+
+Result<bool> FileChunks::VisitOccupied(const BoxVisitor& visit,
+                                       const DamagedIndexVisitor& /*damaged*/) const {
+  // Nothing may be visited where names do not tell.
+  DOLIUM_TRY(const bool tells,
+             VisitNames(UINT64_MAX, [](const Vec3&) { return Result<void>(); }));
+  if (!tells) return false;
+  return VisitNames(UINT64_MAX, [&](const Vec3& cell) { return visit(CellBox(cell)); });
+}
+
+Result<std::optional<std::vector<Vec3>>> FileChunks::FindOccupied(
+    const Box& within, const DamagedIndexVisitor& /*damaged*/) const {
+  const uint64_t count = CellCount(within);
+  if (count < kMinListedCells) return std::nullopt;
+  std::vector<Vec3> cells;
+  // A list of more names than there are cells to look at would take longer.
+  DOLIUM_TRY(const bool tells, VisitNames(count, [&](const Vec3& cell) -> Result<void> {
+               if (within.Contains(CellBox(cell))) cells.push_back(cell);
+               return {};
+             }));
+  if (!tells) return std::nullopt;
+  std::ranges::sort(cells);
+  const auto repeated = std::ranges::unique(cells);
+  cells.erase(repeated.begin(), repeated.end());
+  return cells;
 }
 
 Result<void> FileChunks::CheckNotForeign(const Vec3& cell,

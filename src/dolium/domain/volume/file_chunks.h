@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,10 +37,19 @@ class FileChunks : public ChunkStorage {
   Result<std::optional<StoredChunk>> GetStored(const Vec3& cell) const override;
   Result<void> GetEach(std::span<const Vec3> cells, const WorkOptions& options,
                        const Visitor& visit) const override;
+  Result<bool> VisitOccupied(const BoxVisitor& visit,
+                             const DamagedIndexVisitor& damaged) const override;
+  Result<std::optional<std::vector<Vec3>>> FindOccupied(
+      const Box& within, const DamagedIndexVisitor& damaged) const override;
   Result<void> Update(std::span<const ChunkUpdate> updates,
                       const WorkOptions& options) override;
 
  private:
+  // Visits the cells whose names are in the folder, with any ending and perhaps more than
+  // once, until `visit` fails. False if names do not tell: it cannot be listed, has more
+  // than `max_names`, or chunks in folders within folders.
+  Result<bool> VisitNames(uint64_t max_names,
+                          const std::function<Result<void>(const Vec3&)>& visit) const;
   struct Found {
     StoredChunk chunk;
     Generation generation;

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "dolium/base/checked_math.h"
 #include "dolium/base/parallel.h"
 #include "dolium/domain/volume/scale.h"
 #include "dolium/domain/volume/volume_sharding.h"
@@ -24,18 +23,6 @@ constexpr size_t kRemoteJobs = 16;
 constexpr size_t kChunksAtOnce = 16;
 // Shards of so many cells are taken to be full of chunks.
 constexpr uint64_t kMaxFullCells = uint64_t{1} << 18;
-
-uint64_t CellCount(const Box& cells) {
-  if (cells.empty()) return 0;
-  const Vec3 size = cells.size();
-  const auto layer =
-      CheckedMul(static_cast<uint64_t>(size[0]), static_cast<uint64_t>(size[1]));
-  const auto all =
-      layer ? CheckedMul(*layer, static_cast<uint64_t>(size[2])) : std::nullopt;
-  return all.value_or(UINT64_MAX);
-}
-
-Box CellBox(const Vec3& cell) { return {cell, {cell[0] + 1, cell[1] + 1, cell[2] + 1}}; }
 
 }  // namespace
 
@@ -151,10 +138,10 @@ Result<void> ShardChunks::GetEachByRequests(std::span<const Vec3> cells,
 
 Result<std::optional<std::set<uint64_t>>> ShardChunks::ListShards() const {
   std::set<uint64_t> shards;
-  const auto listed = reader_.store().List(
-      reader_.folder().path, [&](std::string_view name, bool is_folder) {
+  const auto listed =
+      reader_.store().List(reader_.folder().path, [&](std::string_view name, bool) {
         for (const std::string_view ending : {".shard", ".index"}) {
-          if (is_folder || !name.ends_with(ending)) continue;
+          if (!name.ends_with(ending)) continue;
           name.remove_suffix(ending.size());
           if (const auto shard = reader_.spec().ParseShardStem(name)) {
             shards.insert(*shard);
@@ -169,26 +156,37 @@ Result<std::optional<std::set<uint64_t>>> ShardChunks::ListShards() const {
 }
 
 Result<void> ShardChunks::VisitShard(
-    uint64_t shard, const std::function<Result<void>(const Vec3&)>& visit) const {
-  DOLIUM_TRY(const auto objects, reader_.FindShard(shard));
-  if (!objects) return {};
+    uint64_t shard, const std::function<Result<void>(const Vec3&)>& visit,
+    const DamagedIndexVisitor& damaged) const {
+  const auto failed = [&](const Error& error) -> Result<void> {
+    if (!damaged || error.code != ErrorCode::kCorrupt) return error;
+    return damaged(*ShardCells(reader_.spec(), morton_, shard), error);
+  };
+  const auto objects = reader_.FindShard(shard);
+  if (!objects) return failed(objects.error());
+  if (!*objects) return {};
   Result<void> visited;
-  DOLIUM_TRY_VOID(
-      ScanMinishards(reader_, *objects, std::nullopt,
+  const auto scanned =
+      ScanMinishards(reader_, **objects, std::nullopt,
                      [&](const neuroglancer::ShardReader::MinishardRow&,
                          const Result<neuroglancer::Minishard>& minishard) {
-                       if (!minishard) visited = minishard.error();
+                       if (!minishard) {
+                         visited = failed(minishard.error());
+                         return visited.has_value();
+                       }
                        for (size_t i = 0; visited && i < minishard->chunks.size(); ++i) {
                          // Keys of no cell are for verify to report.
                          const auto cell = morton_.Decode(minishard->chunks[i].id);
                          if (cell) visited = visit(*cell);
                        }
                        return visited.has_value();
-                     }));
+                     });
+  if (!scanned) return failed(scanned.error());
   return visited;
 }
 
-Result<bool> ShardChunks::VisitOccupied(const BoxVisitor& visit) const {
+Result<bool> ShardChunks::VisitOccupied(const BoxVisitor& visit,
+                                        const DamagedIndexVisitor& damaged) const {
   if (!ShardCells(reader_.spec(), morton_, 0)) return false;
   DOLIUM_TRY(const auto shards, ListShards());
   if (!shards) return false;
@@ -199,14 +197,14 @@ Result<bool> ShardChunks::VisitOccupied(const BoxVisitor& visit) const {
       DOLIUM_TRY_VOID(visit(cells));
       continue;
     }
-    DOLIUM_TRY_VOID(
-        VisitShard(shard, [&](const Vec3& cell) { return visit(CellBox(cell)); }));
+    DOLIUM_TRY_VOID(VisitShard(
+        shard, [&](const Vec3& cell) { return visit(CellBox(cell)); }, damaged));
   }
   return true;
 }
 
 Result<std::optional<std::vector<Vec3>>> ShardChunks::FindOccupied(
-    const Box& within) const {
+    const Box& within, const DamagedIndexVisitor& damaged) const {
   const auto first = ShardCells(reader_.spec(), morton_, 0);
   // Of a server, a shard's whole index takes longer than the chunks that are wanted.
   const bool is_small = !reader_.is_local() && CellCount(within) <= kMaxFullCells;
@@ -230,10 +228,14 @@ Result<std::optional<std::vector<Vec3>>> ShardChunks::FindOccupied(
   }
   std::vector<Vec3> cells;
   for (const uint64_t shard : shards) {
-    DOLIUM_TRY_VOID(VisitShard(shard, [&](const Vec3& cell) -> Result<void> {
-      if (within.Contains(CellBox(cell))) cells.push_back(cell);
-      return {};
-    }));
+    if (ShardCells(reader_.spec(), morton_, shard)->Intersect(within).empty()) continue;
+    DOLIUM_TRY_VOID(VisitShard(
+        shard,
+        [&](const Vec3& cell) -> Result<void> {
+          if (within.Contains(CellBox(cell))) cells.push_back(cell);
+          return {};
+        },
+        damaged));
   }
   return cells;
 }

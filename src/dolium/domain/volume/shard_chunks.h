@@ -27,8 +27,10 @@ class ShardChunks : public ChunkStorage {
   Result<std::optional<StoredChunk>> GetStored(const Vec3& cell) const override;
   Result<void> GetEach(std::span<const Vec3> cells, const WorkOptions& options,
                        const Visitor& visit) const override;
-  Result<bool> VisitOccupied(const BoxVisitor& visit) const override;
-  Result<std::optional<std::vector<Vec3>>> FindOccupied(const Box& within) const override;
+  Result<bool> VisitOccupied(const BoxVisitor& visit,
+                             const DamagedIndexVisitor& damaged) const override;
+  Result<std::optional<std::vector<Vec3>>> FindOccupied(
+      const Box& within, const DamagedIndexVisitor& damaged) const override;
   // The first one also removes what writers that died left in the folder.
   Result<void> Update(std::span<const ChunkUpdate> updates,
                       const WorkOptions& options) override;
@@ -36,9 +38,11 @@ class ShardChunks : public ChunkStorage {
  private:
   Result<void> GetEachByRequests(std::span<const Vec3> cells, const WorkOptions& options,
                                  const Visitor& visit) const;
-  // Visits the cells of all chunks of a shard, by its index.
+  // Visits the cells of all chunks of a shard, by its index. Precondition: shards are
+  // boxes of cells.
   Result<void> VisitShard(uint64_t shard,
-                          const std::function<Result<void>(const Vec3&)>& visit) const;
+                          const std::function<Result<void>(const Vec3&)>& visit,
+                          const DamagedIndexVisitor& damaged) const;
   // The shards that are in the folder; nullopt if it cannot be listed.
   Result<std::optional<std::set<uint64_t>>> ListShards() const;
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dolium/bytes/folder_check.h"
 #include "dolium/container/entry_error.h"
 #include "dolium/formats/neuroglancer/chunk_sources.h"
 #include "dolium/formats/neuroglancer/sharded_container.h"
@@ -44,6 +45,8 @@ class ShardChecker {
     if (!body) return body.error();
     if (!*body) {
       DOLIUM_TRY(const auto index, reader_.store().Stat(objects_.index));
+      const auto is_file = CheckNoFolder(reader_.store(), objects_.index);
+      if (!is_file) return ReportIndex(is_file.error());
       if (!index) return {};  // Removed, or replaced by the other form.
       Report(Severity::kError, "missing", "", std::nullopt,
              fmt::format("{} is missing", reader_.store().Describe(objects_.body)));
@@ -69,18 +72,20 @@ class ShardChecker {
           return result.has_value();
         });
     if (!result) return result;
-    if (!index) {
-      if (index.error().code != ErrorCode::kCorrupt) return index.error();
-      visitor_(ErrorFinding("index", reader_.store().Describe(objects_.index), "",
-                            ByteRange{0, reader_.spec().shard_index_bytes()},
-                            index.error()));
-      return {};
-    }
+    if (!index) return ReportIndex(index.error());
     CheckUses();
     return {};
   }
 
  private:
+  // That the shard index cannot be read.
+  Result<void> ReportIndex(const Error& error) {
+    if (error.code != ErrorCode::kCorrupt) return error;
+    visitor_(ErrorFinding("index", reader_.store().Describe(objects_.index), "",
+                          ByteRange{0, reader_.spec().shard_index_bytes()}, error));
+    return {};
+  }
+
   void Report(Severity severity, std::string kind, std::string key,
               std::optional<ByteRange> range, std::string message) {
     visitor_({severity, std::move(kind), reader_.store().Describe(objects_.index),

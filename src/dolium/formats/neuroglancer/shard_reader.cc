@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/parallel.h"
+#include "dolium/bytes/folder_check.h"
 
 namespace dolium::neuroglancer {
 namespace {
@@ -64,8 +65,19 @@ Result<std::optional<ShardObjects>> ShardReader::FindShard(uint64_t shard) const
     ShardObjects objects = ObjectsOf(shard, pair);
     DOLIUM_TRY(const auto info, store().Stat(objects.index));
     if (info) return objects;
+    DOLIUM_TRY_VOID(CheckNoFolder(store(), objects.index));
   }
   return std::nullopt;
+}
+
+Result<ReadRangesResult> ShardReader::ReadIndex(const ShardObjects& objects,
+                                                ByteRange range,
+                                                const ReadOptions& options) const {
+  auto read = store().ReadRanges(objects.index, std::span(&range, 1), options);
+  if (!read && read.error().code == ErrorCode::kNotFound) {
+    DOLIUM_TRY_VOID(CheckNoFolder(store(), objects.index));
+  }
+  return read;
 }
 
 Result<std::shared_ptr<const ShardReader::IndexBlock>> ShardReader::CachedIndexBlock(
@@ -75,7 +87,7 @@ Result<std::shared_ptr<const ShardReader::IndexBlock>> ShardReader::CachedIndexB
   const uint64_t count = std::min(kRowsPerBlock, spec_.minishard_count() - first);
   const ByteRange range{first * kShardIndexRowBytes, count * kShardIndexRowBytes};
   auto loaded = std::make_shared<IndexBlock>();
-  DOLIUM_TRY(auto read, store().ReadRanges(objects.index, std::span(&range, 1)));
+  DOLIUM_TRY(auto read, ReadIndex(objects, range));
   loaded->info = std::move(read.info);
   loaded->rows = DecodeShardIndex(read.parts.front());
   index_blocks_.Put(objects.index, block, loaded->info.generation, loaded,
@@ -433,10 +445,9 @@ Result<ObjectInfo> ShardReader::ReadShardIndex(const ShardObjects& objects,
     const ByteRange range{first * kShardIndexRowBytes, count * kShardIndexRowBytes};
     ReadOptions options;
     if (first != 0) options.if_generation = info.generation;
-    auto read = store().ReadRanges(objects.index, std::span(&range, 1), options);
-    if (!read) return std::move(read).error();
-    info = std::move(read->info);
-    const std::vector<ShardIndexRow> rows = DecodeShardIndex(read->parts.front());
+    DOLIUM_TRY(auto read, ReadIndex(objects, range, options));
+    info = std::move(read.info);
+    const std::vector<ShardIndexRow> rows = DecodeShardIndex(read.parts.front());
     for (uint64_t i = 0; i < rows.size(); ++i) {
       if (!visit(first + i, rows[i])) return info;
     }

@@ -100,7 +100,8 @@ class ShardReader {
   // The objects that a shard would be made of, as one file or as the obsolete pair.
   ShardObjects ObjectsOf(uint64_t shard, bool pair) const;
 
-  // The objects of a shard that is there; nullopt if it is absent in both forms.
+  // The objects of a shard that is there; nullopt if it is absent in both forms. kCorrupt
+  // if something has its name that is no file, here and in all other calls.
   Result<std::optional<ShardObjects>> FindShard(uint64_t shard) const;
 
   // Reads a whole shard index, in blocks; `visit` gets each row with its number, and ends
@@ -147,6 +148,9 @@ class ShardReader {
                             uint64_t limit) const;
   // Whether it is worth asking for the obsolete pair of an absent `.shard`.
   bool MayHavePairs() const;
+  // Reads of the object that begins with the shard index.
+  Result<ReadRangesResult> ReadIndex(const ShardObjects& objects, ByteRange range,
+                                     const ReadOptions& options = {}) const;
   Result<std::shared_ptr<const Minishard>> CachedMinishard(const ShardObjects& objects,
                                                            uint64_t minishard) const;
   Result<std::shared_ptr<const IndexBlock>> CachedIndexBlock(const ShardObjects& objects,

@@ -84,7 +84,10 @@ Result<std::vector<std::string>> ShardedContainer::Objects() const {
 Result<std::vector<std::string>> ShardedContainer::ListShards() const {
   std::vector<std::string> objects;
   DOLIUM_TRY_VOID(store().List(folder_.path, [&](std::string_view name, bool is_folder) {
-    if (!is_folder && IsShardName(name)) objects.push_back(JoinPath(folder_.path, name));
+    if (!IsShardName(name)) return true;
+    // A folder in the place of a shard is damage; others are not ours.
+    if (is_folder && !info_.spec.ParseShardStem(Stem(name))) return true;
+    objects.push_back(JoinPath(folder_.path, name));
     return true;
   }));
   std::ranges::sort(objects);

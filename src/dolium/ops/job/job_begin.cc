@@ -131,7 +131,7 @@ class Beginner {
 
   Result<OpenJob> RunHere() {
     const PlanFolder folder(target_);
-    DOLIUM_TRY(auto state, folder.Load());
+    DOLIUM_TRY(auto state, LoadAndTakeUp(folder));
     if (IsUnderWay(state) && !IsSame(state)) {
       // With force, the caller would have dropped it before.
       return OtherRequestError(target_, state, /*is_replaceable=*/true);
@@ -173,6 +173,26 @@ class Beginner {
     return HasSameSource(state);
   }
 
+  // The state of a folder, after a job there that this request can go on with has become
+  // that of this request.
+  Result<PlanFolder::State> LoadAndTakeUp(const PlanFolder& folder) {
+    DOLIUM_TRY(auto state, folder.Load());
+    if (state.phase != Phase::kUnderWay || !state.record || IsSame(state)) return state;
+    if (state.record->kind != record_.kind) return state;
+    DOLIUM_TRY(auto parameters, draft_.TakeUp(*state.record));
+    if (!parameters) return state;
+    DOLIUM_TRY(const bool has_same_source, HasSameSource(state));
+    if (!has_same_source) return state;
+    DOLIUM_TRY(const auto running, folder.LockRun());
+    DOLIUM_TRY(const auto lock, folder.FindLock());
+    DOLIUM_TRY(auto now, folder.Load());
+    if (now.phase != state.phase || now.id != state.id) return now;
+    now.record->request = record_.request;
+    now.record->parameters = *std::move(parameters);
+    DOLIUM_TRY_VOID(folder.Rewrite(*now.record));
+    return folder.Load();
+  }
+
   Result<void> CheckSource(const PlanFolder::State& state) {
     if (!IsUnderWay(state) || !IsSame(state)) return {};
     DOLIUM_TRY(const bool is_same, HasSameSource(state));
@@ -201,7 +221,7 @@ class Beginner {
 
   Result<std::optional<OpenJob>> Find() {
     const PlanFolder folder(target_);
-    DOLIUM_TRY(const auto state, folder.Load());
+    DOLIUM_TRY(const auto state, LoadAndTakeUp(folder));
     DOLIUM_TRY_VOID(CheckSource(state));
     DOLIUM_TRY(const bool can_resume, CanResume(state));
     if (can_resume) return Open(folder, state);
@@ -236,7 +256,7 @@ class Beginner {
 
   Result<std::optional<OpenJob>> FindForced() {
     const PlanFolder folder(target_);
-    DOLIUM_TRY(const auto state, folder.Load());
+    DOLIUM_TRY(const auto state, LoadAndTakeUp(folder));
     DOLIUM_TRY(const bool can_resume, CanResume(state));
     if (can_resume) return Open(folder, state);
     DOLIUM_TRY(const auto path, target_.store->LocalPath(target_.path));
@@ -244,7 +264,7 @@ class Beginner {
     if (state.phase == Phase::kFinished) DOLIUM_TRY_VOID(Complete(folder));
     DOLIUM_TRY(const SwapFolders folders, SwapFolders::Of(target_));
     const PlanFolder fresh(Location{target_.store, folders.fresh});
-    DOLIUM_TRY(const auto fresh_state, fresh.Load());
+    DOLIUM_TRY(const auto fresh_state, LoadAndTakeUp(fresh));
     DOLIUM_TRY(const bool can_resume_fresh, CanResume(fresh_state));
     if (can_resume_fresh) return Open(fresh, fresh_state);
     if (fresh_state.phase == Phase::kFinished) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,12 @@ class JobDraft {
   virtual bool makes_files() const { return false; }
   // Whether the source can be read again. If not, what an earlier run made is dropped.
   virtual bool can_resume() const { return true; }
+
+  // The parameters with which this request goes on with a job that another one began:
+  // parts that it has made are as this one would make them. Nullopt if they may not be.
+  virtual Result<std::optional<std::string>> TakeUp(const JobRecord& /*begun*/) const {
+    return std::nullopt;
+  }
 
   // Called once it is known that there is nothing to resume, before all that follows; and
   // again, of a job that makes files, when nobody else can begin one there.
@@ -64,7 +71,8 @@ struct OpenJob {
   Result<std::vector<std::vector<std::string>>> Tasks() const;
 };
 
-// Finds the job of this request at the target, or beside it, or begins it. kExists,
+// Finds the job of this request, or one that it can take up, at the target, or beside it,
+// or begins it. kExists,
 // unless `force`, if the target is there or another request began something there; with
 // `force`, if it holds what is not part of a set and would be lost. kConflict if the same
 // request began with another state of the source, and not `force`. For a job that makes

@@ -174,15 +174,18 @@ Result<JobReport> SumUp(const PlanFolder& folder, Job& job) {
   JobReport sum;
   sum.parts = reports.size();
   DOLIUM_TRY(auto scan, folder.ReadReport(std::nullopt));
-  if (scan) sum.skipped = std::move(scan->skipped);
   // Several parts may read the same.
   std::set<std::tuple<std::string, std::string, std::string>> seen;
-  for (PartReport& report : reports) {
-    sum.written += report.written;
+  const auto add_skipped = [&](const std::vector<Finding>& skipped) {
     std::ranges::copy_if(
-        report.skipped, std::back_inserter(sum.skipped), [&](const Finding& finding) {
+        skipped, std::back_inserter(sum.skipped), [&](const Finding& finding) {
           return seen.emplace(finding.object, finding.key, finding.message).second;
         });
+  };
+  if (scan) add_skipped(scan->skipped);
+  for (PartReport& report : reports) {
+    sum.written += report.written;
+    add_skipped(report.skipped);
     sum.details.push_back(std::move(report.detail));
   }
   if (std::ranges::all_of(sum.details, &std::string::empty)) sum.details.clear();

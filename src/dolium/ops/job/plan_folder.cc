@@ -121,15 +121,23 @@ Result<void> PlanFolder::CheckJob(std::string_view id) const {
                   ": the task belongs to another job than the one under way here");
 }
 
+Result<std::string> PlanFolder::MarkerText(const JobRecord& record) const {
+  DOLIUM_TRY(std::string text, ToText(record));
+  if (text.size() <= kMarkerLimit) return text;
+  return InvalidArgument(fmt::format(
+      "{}: the request takes {} bytes as text, with its specs; at most {} will do",
+      set_.Describe(), text.size(), kMarkerLimit));
+}
+
 Result<void> PlanFolder::Begin(const JobRecord& record) const {
-  DOLIUM_TRY(const std::string text, ToText(record));
-  if (text.size() > kMarkerLimit) {
-    return InvalidArgument(fmt::format(
-        "{}: the request takes {} bytes as text, with its specs; at most {} will do",
-        set_.Describe(), text.size(), kMarkerLimit));
-  }
+  DOLIUM_TRY(const std::string text, MarkerText(record));
   DOLIUM_TRY_VOID(PutText(folder_.Child(kRunningName), "", Precondition::None()));
   return PutText(set_.Child(kMarkerName), text, Precondition::Absent());
+}
+
+Result<void> PlanFolder::Rewrite(const JobRecord& record) const {
+  DOLIUM_TRY(const std::string text, MarkerText(record));
+  return PutText(set_.Child(kMarkerName), text, Precondition::None());
 }
 
 Result<void> PlanFolder::WriteReport(const PartReport& report) const {

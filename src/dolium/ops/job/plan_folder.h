@@ -64,6 +64,8 @@ class PlanFolder {
 
   // Writes the marker. kExists if there is one.
   Result<void> Begin(const JobRecord& record) const;
+  // Replaces the marker. Precondition: both locks are held, as far as the store has any.
+  Result<void> Rewrite(const JobRecord& record) const;
 
   Result<void> WriteReport(const PartReport& report) const;
   // That of the scan, or of a part: empty if there is none.
@@ -84,6 +86,7 @@ class PlanFolder {
   Result<void> Remove() const;
 
  private:
+  Result<std::string> MarkerText(const JobRecord& record) const;
   Result<void> RemoveExcept(std::string_view a, std::string_view b) const;
   Result<void> RemoveIfThere(const Location& object) const;
 

@@ -40,8 +40,14 @@ Result<void> SourceState::AddObjects(const Store& store,
   return ParallelFor(
       objects.size(), local ? options_.jobs : kRemoteStats,
       [&](size_t i) -> Result<void> {
-        DOLIUM_TRY(const auto info, store.Stat(objects[i]));
-        Add(objects[i], info ? std::optional(info->generation) : std::nullopt);
+        const auto info = store.Stat(objects[i]);
+        if (info) {
+          Add(objects[i], *info ? std::optional((*info)->generation) : std::nullopt);
+          return {};
+        }
+        if (info.error().code != ErrorCode::kCorrupt) return info.error();
+        // What can be no object. Whoever reads it reports it.
+        Add(objects[i], Generation{info.error().message});
         return {};
       },
       options_.stop);

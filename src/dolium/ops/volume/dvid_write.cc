@@ -226,13 +226,15 @@ class DvidJob final : public Job {
     std::set<Vec3> found;  // as z, y, x
     DOLIUM_TRY(
         const bool is_known,
-        scale.source->storage().VisitOccupied([&](const Box& cells) -> Result<void> {
-          const Box voxels = scale.source->grid().VoxelsOf(cells);
-          for (const Vec3& cube : CellsOf(TouchedBy(voxels, request_.shard_side))) {
-            found.insert({cube[2], cube[1], cube[0]});
-          }
-          return {};
-        }));
+        scale.source->storage().VisitOccupied(
+            [&](const Box& cells) -> Result<void> {
+              const Box voxels = scale.source->grid().VoxelsOf(cells);
+              for (const Vec3& cube : CellsOf(TouchedBy(voxels, request_.shard_side))) {
+                found.insert({cube[2], cube[1], cube[0]});
+              }
+              return {};
+            },
+            {}));
     if (!is_known) return CellsOf(scale.cubes);
     std::vector<Vec3> cubes;
     cubes.reserve(found.size());
@@ -251,7 +253,7 @@ class DvidJob final : public Job {
     }
     const Grid& grid = scale.source->grid();
     DOLIUM_TRY(const auto occupied,
-               scale.source->storage().FindOccupied(grid.CellsTouching(voxels)));
+               scale.source->storage().FindOccupied(grid.CellsTouching(voxels), {}));
     if (!occupied) return CellsOf(all);
     std::vector<Vec3> blocks;
     for (const Vec3& cell : *occupied) {

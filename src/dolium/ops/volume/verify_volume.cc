@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/base/parallel.h"
+#include "dolium/bytes/folder_check.h"
 #include "dolium/container/entry_error.h"
 #include "dolium/container/json.h"
 #include "dolium/container/unfinished.h"
@@ -143,10 +144,36 @@ class VolumeVerifier {
     for (const Scale* scale : scales) {
       found.push_back(std::make_unique<CellsFound>(*scale, options_.report_missing));
     }
-    DOLIUM_TRY(const bool is_known, CheckChunks(format, scales.front()->folder(), found));
+    const Location& folder = scales.front()->folder();
+    DOLIUM_TRY(const bool is_known, CheckChunks(format, folder, found));
+    if (is_known && !scales.front()->info().sharding) {
+      DOLIUM_TRY_VOID(CheckFolders(folder, found));
+    }
     if (!is_known || !options_.report_missing) return {};
     for (const auto& one : found) ReportMissing(*one);
     return {};
+  }
+
+  // Folders in the place of chunks, within which a look at files would go on.
+  Result<void> CheckFolders(const Location& folder,
+                            const std::vector<std::unique_ptr<CellsFound>>& found) {
+    const auto listed =
+        folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
+          const bool is_chunk =
+              is_folder && std::ranges::any_of(found, [&](const auto& one) {
+                return one->scale().storage().CellOf(name).has_value();
+              });
+          if (!is_chunk) return true;
+          const Location object = folder.Child(name);
+          const auto free = CheckNoFolder(*object.store, object.path);
+          if (!free) {
+            Report(ErrorFinding("read", object.Describe(), {}, {}, free.error()),
+                   free.error().code);
+          }
+          return true;
+        });
+    if (!listed && listed.error().code == ErrorCode::kNotFound) return {};
+    return listed;
   }
 
   // False if it is not known which chunks there are.

@@ -51,12 +51,13 @@ Box ScalePair::SourceCells(const Box& target_cells) const {
   return source.grid().CellsTouching(voxels);
 }
 
-Result<std::optional<std::vector<Part>>> FindOccupiedParts(const ScalePair& pair,
-                                                           PartLayout layout) {
+Result<std::optional<std::vector<Part>>> FindOccupiedParts(
+    const ScalePair& pair, PartLayout layout,
+    const ChunkStorage::DamagedIndexVisitor& damaged) {
   PartSet parts(pair, layout);
   DOLIUM_TRY(const bool is_known,
              pair.source.storage().VisitOccupied(
-                 [&](const Box& cells) { return parts.Add(cells); }));
+                 [&](const Box& cells) { return parts.Add(cells); }, damaged));
   if (!is_known) return std::nullopt;
   return parts.Take();
 }
@@ -75,9 +76,11 @@ void SortCells(std::vector<Vec3>& cells) {
   cells.erase(repeated.begin(), repeated.end());
 }
 
-Result<std::vector<Vec3>> FindOccupiedCells(const ScalePair& pair, const Box& cells) {
+Result<std::vector<Vec3>> FindOccupiedCells(
+    const ScalePair& pair, const Box& cells,
+    const ChunkStorage::DamagedIndexVisitor& damaged) {
   DOLIUM_TRY(const auto occupied,
-             pair.source.storage().FindOccupied(pair.SourceCells(cells)));
+             pair.source.storage().FindOccupied(pair.SourceCells(cells), damaged));
   if (!occupied) return CellsOf(cells);
   std::vector<Vec3> found;
   for (const Vec3& cell : *occupied) {

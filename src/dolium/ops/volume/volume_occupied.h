@@ -28,15 +28,18 @@ struct ScalePair {
 };
 
 // The parts of the target that can have a chunk, by number. Nullopt if only a look at
-// each cell of the source would tell.
-Result<std::optional<std::vector<Part>>> FindOccupiedParts(const ScalePair& pair,
-                                                           PartLayout layout);
+// each cell of the source would tell. `damaged` is as in ChunkStorage, here and below.
+Result<std::optional<std::vector<Part>>> FindOccupiedParts(
+    const ScalePair& pair, PartLayout layout,
+    const ChunkStorage::DamagedIndexVisitor& damaged = {});
 // The same if just these parts of the source can have chunks.
 Result<std::vector<Part>> PartsFrom(std::span<const Part> source, const ScalePair& pair,
                                     PartLayout layout);
 
 // The cells within a box of the target's that can have a chunk, x fastest.
-Result<std::vector<Vec3>> FindOccupiedCells(const ScalePair& pair, const Box& cells);
+Result<std::vector<Vec3>> FindOccupiedCells(
+    const ScalePair& pair, const Box& cells,
+    const ChunkStorage::DamagedIndexVisitor& damaged = {});
 
 // Sorts cells, x fastest, and drops repeated ones.
 void SortCells(std::vector<Vec3>& cells);

@@ -126,6 +126,33 @@ TEST_F(SparseVolumeTest, SparseVolumesAreTranscodedAndDownsampledByTheirShards) 
   EXPECT_EQ(Must(RunPlan(BuiltinFormats(), coarser, {})).written.entries, 6U);
 }
 
+TEST_F(SparseVolumeTest, ChunksInFilesAreFoundByTheirNames) {
+  dvid::WriteTestShard(At("e/s0/0_0_0.arrow"), {near_, far_});
+  TranscodeRequest request = Request("e", "v");
+  request.sharded = false;
+  Must(RunPlan(BuiltinFormats(), Must(PlanTranscode(request)), {}));
+  for (const bool sharded : {true, false}) {
+    SCOPED_TRACE(sharded);
+    const std::string target = sharded ? "shards" : "files";
+    request = Request("v", target);
+    request.sharded = sharded;
+    request.pyramid = Pyramid(2);
+    const Plan plan = Must(PlanTranscode(request));
+    EXPECT_EQ(plan.parts, 6U);
+    EXPECT_EQ(Must(RunPlan(BuiltinFormats(), plan, {})).written.entries, 6U);
+    ExpectBlock(target, near_);
+    ExpectBlock(target, far_);
+  }
+  // What cannot be read as it is stored is an error, and not absent.
+  const std::string key = Must(Volume::Open(At("v"))).info().scales[0].key;
+  const std::string name = Text("v/" + key + "/0-64_0-64_0-64");
+  std::filesystem::rename(name, name + ".xz");
+  const auto failed =
+      RunPlan(BuiltinFormats(), Must(PlanTranscode(Request("v", "odd"))), {});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::kUnsupported);
+}
+
 // One shard for all cells: its index says which chunks there are.
 TEST_F(SparseVolumeTest, AShardOfVeryManyCellsIsMadeOfThoseThatAreThere) {
   dvid::WriteTestShard(At("e/s0/0_0_0.arrow"), {near_, far_});
@@ -158,6 +185,9 @@ TEST_F(SparseVolumeTest, GivesWhatALookAtEachCellGives) {
   TranscodeRequest files = Request("e", "files");
   files.sharded = false;
   Must(RunPlan(BuiltinFormats(), Must(PlanTranscode(files)), {}));
+  // Where there may be chunks in folders within folders, names do not tell.
+  const std::string key = Must(Volume::Open(At("files"))).info().scales[0].key;
+  std::filesystem::create_directory(Text("files/" + key + "/0-64"));
   std::map<std::string, Plan> plans;
   for (const std::string name : {"e", "files"}) {
     TranscodeRequest request = Request(name, name + "-v");
@@ -172,7 +202,7 @@ TEST_F(SparseVolumeTest, GivesWhatALookAtEachCellGives) {
     write.shard_side = 128;
     Must(WriteDvidExport(write, {}));
   }
-  EXPECT_LT(plans["e"].parts, plans["files"].parts) << "files are not listed";
+  EXPECT_LT(plans["e"].parts, plans["files"].parts) << "files are looked for";
   EXPECT_TRUE(Files("e-v") == Files("files-v"));
   EXPECT_TRUE(Files("e-again") == Files("files-again"));
   EXPECT_GT(Files("e-v").size(), 8U);

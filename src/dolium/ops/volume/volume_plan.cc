@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -71,6 +72,19 @@ class VolumeDraft final : public JobDraft {
     return CheckVolumeReplaceable(folder, !job_.copies.empty());
   }
 
+  // Parts that were made without leaving out anything are the same.
+  Result<std::optional<std::string>> TakeUp(const JobRecord& begun) const override {
+    if (!job_.skip_damaged) return std::nullopt;
+    DOLIUM_TRY(json request, ParseJson(begun.request));
+    if (!request.is_object() || !request.contains("skip_damaged")) return std::nullopt;
+    request["skip_damaged"] = true;
+    if (DumpPlan(request) != request_) return std::nullopt;
+    DOLIUM_TRY(VolumeJob job, ParseVolumeJob(begun.parameters));
+    job.skip_damaged = true;
+    DOLIUM_TRY(std::string parameters, ToText(job));
+    return std::optional(std::move(parameters));
+  }
+
   // Has the source looked at before anything is written. It must outlive the draft.
   void CheckFirst(const Volume& source, const WriterOptions& options,
                   const FindingVisitor& visitor) {
@@ -86,17 +100,18 @@ class VolumeDraft final : public JobDraft {
 
   Result<std::string> Plan(const PlanFolder& folder) override {
     const Location& home = folder.set();
-    if (!left_out_.empty()) {
-      DOLIUM_TRY_VOID(
-          folder.WriteReport({.part = {}, .written = {}, .skipped = left_out_}));
-    }
     if (!job_.adds) {
       DOLIUM_TRY(job_.volume, PortableText(home, home.Describe()));
     }
     DOLIUM_TRY(Location volume, ParseLocation(job_.volume));
     // What cannot be planned must not leave a marker.
-    DOLIUM_TRY_VOID(
-        VolumeWorker(job_, home, std::move(volume)).Plan([](const JobPart&) {}));
+    VolumeWorker worker(job_, home, std::move(volume));
+    DOLIUM_TRY_VOID(worker.Plan([](const JobPart&) {}));
+    std::ranges::copy(worker.plan_findings(), std::back_inserter(left_out_));
+    if (!left_out_.empty()) {
+      DOLIUM_TRY_VOID(
+          folder.WriteReport({.part = {}, .written = {}, .skipped = left_out_}));
+    }
     return ToText(job_);
   }
 

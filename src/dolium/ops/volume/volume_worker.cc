@@ -10,7 +10,6 @@
 #include "dolium/domain/volume/fill.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/job/target_folder.h"
-#include "dolium/ops/volume/skipped_chunks.h"
 #include "dolium/ops/volume/volume_folders.h"
 #include "dolium/ops/volume/volume_occupied.h"
 #include "dolium/ops/volume/volume_rebuild.h"
@@ -126,16 +125,24 @@ Result<const std::vector<Part>*> VolumeWorker::PlannedParts(size_t stage) {
   return &plan_.emplace(stage, std::move(parts)).first->second;
 }
 
+ChunkStorage::DamagedIndexVisitor VolumeWorker::IndexVisitor(SkippedChunks& skipped,
+                                                             const Scale& scale) const {
+  if (!job_.skip_damaged) return {};
+  return skipped.index_visitor(scale);
+}
+
 Result<std::vector<Part>> VolumeWorker::FindParts(const Stage& stage,
                                                   const Scale& target) {
   std::optional<std::vector<Part>> parts;
   if (const auto* const finer = std::get_if<FinerInput>(&stage.input)) {
     DOLIUM_TRY(const auto source, ScaleOf(finer->scale));
     DOLIUM_TRY(parts,
-               FindOccupiedParts({*source, target, finer->spec.factor}, stage.layout));
+               FindOccupiedParts({*source, target, finer->spec.factor}, stage.layout,
+                                 IndexVisitor(plan_skipped_, *source)));
   } else if (const auto* const other = std::get_if<VolumeInput>(&stage.input)) {
     DOLIUM_TRY(const auto source, SourceOf(*other));
-    DOLIUM_TRY(parts, FindOccupiedParts({*source, target}, stage.layout));
+    DOLIUM_TRY(parts, FindOccupiedParts({*source, target}, stage.layout,
+                                        IndexVisitor(plan_skipped_, *source)));
   }
   if (parts) return *std::move(parts);
   return PartsOf(target, stage.layout);
@@ -205,8 +212,10 @@ Result<std::shared_ptr<Scale>> VolumeWorker::SourceOf(const VolumeInput& input) 
 
 Result<WriteSummary> VolumeWorker::Fill(const Scale& target, const Stage& stage,
                                         const Box& cells, const PartContext& context,
-                                        const DamageVisitor& skip_damaged) {
+                                        SkippedChunks& skipped) {
   const FillOptions fill{context.writer, stage.gzip_files, context.progress};
+  const DamageVisitor skip_damaged =
+      job_.skip_damaged ? skipped.visitor() : DamageVisitor();
   std::unique_ptr<ChunkSource> source;
   std::vector<Vec3> occupied;
   if (const auto* array_input = std::get_if<ArrayInput>(&stage.input)) {
@@ -222,12 +231,14 @@ Result<WriteSummary> VolumeWorker::Fill(const Scale& target, const Stage& stage,
   }
   if (const auto* finer = std::get_if<FinerInput>(&stage.input)) {
     DOLIUM_TRY(auto scale, ScaleOf(finer->scale));
-    DOLIUM_TRY(occupied, FindOccupiedCells({*scale, target, finer->spec.factor}, cells));
+    DOLIUM_TRY(occupied, FindOccupiedCells({*scale, target, finer->spec.factor}, cells,
+                                           IndexVisitor(skipped, *scale)));
     source = FromFinerScale(std::move(scale), finer->spec, skip_damaged);
   } else {
     const auto& other = std::get<VolumeInput>(stage.input);
     DOLIUM_TRY(auto scale, SourceOf(other));
-    DOLIUM_TRY(occupied, FindOccupiedCells({*scale, target}, cells));
+    DOLIUM_TRY(occupied,
+               FindOccupiedCells({*scale, target}, cells, IndexVisitor(skipped, *scale)));
     source = FromSameVoxels(std::move(scale), other.may_copy, skip_damaged);
   }
   // The part was planned with all its cells.
@@ -305,9 +316,7 @@ Result<TaskReport> VolumeWorker::RunPart(const JobPart& part,
   DOLIUM_TRY_VOID(CheckTask(task, *target));
   DOLIUM_TRY_VOID(CheckReady(task, *target));
   SkippedChunks skipped;
-  DOLIUM_TRY(report.written,
-             Fill(*target, stage, task.cells, context,
-                  job_.skip_damaged ? skipped.visitor() : DamageVisitor()));
+  DOLIUM_TRY(report.written, Fill(*target, stage, task.cells, context, skipped));
   report.skipped = skipped.findings();
   // In this process, parts of the next stage begin after all reports are written.
   const std::lock_guard lock(mutex_);

@@ -13,6 +13,7 @@
 #include "dolium/ops/job/job.h"
 #include "dolium/ops/job/job_record.h"
 #include "dolium/ops/job/plan_folder.h"
+#include "dolium/ops/volume/skipped_chunks.h"
 #include "dolium/ops/volume/volume_job.h"
 
 namespace dolium::volume {
@@ -49,6 +50,8 @@ class VolumeWorker final : public Job {
   // Whether all that the job is to write is in the volume's info already.
   Result<bool> IsComplete() const override;
   Result<void> Finish() override;
+  // What Plan() had to leave out as damaged; parts find further damage.
+  std::vector<Finding> plan_findings() const { return plan_skipped_.findings(); }
   std::optional<std::string> AddsTo() const override {
     return job_.adds ? std::optional(job_.volume) : std::nullopt;
   }
@@ -65,10 +68,12 @@ class VolumeWorker final : public Job {
   // for the reports of these parts alone: there may be very many others.
   Result<void> CheckReady(const VolumeTask& task, const Scale& target);
   Result<std::shared_ptr<Scale>> ScaleOf(size_t scale);
-  // `skip_damaged` is as in BoxOptions.
+  // What is damaged goes to `skipped`, if the job is to leave it out.
   Result<WriteSummary> Fill(const Scale& target, const Stage& stage, const Box& cells,
-                            const PartContext& context,
-                            const DamageVisitor& skip_damaged);
+                            const PartContext& context, SkippedChunks& skipped);
+  // Of `skipped`; empty if damage is an error.
+  ChunkStorage::DamagedIndexVisitor IndexVisitor(SkippedChunks& skipped,
+                                                 const Scale& scale) const;
   // Which part of the copies of folders it is; nullopt if it is one of a scale.
   Result<std::optional<uint64_t>> CopyPart(uint64_t part) const;
   Result<void> WriteInfo() const;
@@ -84,6 +89,7 @@ class VolumeWorker final : public Job {
 
   std::mutex plan_mutex_;                     // before mutex_
   std::map<size_t, std::vector<Part>> plan_;  // by stage
+  SkippedChunks plan_skipped_;
   std::mutex mutex_;
   std::map<size_t, std::shared_ptr<Scale>> scales_;   // of the volume
   std::map<size_t, std::shared_ptr<Scale>> sources_;  // of another volume

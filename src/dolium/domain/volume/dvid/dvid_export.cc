@@ -73,7 +73,9 @@ class DvidChunks : public ChunkStorage {
     return GetInRuns(*this, cells, options, visit);
   }
 
-  Result<bool> VisitOccupied(const BoxVisitor& visit) const override {
+  // What is damaged of an export is met when it is opened.
+  Result<bool> VisitOccupied(const BoxVisitor& visit,
+                             const DamagedIndexVisitor& /*damaged*/) const override {
     DOLIUM_TRY_VOID(scale_->VisitOccupied(
         [&](const dvid::ExportScale::BlockBox& blocks) -> Result<void> {
           Box cells;
@@ -88,7 +90,7 @@ class DvidChunks : public ChunkStorage {
   }
 
   Result<std::optional<std::vector<Vec3>>> FindOccupied(
-      const Box& within) const override {
+      const Box& within, const DamagedIndexVisitor& /*damaged*/) const override {
     const Box cells = within.Intersect(grid_.cells());
     dvid::ExportScale::BlockBox box;
     for (size_t d = 0; d < 3; ++d) {
