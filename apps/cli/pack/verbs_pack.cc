@@ -146,7 +146,8 @@ Verb Verify() {
           std::string(
               "Carries on past damage. Each finding is one line: shard, key, byte range, "
               "and what is wrong. `-` is standard input: a shard that comes through a "
-              "pipe is checked front to back, and proved complete by its index.\n"
+              "pipe is checked front to back, proved complete by its index, and "
+              "its tail is checked as that of a file.\n"
               "With --json, findings have `type` (\"bad\" or \"warning\"), `kind`, "
               "`object`, `key`, `offset`, `length` and `message`; the last line of each "
               "shard has `type` \"summary\".\n") +

@@ -14,9 +14,9 @@
 
 #include "dolium/formats/shardpack/layout.h"
 #include "dolium/formats/shardpack/stream_reader.h"
+#include "dolium/formats/shardpack/verify.h"
 #include "dolium/formats/xet/mdb_check.h"
 #include "dolium/formats/xet/mdb_stream.h"
-#include "dolium/ops/pack/pack_verify.h"
 
 namespace dolium {
 namespace {
@@ -173,8 +173,8 @@ Result<StreamReport> CheckShardPack(std::unique_ptr<PipeInput> input,
   options.contents = request.contents;
   options.stop = request.stop;
   DOLIUM_TRY(const auto summary,
-             dataset::VerifyStream(std::move(input), std::string(kStandardInput), options,
-                                   [&](const Finding& finding) {
+             shardpack::VerifyStream(
+                 std::move(input), std::string(kStandardInput), options, [&](const Finding& finding) {
                                      if (request.finding) request.finding(finding);
                                    }));
   report.counts = {{"record", "records", summary.records},
