@@ -51,7 +51,7 @@ NAME_COMPARED = re.compile(r'format_name\(\)\s*[!=]=|[!=]=\s*[\w.>()*-]*format_n
 
 # A comment or a string; within a string, `--option` or a command of ours.
 COMMENT_OR_STRING = re.compile(r'//.*|"(?:\\.|[^"\\])*"')
-OPTION_NAMED = re.compile(r"(?<![\w-])--[a-z][\w-]*|(?:use|try): dolium ")
+OPTION_NAMED = re.compile(r"(?<![\w-])--[a-z][\w-]*|(?:use|try): (?:dolium|shardpack) |`(?:dolium|shardpack) ")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = {".h", ".cc"}
@@ -191,6 +191,8 @@ SELF_TEST = [
     ("src/dolium/ops/c.cc", 'return Exists("it is there; --force replaces it");', "names --force"),
     ("src/dolium/ops/d.cc", 'F("a \\"b\\" c", "--to-spec");  // x', "names --to-spec"),
     ("src/dolium/ops/e.cc", 'return Unsupported("not here; use: dolium cat");', "use a Hint"),
+    ("src/dolium/ops/i.cc", 'F("{}: made of samples; use: shardpack create, "', "use a Hint"),
+    ("src/dolium/ops/j.cc", 'F("lost; `dolium reindex` writes one");', "use a Hint"),
     ("src/dolium/ops/f.cc", "--count;  // as --force says: \"--force\"", None),
     ("src/dolium/ops/g.cc", 'F("a -- b", "a--b", "---", "x --> y");', None),
     ("src/dolium/ops/h_test.cc", 'F("--force");', None),
