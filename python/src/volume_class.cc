@@ -33,12 +33,12 @@ using Corners = std::pair<Vec3, Vec3>;
 Box ToBox(const Corners& corners) { return {corners.first, corners.second}; }
 
 template <typename Number>
-nb::tuple ToPython(const std::array<Number, 3>& vector) {
+nb::tuple TupleOf(const std::array<Number, 3>& vector) {
   return nb::make_tuple(vector[0], vector[1], vector[2]);
 }
 
-nb::tuple ToPython(const Box& box) {
-  return nb::make_tuple(ToPython(box.begin), ToPython(box.end));
+nb::tuple TupleOf(const Box& box) {
+  return nb::make_tuple(TupleOf(box.begin), TupleOf(box.end));
 }
 
 void InitVolume(PyVolume* self, nb::handle location, size_t scale, bool unfinished,
@@ -139,7 +139,7 @@ void BindVolume(nb::module_& module) {
       .def_prop_ro(
           "write_unit",
           [](const PyVolume& self) {
-            return ToPython(Must(self.whole_scale().WriteUnit()));
+            return TupleOf(Must(self.whole_scale().WriteUnit()));
           },
           "The size of a shard's box in voxels; without shards, of a block of chunks.")
       .def_prop_ro("location",
@@ -159,13 +159,13 @@ void BindVolume(nb::module_& module) {
       .def_prop_ro("num_channels",
                    [](const PyVolume& self) { return self.scale().channels(); })
       .def_prop_ro("bounds",
-                   [](const PyVolume& self) { return ToPython(self.scale().bounds()); })
+                   [](const PyVolume& self) { return TupleOf(self.scale().bounds()); })
       .def_prop_ro(
           "resolution",
-          [](const PyVolume& self) { return ToPython(self.scale().info().resolution); })
+          [](const PyVolume& self) { return TupleOf(self.scale().info().resolution); })
       .def_prop_ro(
           "chunk_size",
-          [](const PyVolume& self) { return ToPython(self.scale().grid().chunk_size()); })
+          [](const PyVolume& self) { return TupleOf(self.scale().grid().chunk_size()); })
       .def_prop_ro("encoding",
                    [](const PyVolume& self) {
                      return ToString(self.scale().info().encoding.encoding);
