@@ -601,8 +601,8 @@ class PackEntry:
     @property
     def codec(self) -> str: ...
     @property
-    def crc32c(self) -> int:
-        """Of the bytes as stored; of the table of chunks, if there are chunks."""
+    def crc32c(self) -> int | None:
+        """Of the bytes as stored; of the table of chunks, if there are chunks. None of a file in segments."""
 
     @property
     def is_chunked(self) -> bool: ...
