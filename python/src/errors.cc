@@ -61,7 +61,7 @@ PyObject* TypeOf(const Error& error, Absent absent) {
   return PyExc_OSError;
 }
 
-constexpr Hint kLastHint = Hint::kFindDamage;
+constexpr Hint kLastHint = Hint::kExportSamples;
 
 std::string_view HintText(Hint hint) {
   switch (hint) {
@@ -96,6 +96,10 @@ std::string_view HintText(Hint hint) {
       return ": Store.verify reports what is damaged, Store.rm gives it up";
     case Hint::kDropBase:
       return "; force=True drops it";
+    case Hint::kPackSamples:
+      return "; use: shardpack.Writer, shardpack.plan_create or shardpack.plan_import";
+    case Hint::kExportSamples:
+      return "; use: shardpack.plan_export";
   }
   return "";
 }

@@ -12,6 +12,7 @@
 #include "cli/verbs.h"
 #include "dolium/domain/dataset/set_reference.h"
 #include "dolium/formats/shardpack/repair.h"
+#include "dolium/formats/shardpack/verify.h"
 #include "dolium/ops/pack/pack_verify.h"
 
 namespace dolium::cli {
@@ -76,8 +77,7 @@ ExitStatus VerifyOne(
 ExitStatus VerifyReference(Context& context, const std::string& reference) {
   if (reference == "-") {
     return VerifyOne(context, "-", [](const auto& options, const auto& visitor) {
-      return dataset::VerifyStream(shardpack::FileInput(STDIN_FILENO), "-", options,
-                                   visitor);
+      return VerifyStream(shardpack::FileInput(STDIN_FILENO), "-", options, visitor);
     });
   }
   const auto shards = dataset::ResolveSet(reference);

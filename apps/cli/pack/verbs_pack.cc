@@ -146,7 +146,8 @@ Verb Verify() {
           std::string(
               "Carries on past damage. Each finding is one line: shard, key, byte range, "
               "and what is wrong. `-` is standard input: a shard that comes through a "
-              "pipe is checked front to back, and proved complete by its index.\n"
+              "pipe is checked front to back, proved complete by its index, and "
+              "its tail is checked as that of a file.\n"
               "With --json, findings have `type` (\"bad\" or \"warning\"), `kind`, "
               "`object`, `key`, `offset`, `length` and `message`; the last line of each "
               "shard has `type` \"summary\".\n") +
@@ -171,18 +172,16 @@ Verb Repair() {
           "With a good index, only bad records are left out. Without, records are walked "
           "from the front; behind damage the next one is looked for. What is lost is "
           "reported, a line for each; the exit status is then 1. If there is no such "
-          "shard, but "
-          "the temporary of a writer "
-          "that "
-          "was killed, the shard is made of that. A shard that is there is replaced only "
-          "with --force.",
+          "shard, but the temporary of a writer that was killed, the shard is made of "
+          "that. A shard that is there is replaced only with --force: that is how one is "
+          "repaired in place.",
       .options = {Value(ValueKind::kFile, "o", "output", "<shard>",
-                        "the shard to write [the shard itself]"),
+                        "the shard to write [the shard itself, with --force]"),
                   Flag("", "quick", "take contents as they are, unchecked"),
                   Flag("", "force", "replace a shard that is there"), kAllFindings, kJson,
                   kNoSummary},
       .examples = {"shardpack repair damaged.shardpack -o good.shardpack",
-                   "shardpack repair train-000007.shardpack"},
+                   "shardpack repair --force train-000007.shardpack"},
       .run = RunPackRepair,
   };
 }

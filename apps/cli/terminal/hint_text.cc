@@ -39,6 +39,10 @@ std::string_view HintText(Hint hint) {
       return ": `dolium cas verify` reports what is damaged, `dolium cas rm` gives it up";
     case Hint::kDropBase:
       return "; --force drops it";
+    case Hint::kPackSamples:
+      return "; use: shardpack create, or shardpack import";
+    case Hint::kExportSamples:
+      return "; use: shardpack export";
   }
   return "";
 }

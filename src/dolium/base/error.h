@@ -45,6 +45,8 @@ enum class Hint : uint8_t {
   kRebuildIndex,      // the index of the cas store can be rebuilt
   kFindDamage,        // a check of the cas store names what is damaged
   kDropBase,          // the caller may allow to drop scale 0
+  kPackSamples,       // samples are packed by functions of their own
+  kExportSamples,     // samples are exported by functions of their own
 };
 
 // The name of a code in JSON output: "not_found", "corrupt", ...

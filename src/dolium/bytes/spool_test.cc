@@ -34,6 +34,18 @@ TEST(Spool, HoldsWhatAStoreHas) {
   EXPECT_EQ(Spool::Of(store, "b", {}).error().code, ErrorCode::kNotFound);
 }
 
+TEST(Spool, HoldsWhatIsAppended) {
+  auto spool = Spool::Make();
+  ASSERT_TRUE(spool) << spool.error().message;
+  EXPECT_TRUE(spool->Map()->empty());
+  ASSERT_TRUE(spool->Append(AsBytes("first, ")));
+  ASSERT_TRUE(spool->Append(AsBytes("second")));
+  EXPECT_EQ(ContentOf(*spool), "first, second");
+  const auto map = spool->Map();
+  ASSERT_TRUE(map) << map.error().message;
+  EXPECT_EQ(AsText(*map), "first, second");
+}
+
 class PlainServerTest : public HttpStoreTest {
  protected:
   void SetUp() override {

@@ -256,7 +256,9 @@ TEST(Format, IsSureOfWhatItKnows) {
 TEST(Format, SaysHowShardsAreMade) {
   const Location location = InMemory("");
   EXPECT_EQ(Create(location, {}).error().code, ErrorCode::kUnsupported);
-  EXPECT_THAT(Create(location, {}).error().message, HasSubstr("shardpack create"));
+  EXPECT_THAT(Create(location, {}).error().message,
+              HasSubstr("shards are made of samples, not of entries"));
+  EXPECT_EQ(Create(location, {}).error().hint, Hint::kPackSamples);
   EXPECT_EQ(Open({location.store, "nowhere"}, {}).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(Open(location, {.spec = "{}"}).error().code, ErrorCode::kInvalidArgument);
 }

@@ -17,10 +17,9 @@ constexpr int kHasShards = 60;
 constexpr size_t kProbeNames = 1000;
 
 Error CannotWrite(const Location& location) {
-  return Unsupported(
-      fmt::format("{}: shards are made of samples; use: shardpack create, "
-                  "or shardpack import",
-                  location.Describe()));
+  return Unsupported(fmt::format("{}: shards are made of samples, not of entries",
+                                 location.Describe()))
+      .WithHint(Hint::kPackSamples);
 }
 
 Result<bool> HasShards(const Location& folder) {

@@ -1,6 +1,7 @@
 #include "dolium/formats/shardpack/key_index.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -83,18 +84,27 @@ Result<KeyIndex> KeyIndex::FromBody(Bytes body, uint64_t count) {
   });
 }
 
-Result<KeyIndexCheck> KeyIndexCheck::Make(Bytes body, uint64_t count) {
+void KeyHashSum::Add(KeyHash key) {
+  std::array<std::byte, kHashBytes + kNumberBytes> bytes{};
+  StoreLE(bytes.data(), key.hash);
+  StoreLE(bytes.data() + kHashBytes, key.record);
+  sum_ += Xxh64(bytes);  // Wraps by design.
+}
+
+Result<KeyIndexCheck> KeyIndexCheck::Make(const Bytes& body, uint64_t count) {
   const auto index = KeyIndex::FromBody(body, count);
   if (!index) return index.error();
   KeyIndexCheck check;
-  check.body_ = std::move(body);
-  check.count_ = count;
   check.is_sorted_ =
-      std::ranges::all_of(check.body_.view().subspan(9, kKeyIndexHeader - 9),
+      std::ranges::all_of(body.view().subspan(9, kKeyIndexHeader - 9),
                           [](std::byte byte) { return byte == std::byte{0}; });
+  const std::byte* const hashes = body.data() + kKeyIndexHeader;
+  const std::byte* const numbers = hashes + count * kHashBytes;
   KeyHash last;
   for (uint64_t i = 0; i < count; ++i) {
-    const KeyHash key = check.At(i);
+    const KeyHash key{LoadLE<uint64_t>(hashes + i * kHashBytes),
+                      LoadLE<uint32_t>(numbers + i * kNumberBytes)};
+    check.sum_.Add(key);
     if (i > 0) {
       check.is_sorted_ &= last < key;
       check.are_hashes_unique_ &= last.hash != key.hash;
@@ -102,28 +112,6 @@ Result<KeyIndexCheck> KeyIndexCheck::Make(Bytes body, uint64_t count) {
     last = key;
   }
   return check;
-}
-
-KeyHash KeyIndexCheck::At(uint64_t i) const {
-  const std::byte* const hashes = body_.data() + kKeyIndexHeader;
-  return {LoadLE<uint64_t>(hashes + i * kHashBytes),
-          LoadLE<uint32_t>(hashes + count_ * kHashBytes + i * kNumberBytes)};
-}
-
-bool KeyIndexCheck::Agrees(KeyHash key) const {
-  uint64_t begin = 0;
-  uint64_t end = count_;
-  while (begin < end) {
-    const uint64_t middle = begin + (end - begin) / 2;
-    const KeyHash there = At(middle);
-    if (there == key) return true;
-    if (there < key) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return false;
 }
 
 Result<KeyIndex::Position> KeyIndex::FirstNotBelow(uint64_t hash) const {

@@ -26,24 +26,30 @@ uint64_t HashKey(std::string_view key);
 // The body of the section. `keys` in order of hash, then of record.
 ByteVector WriteKeyIndex(std::span<const KeyHash> keys);
 
-// A body that is there as a whole, compared with the records one by one: Agrees() with
-// all of them, and is_sorted(), only if it is what WriteKeyIndex makes of their keys.
+// Sums of KeyHashes that are equal, in whatever order, only for the same ones.
+class KeyHashSum {
+ public:
+  void Add(KeyHash key);
+  friend bool operator==(const KeyHashSum&, const KeyHashSum&) = default;
+
+ private:
+  uint64_t sum_ = 0;
+};
+
+// What a body that is there as a whole says: with the sum() of the records' keys, and
+// is_sorted(), it is what WriteKeyIndex makes of them.
 class KeyIndexCheck {
  public:
   // kCorrupt of kind kSection if it is not the index of `count` records.
-  static Result<KeyIndexCheck> Make(Bytes body, uint64_t count);
+  static Result<KeyIndexCheck> Make(const Bytes& body, uint64_t count);
 
-  // Whether it has this record under this hash. From many threads.
-  bool Agrees(KeyHash key) const;
+  KeyHashSum sum() const { return sum_; }
   // Ascending by hash, then by record; and its reserved bytes are zero.
   bool is_sorted() const { return is_sorted_; }
   bool are_hashes_unique() const { return are_hashes_unique_; }
 
  private:
-  KeyHash At(uint64_t i) const;
-
-  Bytes body_;
-  uint64_t count_ = 0;
+  KeyHashSum sum_;
   bool is_sorted_ = true;
   bool are_hashes_unique_ = true;
 };

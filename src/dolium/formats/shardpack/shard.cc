@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/endian.h"
+#include "dolium/bytes/memory_store.h"
 #include "dolium/container/json.h"
 #include "dolium/formats/shardpack/kinds.h"
 #include "dolium/formats/shardpack/layout.h"
@@ -59,6 +60,17 @@ Result<std::shared_ptr<const Shard>> Shard::Open(const Location& location,
   const bool is_mapped = options.map && IsLocal(location);
   auto opened = is_mapped ? shard->OpenMapped() : shard->OpenByRanges();
   if (!opened) return InShard(std::move(opened).error(), shard->Describe());
+  return std::shared_ptr<const Shard>(std::move(shard));
+}
+
+Result<std::shared_ptr<const Shard>> Shard::OpenTail(const std::string& name,
+                                                     uint64_t file_size, Bytes tail) {
+  std::shared_ptr<Shard> shard(
+      new Shard({std::make_shared<MemoryStore>(name), "tail"}, {}));
+  shard->footer_.file_size = file_size;
+  shard->kept_tail_ = std::move(tail);
+  auto parsed = shard->ParseTail(shard->kept_tail_);
+  if (!parsed) return InShard(std::move(parsed).error(), shard->Describe());
   return std::shared_ptr<const Shard>(std::move(shard));
 }
 

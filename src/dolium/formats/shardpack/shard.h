@@ -52,6 +52,11 @@ class Shard {
   static Result<std::shared_ptr<const Shard>> Open(const Location& location,
                                                    const ShardOptions& options = {});
 
+  // A shard of which just the end is at hand, from its index on, because it came from a
+  // pipe: its records cannot be read. `name` stands for it in messages.
+  static Result<std::shared_ptr<const Shard>> OpenTail(const std::string& name,
+                                                       uint64_t file_size, Bytes tail);
+
   const Location& location() const { return location_; }
   std::string Describe() const { return location_.Describe(); }
   const Generation& generation() const { return generation_; }

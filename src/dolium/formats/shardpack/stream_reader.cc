@@ -245,6 +245,12 @@ ContentOptions StreamReader::content_options() const {
           .dictionaries = &dictionaries_};
 }
 
+Result<void> StreamReader::TakeTail(BytesView bytes) {
+  tail_size_ += bytes.size();
+  return options_.take_tail && !bytes.empty() ? options_.take_tail(bytes)
+                                              : Result<void>();
+}
+
 Result<void> StreamReader::ReadTail(BytesView first16) {
   const auto count = LoadLE<uint64_t>(first16.data());
   if (count != offsets_.size()) {
@@ -257,7 +263,7 @@ Result<void> StreamReader::ReadTail(BytesView first16) {
         .WithKind(kind::kRecord);
   }
   index_crc32c_ = Crc32c(first16.first(8));
-  tail_size_ = first16.size();
+  DOLIUM_TRY_VOID(TakeTail(first16));
   ByteVector rest(first16.begin() + 8, first16.end());
   DOLIUM_TRY_VOID(ReadIndex(rest));
   DOLIUM_TRY(const ByteVector last, ReadRest(std::move(rest)));
@@ -271,7 +277,7 @@ Result<void> StreamReader::ReadIndex(ByteVector& rest) {
   if (size > begin) {
     rest.resize(size);
     DOLIUM_TRY(const size_t got, Fill(MutableBytes(rest).subspan(begin)));
-    tail_size_ += got;
+    DOLIUM_TRY_VOID(TakeTail(BytesView(rest).subspan(begin, got)));
     if (got < size - begin) {
       return Corrupt(fmt::format("the input ends within the index behind {} records",
                                  offsets_.size()))
@@ -297,7 +303,7 @@ Result<ByteVector> StreamReader::ReadRest(ByteVector rest) {
     rest.resize(begin + kTailSegment);
     DOLIUM_TRY(const size_t got, Fill(MutableBytes(rest).subspan(begin)));
     rest.resize(begin + got);
-    tail_size_ += got;
+    DOLIUM_TRY_VOID(TakeTail(BytesView(rest).subspan(begin)));
     // A footer of this shard that is not the end of the input: something was added.
     const std::string_view text = AsText(rest);
     const uint64_t rest_at = position_ + tail_size_ - rest.size();

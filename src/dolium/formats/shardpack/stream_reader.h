@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,13 +37,16 @@ struct StreamOptions {
   uint64_t record_limit = uint64_t{16} << 30;  // bytes of one record
   uint64_t raw_limit = kDefaultRawLimit;
   uint64_t ratio_limit = kDefaultRatioLimit;
+  // Gets the bytes behind the records as they come: index, sections, footer. An error is
+  // that of Next.
+  std::function<Result<void>(BytesView bytes)> take_tail = {};
 };
 
 // Holds one record at a time. One thread at a time.
 class StreamReader {
  public:
   StreamReader(std::unique_ptr<ByteInput> input, StreamOptions options)
-      : input_(std::move(input)), options_(options) {}
+      : input_(std::move(input)), options_(std::move(options)) {}
 
   // The next record; nullopt at the end of a shard that proved complete: as many records
   // as its index says, each where it says, index and footer sound. Errors: kIncomplete if
@@ -59,6 +63,8 @@ class StreamReader {
   // Records met so far, and bytes of them.
   uint64_t records() const { return offsets_.size(); }
   uint64_t bytes() const { return position_; }
+  // Bytes behind them that came.
+  uint64_t tail_bytes() const { return tail_size_; }
 
   // How to read contents of records that came.
   ContentOptions content_options() const;
@@ -69,6 +75,8 @@ class StreamReader {
   Result<std::optional<Record>> ReadNext();
   Result<Bytes> ReadRecord(BytesView first16, uint64_t size);
   Result<void> ReadTail(BytesView first16);
+  // Counts bytes of the tail, and hands them on.
+  Result<void> TakeTail(BytesView bytes);
   Result<void> ReadIndex(ByteVector& rest);
   // Reads to the end; the last bytes of all.
   Result<ByteVector> ReadRest(ByteVector rest);

@@ -15,8 +15,10 @@
 #include <fmt/format.h>
 
 #include "dolium/base/parallel.h"
+#include "dolium/bytes/spool.h"
 #include "dolium/formats/shardpack/kinds.h"
 #include "dolium/formats/shardpack/names.h"
+#include "dolium/formats/shardpack/part_check.h"
 #include "dolium/formats/shardpack/shard.h"
 #include "dolium/formats/shardpack/stream_reader.h"
 #include "dolium/formats/shardpack/tail_check.h"
@@ -29,6 +31,9 @@ namespace {
 constexpr uint64_t kRecordsAtOnce = 256;
 // So many groups of them for each thread may wait for one before them.
 constexpr size_t kGroupsAhead = 4;
+// The tail of a stream is kept in memory up to the first, and refused beyond the second.
+constexpr size_t kTailInMemory = size_t{16} << 20;
+constexpr uint64_t kTailLimit = uint64_t{16} << 30;
 
 bool IsZero(BytesView bytes) {
   return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
@@ -36,9 +41,9 @@ bool IsZero(BytesView bytes) {
 
 class Verifier {
  public:
-  Verifier(const Location& location, const VerifyOptions& options,
+  Verifier(std::string object, const VerifyOptions& options,
            const FindingVisitor& visitor)
-      : object_(location.Describe()), options_(options), visitor_(visitor) {}
+      : object_(std::move(object)), options_(options), visitor_(visitor) {}
 
   VerifySummary summary() const { return summary_; }
 
@@ -53,7 +58,11 @@ class Verifier {
   void Report(const Error& error, std::string_view otherwise, std::string_view key = {},
               std::optional<ByteRange> range = std::nullopt) {
     std::string message = error.message;
-    if (message.starts_with(object_ + ": ")) message.erase(0, object_.size() + 2);
+    for (const std::string& name : {object_, tail_name_}) {
+      if (!name.empty() && message.starts_with(name + ": ")) {
+        message.erase(0, name.size() + 2);
+      }
+    }
     Report(Severity::kError, error.kind.empty() ? otherwise : error.kind, key, range,
            std::move(message));
   }
@@ -91,6 +100,17 @@ class Verifier {
     }
   }
 
+  // What is wrong with how the parts of samples follow one another.
+  void CheckParts(const EncodedRecord& record, uint64_t number, ByteRange range) {
+    if (const auto good = parts_.Add(record); !good) {
+      Report(good.error().Within(fmt::format("record {}", number)), kind::kRecord,
+             record.key, range);
+    }
+  }
+  void EndParts() {
+    if (const auto good = parts_.Finish(); !good) Report(good.error(), kind::kRecord);
+  }
+
   void Count(uint64_t records, uint64_t entries, uint64_t bytes, uint64_t total_records,
              uint64_t total_bytes) {
     const std::scoped_lock lock(mutex_);
@@ -102,6 +122,8 @@ class Verifier {
     }
   }
   void SetBytes(uint64_t bytes) { summary_.bytes = bytes; }
+  // Another name that errors of the same shard may begin with.
+  void SetTailName(std::string name) { tail_name_ = std::move(name); }
 
  private:
   static BytesView Part(const Record& record, uint64_t begin, uint64_t end) {
@@ -134,11 +156,13 @@ class Verifier {
   }
 
   const std::string object_;
+  std::string tail_name_;
   const VerifyOptions& options_;
   const FindingVisitor& visitor_;
   std::mutex mutex_;
   VerifySummary summary_;
   uint64_t done_bytes_ = 0;
+  PartCheck parts_;  // used in the order of the records
 };
 
 // What means nothing in the tail and should be zero.
@@ -253,31 +277,48 @@ Result<std::vector<EncodedRecord>> CheckRecords(const Shard& shard, uint64_t beg
   return summaries;
 }
 
+// What is wrong with the tail.
+Result<void> ReportTail(const Shard& shard, bool are_all_good, TailCheck& tail,
+                        Verifier& verifier) {
+  if (shard.sections()) {
+    DOLIUM_TRY_VOID(
+        tail.Report(shard, are_all_good, [&](const Section& section, const Error& error) {
+          verifier.Report(error.message.find(section.name()) == std::string::npos
+                              ? error.Within(fmt::format("section {}", section.name()))
+                              : error,
+                          kind::kSection, {}, section.range);
+        }));
+  } else {
+    verifier.Report(shard.sections().error(), kind::kSection);
+  }
+  return CheckPaddings(shard, verifier);
+}
+
 Result<void> VerifyOpen(const Shard& shard, const VerifyOptions& options,
                         Verifier& verifier) {
   verifier.SetBytes(shard.footer().file_size);
   DOLIUM_TRY(ContentOptions contents, shard.content_options());
   contents.check = Check::kFull;
-  std::unique_ptr<TailCheck> tail;
-  if (shard.sections()) {
-    DOLIUM_TRY(tail, TailCheck::Make(shard));
-  }
+  DOLIUM_TRY(const bool needs_hashes, TailCheck::NeedsHashes(shard));
+  TailCheck tail(needs_hashes);
   std::atomic<bool> are_all_good = true;
   const auto groups =
       static_cast<size_t>((shard.size() + kRecordsAtOnce - 1) / kRecordsAtOnce);
+  uint64_t number = 0;
   GroupsInOrder in_order(kGroupsAhead * ThreadCount(options.jobs, groups),
                          [&](const std::vector<EncodedRecord>& records) {
-                           if (!tail || !are_all_good) return;
-                           for (const EncodedRecord& record : records) tail->Add(record);
+                           if (!are_all_good) return;
+                           for (const EncodedRecord& record : records) {
+                             verifier.CheckParts(record, number, shard.range(number));
+                             ++number;
+                             if (shard.sections()) tail.Add(record);
+                           }
                          });
   const auto check = [&](size_t group) -> Result<void> {
     const uint64_t begin = group * kRecordsAtOnce;
     const uint64_t end = std::min(shard.size(), begin + kRecordsAtOnce);
     DOLIUM_TRY(auto records, CheckRecords(shard, begin, end, contents, verifier));
     if (records.size() < end - begin) are_all_good = false;
-    if (tail && are_all_good) {
-      for (size_t i = 0; i < records.size(); ++i) tail->Compare(begin + i, records[i]);
-    }
     in_order.Put(group, std::move(records));
     return {};
   };
@@ -297,56 +338,93 @@ Result<void> VerifyOpen(const Shard& shard, const VerifyOptions& options,
         return checked;
       },
       options.stop));
-  if (tail) {
-    DOLIUM_TRY_VOID(
-        tail->Report(are_all_good, [&](const Section& section, const Error& error) {
-          verifier.Report(error.message.find(section.name()) == std::string::npos
-                              ? error.Within(fmt::format("section {}", section.name()))
-                              : error,
-                          kind::kSection, {}, section.range);
-        }));
-  } else {
-    verifier.Report(shard.sections().error(), kind::kSection);
-  }
-  DOLIUM_TRY_VOID(CheckPaddings(shard, verifier));
+  if (are_all_good) verifier.EndParts();
+  DOLIUM_TRY_VOID(ReportTail(shard, are_all_good, tail, verifier));
   return shard.CheckMap();
 }
 
-// Front to back, as far as records go.
-Result<void> Walk(const Location& location, const VerifyOptions& options,
-                  std::string_view reported, Verifier& verifier) {
-  DOLIUM_TRY(auto input, ObjectInput(location));
-  StreamReader reader(std::move(input), {.check = Check::kHeaders,
-                                         .raw_limit = options.raw_limit,
-                                         .ratio_limit = options.ratio_limit});
+// What comes behind the records of a stream: in memory if it is small, else in a
+// temporary file.
+class TailBuffer {
+ public:
+  Result<void> Append(BytesView bytes) {
+    if (!spool_ && bytes_.size() + bytes.size() <= kTailInMemory) {
+      dolium::Append(bytes_, bytes);
+      return {};
+    }
+    if (!spool_) {
+      DOLIUM_TRY(spool_, Spool::Make());
+      DOLIUM_TRY_VOID(spool_->Append(bytes_));
+      bytes_ = {};
+    }
+    if (spool_->size() + bytes.size() > kTailLimit) {
+      return Corrupt(fmt::format("more than {} bytes behind the records", kTailLimit))
+          .WithKind(kind::kLimit);
+    }
+    return spool_->Append(bytes);
+  }
+
+  Result<Bytes> Share() && {
+    if (spool_) return spool_->Map();
+    return Bytes::FromVector(std::move(bytes_));
+  }
+
+ private:
+  ByteVector bytes_;
+  std::optional<Spool> spool_;
+};
+
+// Front to back, as far as records go. The records go to `tail` too, if there is one.
+// Whether the stream was complete, and all its records were good.
+struct Walked {
+  bool is_complete = false;
+  bool are_all_good = true;
+};
+Result<Walked> Walk(StreamReader& reader, const VerifyOptions& options,
+                    std::string_view reported, TailCheck* tail, Verifier& verifier) {
+  Walked walked;
   while (true) {
     if (options.stop.stop_requested()) return Cancelled();
     const uint64_t offset = reader.bytes();
     auto record = reader.Next();
     if (!record) {
-      if (record.error().code != ErrorCode::kCorrupt &&
-          record.error().code != ErrorCode::kUnsupported) {
-        return std::move(record).error();
-      }
+      if (!IsDamage(record.error())) return std::move(record).error();
+      walked.are_all_good = false;
       // Why it ends may have been reported already.
       if (record.error().kind != reported) verifier.Report(record.error(), kind::kRecord);
-      if (reader.is_done()) return {};
+      if (reader.is_done()) return walked;
       continue;
     }
-    if (!*record) return {};
+    if (!*record) {
+      if (walked.are_all_good) verifier.EndParts();
+      walked.is_complete = true;
+      return walked;
+    }
     const ByteRange range{offset, (*record)->block().size()};
     ContentOptions contents = reader.content_options();
     contents.check = Check::kFull;
     verifier.CheckRecord(**record, reader.records() - 1, range, contents);
     verifier.Count(1, (*record)->entries().size(), range.length, 0, 0);
+    if (!walked.are_all_good) continue;
+    const auto summary = SummarizeBlock((*record)->block(), Check::kHeaders);
+    walked.are_all_good = summary.has_value();
+    if (!summary) continue;
+    verifier.CheckParts(*summary, reader.records() - 1, range);
+    if (tail != nullptr) tail->Add(*summary);
   }
+}
+
+StreamOptions WalkOptions(const VerifyOptions& options) {
+  return {.check = Check::kHeaders,
+          .raw_limit = options.raw_limit,
+          .ratio_limit = options.ratio_limit};
 }
 
 }  // namespace
 
 Result<VerifySummary> VerifyShard(const Location& location, const VerifyOptions& options,
                                   const FindingVisitor& visitor) {
-  Verifier verifier(location, options, visitor);
+  Verifier verifier(location.Describe(), options, visitor);
   auto shard = Shard::Open(location, {.check = Check::kHeaders,
                                       .raw_limit = options.raw_limit,
                                       .ratio_limit = options.ratio_limit});
@@ -360,8 +438,36 @@ Result<VerifySummary> VerifyShard(const Location& location, const VerifyOptions&
   }
   verifier.Report(error, kind::kIndex);
   if (error.kind != kind::kNotShardPack && error.code == ErrorCode::kCorrupt) {
-    DOLIUM_TRY_VOID(Walk(location, options, error.kind, verifier));
+    DOLIUM_TRY(auto input, ObjectInput(location));
+    StreamReader reader(std::move(input), WalkOptions(options));
+    DOLIUM_TRY_VOID(Walk(reader, options, error.kind, nullptr, verifier));
   }
+  return verifier.summary();
+}
+
+Result<VerifySummary> VerifyStream(std::unique_ptr<ByteInput> input,
+                                   const std::string& name, const VerifyOptions& options,
+                                   const FindingVisitor& visitor) {
+  Verifier verifier(name, options, visitor);
+  TailBuffer buffer;
+  StreamOptions stream = WalkOptions(options);
+  stream.take_tail = [&](BytesView bytes) { return buffer.Append(bytes); };
+  StreamReader reader(std::move(input), std::move(stream));
+  TailCheck tail(/*keeps_hashes=*/true);
+  DOLIUM_TRY(const Walked walked,
+             Walk(reader, options, /*reported=*/{}, &tail, verifier).Within(name));
+  const uint64_t size = reader.bytes() + reader.tail_bytes();
+  verifier.SetBytes(size);
+  if (!walked.is_complete) return verifier.summary();
+  DOLIUM_TRY(Bytes bytes, std::move(buffer).Share().Within(name));
+  const auto shard = Shard::OpenTail(name, size, std::move(bytes));
+  if (!shard) {
+    if (!IsDamage(shard.error())) return shard.error();
+    verifier.Report(shard.error(), kind::kIndex);
+    return verifier.summary();
+  }
+  verifier.SetTailName((*shard)->Describe());
+  DOLIUM_TRY_VOID(ReportTail(**shard, walked.are_all_good, tail, verifier).Within(name));
   return verifier.summary();
 }
 

@@ -1,15 +1,19 @@
-// VerifyShard: every byte of a shard looked at, and every promise of its tail.
+// VerifyShard, VerifyStream: every byte of a shard looked at, and every promise of its
+// tail.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stop_token>
+#include <string>
 
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
 #include "dolium/container/container.h"
 #include "dolium/container/progress.h"
 #include "dolium/formats/shardpack/layout.h"
+#include "dolium/formats/shardpack/stream_reader.h"
 
 namespace dolium::shardpack {
 
@@ -35,5 +39,13 @@ struct VerifySummary {
 // looking: the object is not there, or cannot be read.
 Result<VerifySummary> VerifyShard(const Location& location, const VerifyOptions& options,
                                   const FindingVisitor& visitor);
+
+// The same for a shard that comes front to back, from a pipe: goes as far as records do,
+// and finds in the tail what VerifyShard does. Without a finding, the shard is complete.
+// Holds one record and 16 bytes of each; a large tail is kept in a temporary file. `name`
+// is for findings.
+Result<VerifySummary> VerifyStream(std::unique_ptr<ByteInput> input,
+                                   const std::string& name, const VerifyOptions& options,
+                                   const FindingVisitor& visitor);
 
 }  // namespace dolium::shardpack

@@ -130,7 +130,9 @@ TEST_F(WorkListTest, CannotCarryDictionaries) {
   WorkListWriter writer(folder_, kManyBytes);
   const auto added = writer.Add(0, entry);
   EXPECT_EQ(added.error().code, ErrorCode::kUnsupported);
-  EXPECT_THAT(added.error().message, HasSubstr("use: shardpack export"));
+  EXPECT_THAT(added.error().message,
+              HasSubstr("a dictionary, which its shard alone has"));
+  EXPECT_EQ(added.error().hint, Hint::kExportSamples);
 }
 
 TEST_F(WorkListTest, KeepsPartsApartInBoundedMemory) {

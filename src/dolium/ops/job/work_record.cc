@@ -152,10 +152,11 @@ Result<void> CheckEntry(const Entry& entry) {
                         entry.key));
       }
       if (!step.dictionary) continue;
-      return Unsupported(fmt::format(
-          "\"{}\" is compressed with a dictionary, which its shard alone has; "
-          "use: shardpack export",
-          entry.key));
+      return Unsupported(
+                 fmt::format("\"{}\" is compressed with a dictionary, which its shard "
+                             "alone has",
+                             entry.key))
+          .WithHint(Hint::kExportSamples);
     }
   }
   return {};

@@ -5,6 +5,8 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,17 +14,9 @@
 #include "dolium/bytes/folder.h"
 #include "dolium/bytes/folder_swap.h"
 #include "dolium/bytes/unique_fd.h"
-#include "dolium/formats/shardpack/kinds.h"
-#include "dolium/formats/shardpack/names.h"
 
 namespace dolium::dataset {
 namespace {
-
-using shardpack::Check;
-using shardpack::EntryHeader;
-using shardpack::Record;
-using shardpack::StreamReader;
-using shardpack::VerifySummary;
 
 // Temporaries carry at most so much of the name of their object.
 constexpr size_t kTemporaryStem = 200;
@@ -57,67 +51,6 @@ Result<std::optional<Location>> FindAbandonedIn(const Location& folder,
 }
 
 }  // namespace
-
-Result<VerifySummary> VerifyStream(std::unique_ptr<shardpack::ByteInput> input,
-                                   const std::string& name,
-                                   const shardpack::VerifyOptions& options,
-                                   const FindingVisitor& visitor) {
-  VerifySummary summary;
-  const auto report = [&](const Error& error, std::string_view key, ByteRange range) {
-    ++summary.errors;
-    visitor({Severity::kError, std::string(error.kind), name, std::string(key), range,
-             error.message});
-  };
-  StreamReader reader(std::move(input), {.check = Check::kHeaders,
-                                         .raw_limit = options.raw_limit,
-                                         .ratio_limit = options.ratio_limit});
-  while (true) {
-    if (options.stop.stop_requested()) return Cancelled();
-    const uint64_t offset = reader.bytes();
-    const auto next = reader.Next();
-    if (!next) {
-      if (next.error().code != ErrorCode::kCorrupt &&
-          next.error().code != ErrorCode::kUnsupported) {
-        return next.error().Within(name);
-      }
-      ++summary.errors;
-      visitor({Severity::kError,
-               std::string(next.error().kind),
-               name,
-               {},
-               std::nullopt,
-               next.error().message});
-      break;
-    }
-    if (!*next) break;
-    const Record& record = **next;
-    const uint64_t number = reader.records() - 1;
-    const auto in_record = [&](const Error& error) {
-      return error.Within(fmt::format("record {}", number));
-    };
-    if (record.damage()) {
-      report(in_record(*record.damage()), record.key(), {offset, record.block().size()});
-    }
-    if (const auto valid = shardpack::CheckKey(record.key()); !valid) {
-      report(in_record(valid.error()), record.key(), {offset, record.block().size()});
-    }
-    shardpack::ContentOptions contents = reader.content_options();
-    contents.check = Check::kFull;
-    for (const EntryHeader& entry : record.entries()) {
-      if (!options.contents) break;
-      const auto content = record.Content(entry, contents);
-      if (!content) {
-        report(in_record(content.error()), record.key(),
-               {offset + entry.content_at, entry.stored_size});
-      }
-    }
-    summary.entries += record.entries().size();
-    ++summary.records;
-    if (options.progress) options.progress({summary.records, 0, reader.bytes(), 0});
-  }
-  summary.bytes = reader.bytes();
-  return summary;
-}
 
 Result<std::optional<Location>> FindAbandoned(const Location& shard) {
   const Location job{shard.store, shard.path + std::string(kFreshSuffix)};

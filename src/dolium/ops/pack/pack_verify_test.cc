@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
-#include <cstring>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,61 +16,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
-class MemoryInput final : public shardpack::ByteInput {
- public:
-  explicit MemoryInput(BytesView bytes) : rest_(bytes) {}
-
-  Result<size_t> Read(MutableBytes into) override {
-    const size_t size = std::min<size_t>({into.size(), rest_.size(), 1000});
-    if (size > 0) std::memcpy(into.data(), rest_.data(), size);
-    rest_ = rest_.subspan(size);
-    return size;
-  }
-
- private:
-  BytesView rest_;
-};
-
-class PackVerifyTest : public PackFixture {
- protected:
-  std::vector<std::string> Findings(BytesView bytes) {
-    std::vector<std::string> kinds;
-    summary_ = Must(
-        VerifyStream(std::make_unique<MemoryInput>(bytes), "-", {},
-                     [&](const Finding& finding) { kinds.push_back(finding.kind); }));
-    return kinds;
-  }
-
-  shardpack::VerifySummary summary_;
-};
-
-TEST_F(PackVerifyTest, ProvesAStreamCompleteOrNot) {
-  const Bytes bytes = BytesOf(Pack("a.shardpack", NumberedSamples(20)));
-  EXPECT_THAT(Findings(bytes), IsEmpty());
-  EXPECT_EQ(summary_.records, 20U);
-  EXPECT_EQ(summary_.entries, 40U);
-  for (const size_t length : {size_t{1000}, bytes.size() - 1, bytes.size() - 64}) {
-    EXPECT_THAT(Findings(bytes.view().first(length)), ElementsAre("incomplete"))
-        << length;
-  }
-  EXPECT_THAT(Findings(AsBytes("nothing of the kind, however long it is")),
-              ElementsAre("not-shardpack"));
-}
-
-TEST_F(PackVerifyTest, GoesOnBehindADamagedContent) {
-  const std::string path = Pack("a.shardpack", NumberedSamples(20));
-  const auto set = Open({path});
-  const LoadedSample sample = Must(set->Read(4));
-  const uint64_t at =
-      Must(set->shard(0))->offset(4) + sample.header(sample.files()[0]).content_at;
-  const Bytes good = BytesOf(path);
-  ByteVector bytes(good.view().begin(), good.view().end());
-  bytes[static_cast<size_t>(at)] ^= std::byte{1};
-  EXPECT_THAT(Findings(bytes), ElementsAre("entry"));
-  EXPECT_EQ(summary_.records, 20U);
-}
+using PackVerifyTest = PackFixture;
 
 TEST_F(PackVerifyTest, FindsWhatAKilledWriterLeft) {
   const Location shard = Must(ParseLocation(Path("t.shardpack")));

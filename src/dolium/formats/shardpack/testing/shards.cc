@@ -246,9 +246,13 @@ std::vector<std::string> Verdicts(const Location& location, bool contents) {
   return {verdicts.begin(), verdicts.end()};
 }
 
+std::unique_ptr<ByteInput> TestInput(std::string_view bytes) {
+  return std::make_unique<MemoryInput>(bytes);
+}
+
 Streamed Stream(std::string_view bytes) {
   Streamed streamed;
-  StreamReader reader(std::make_unique<MemoryInput>(bytes), {});
+  StreamReader reader(TestInput(bytes), {});
   while (true) {
     auto record = reader.Next();
     streamed.count = reader.records();

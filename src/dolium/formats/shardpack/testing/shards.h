@@ -15,6 +15,7 @@
 #include "dolium/formats/shardpack/pack_writer.h"
 #include "dolium/formats/shardpack/record.h"
 #include "dolium/formats/shardpack/sample.h"
+#include "dolium/formats/shardpack/stream_reader.h"
 
 namespace dolium::shardpack {
 
@@ -60,6 +61,9 @@ std::string KindOf(const Result<T>& result) {
   if (result) return "ok";
   return result.error().kind.empty() ? "?" : std::string(result.error().kind);
 }
+
+// Bytes that come a few at a time; they must outlive it.
+std::unique_ptr<ByteInput> TestInput(std::string_view bytes);
 
 // What a StreamReader makes of bytes.
 struct Streamed {
