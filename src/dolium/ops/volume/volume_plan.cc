@@ -78,7 +78,7 @@ class VolumeDraft final : public JobDraft {
     DOLIUM_TRY(json request, ParseJson(begun.request));
     if (!request.is_object() || !request.contains("skip_damaged")) return std::nullopt;
     request["skip_damaged"] = true;
-    if (DumpPlan(request) != request_) return std::nullopt;
+    if (DumpJsonLossy(request) != request_) return std::nullopt;
     DOLIUM_TRY(VolumeJob job, ParseVolumeJob(begun.parameters));
     job.skip_damaged = true;
     DOLIUM_TRY(std::string parameters, ToText(job));
