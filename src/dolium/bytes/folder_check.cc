@@ -3,7 +3,7 @@
 namespace dolium {
 
 Result<void> CheckNoFolder(const Store& store, std::string_view object) {
-  const auto listed = store.List(object, [](std::string_view, bool) { return false; });
+  auto listed = store.List(object, [](std::string_view, bool) { return false; });
   if (listed) {
     return Corrupt(store.Describe(object) + ": a folder, where a file is expected");
   }

@@ -157,7 +157,7 @@ class VolumeVerifier {
   // Folders in the place of chunks, within which a look at files would go on.
   Result<void> CheckFolders(const Location& folder,
                             const std::vector<std::unique_ptr<CellsFound>>& found) {
-    const auto listed =
+    auto listed =
         folder.store->List(folder.path, [&](std::string_view name, bool is_folder) {
           const bool is_chunk =
               is_folder && std::ranges::any_of(found, [&](const auto& one) {
