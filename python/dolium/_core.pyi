@@ -601,8 +601,8 @@ class PackEntry:
     @property
     def codec(self) -> str: ...
     @property
-    def crc32c(self) -> int:
-        """Of the bytes as stored; of the table of chunks, if there are chunks."""
+    def crc32c(self) -> int | None:
+        """Of the bytes as stored; of the table of chunks, if there are chunks. None of a file in segments."""
 
     @property
     def is_chunked(self) -> bool: ...
@@ -740,12 +740,10 @@ class PackTupleIterator:
     def __next__(self) -> tuple[Any, ...]: ...
 
 class PackStream:
-    """Records front to back, without seeking."""
+    """Samples front to back, without seeking."""
 
     def __iter__(self) -> Self: ...
-    def __next__(
-        self,
-    ) -> tuple[str, dict[str, tuple[str, bytes]], int, bytes, int, bool, tuple[int, int]]: ...
+    def __next__(self) -> tuple[str, dict[str, tuple[str, bytes]], int, bytes, int, bool]: ...
 
 class PackWriter:
     """Samples in, numbered shards out."""

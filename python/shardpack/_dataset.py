@@ -317,20 +317,7 @@ def stream(source: Path | int | Any, *, check: Check = "full") -> Iterator[Strea
     elif hasattr(source, "fileno"):
         # `source` stays: a file is closed with the last reference to it.
         origin = source.fileno()
-    # A sample of several records, of which more are to come.
-    begun: StreamedRecord | None = None
-    for key, files, format, raw, number, is_tombstone, part in _core.pack_stream(origin, check):
-        index, count = part
+    for key, files, format, raw, number, is_tombstone in _core.pack_stream(origin, check):
         entries = [StreamedFile(name, *content) for name, content in files.items()]
-        if begun is not None and begun.key == key and index > 0:
-            begun.files.extend(entries)
-        else:
-            if begun is not None:
-                yield begun
-            details = metadata(format, raw) if format else None
-            begun = StreamedRecord(key, entries, details, number, is_tombstone)
-        if index + 1 == count:
-            yield begun
-            begun = None
-    if begun is not None:
-        yield begun
+        details = metadata(format, raw) if format else None
+        yield StreamedRecord(key, entries, details, number, is_tombstone)

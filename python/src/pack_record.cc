@@ -112,22 +112,17 @@ std::optional<size_t> IndexOf(const LoadedSample& sample, std::string_view name)
 nb::object View(const PyEntry& entry, bool check) {
   const LoadedSample& sample = entry.record->sample;
   const EntryHeader& header = entry.header();
-  if (check || header.codec != 0 || header.is_chunked()) {
+  if (check || header.codec != 0 || header.is_chunked() || header.segment) {
     return MemoryView(Must(WithoutGil([&] { return sample.Content(entry.file()); })));
   }
   return MemoryView(sample.parts()[entry.file().part].record.Stored(header));
 }
 
 nb::object Part(const PyEntry& entry, uint64_t offset, uint64_t length) {
-  const auto& part = entry.record->sample.parts()[entry.file().part];
-  const auto options = Must(part.shard->content_options());
-  auto bytes = WithoutGil([&] {
-    return shardpack::DecodeContentRange(
-        entry.header(), part.record.Stored(entry.header()), {offset, length}, options);
-  });
-  Must(part.shard->CheckMap());
-  if (!bytes) Raise(InEntry(std::move(bytes).error(), part, entry.header()));
-  return Checked(CopyToPython(*bytes), entry.record->sample);
+  const LoadedSample& sample = entry.record->sample;
+  const Bytes bytes = Must(
+      WithoutGil([&] { return sample.ContentRange(entry.file(), {offset, length}); }));
+  return Checked(CopyToPython(bytes), sample);
 }
 
 // --- metadata
@@ -218,7 +213,11 @@ void BindEntry(nb::module_& module) {
       .def_prop_ro("size", [](const PyEntry& e) { return e.header().raw_size; })
       .def_prop_ro("stored_size", [](const PyEntry& e) { return e.header().stored_size; })
       .def_prop_ro("codec", [](const PyEntry& e) { return CodecText(e.header().codec); })
-      .def_prop_ro("crc32c", [](const PyEntry& e) { return e.header().crc32c; })
+      .def_prop_ro("crc32c",
+                   [](const PyEntry& e) -> std::optional<uint32_t> {
+                     if (e.file().segments > 1) return std::nullopt;
+                     return e.header().crc32c;
+                   })
       .def_prop_ro("is_chunked", [](const PyEntry& e) { return e.header().is_chunked(); })
       .def_prop_ro("array", &ShapeObject)
       .def_prop_ro("metadata",

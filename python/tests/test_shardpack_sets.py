@@ -133,13 +133,42 @@ def test_large_samples_are_split_and_joined_again(tmp_path):
     assert dataset.get("large").names() == list(files)
     assert dataset.keys() == ["small", "large", "last"]
     assert streamed(path) == [(record.key, record.as_dict()) for record in dataset]
-    assert [record.number for record in shardpack.stream(path)] == [0, 1, 6]
+    assert [record.number for record in shardpack.stream(path)] == [0, 1, 4]
     parts = [dataset.read_record_at_offset(offset) for offset in dataset.get_index()]
-    assert [record.key for record in parts] == ["small", *["large"] * 5, "last"]
+    assert [record.key for record in parts] == ["small", *["large"] * 3, "last"]
     with shardpack.Writer(path, **options, oversize="skip", force=True) as writer:
         writer.write("large", files)
         writer.write("last", {"x": b"2"})
     assert shardpack.open(path).keys() == ["last"]
+
+
+def test_a_file_larger_than_a_record_is_cut_and_whole_again(tmp_path):
+    path = tmp_path / "giant.shardpack"
+    giant = bytes(range(251)) * 400
+    files = {"a": b"1", "giant.bin": giant, "z": b"2"}
+    options = {"record_size_limit": 7000, "oversize": "split"}
+    with shardpack.Writer(path, **options) as writer:
+        writer.write("first", {"x": b"1"})
+        writer.write("giant", files, metadata={"n": 1})
+    assert not shardpack.verify(path).findings
+    dataset = shardpack.open(path)
+    record = dataset.get("giant")
+    assert record.names() == list(files)
+    assert record.as_dict() == files
+    entry = record["giant.bin"]
+    assert (entry.size, entry.data, bytes(entry.view())) == (len(giant), giant, giant)
+    assert entry.read(6900, 20_000) == giant[6900:26_900]
+    assert entry.crc32c is None
+    with pytest.raises(ValueError, match="end past its"):
+        entry.read(len(giant), 1)
+    assert [row for row in dataset.tuples("giant.bin", missing="none")] == [(None,), (giant,)]
+    assert streamed(path) == [("first", {"x": b"1"}), ("giant", files)]
+    # One of its records alone is refused: it is not the file.
+    part = dataset.read_record_at_offset(dataset.get_index()[3])
+    with pytest.raises(shardpack.RecordCorruptError, match="are here alone"):
+        part["giant.bin"].data
+    shardpack.plan_reshard(str(path), str(tmp_path / "again-000000.shardpack"), shard_records=100).run()
+    assert shardpack.open(tmp_path / "again-000000.shardpack").get("giant").as_dict() == files
 
 
 def test_references_of_every_kind(tmp_path, monkeypatch):

@@ -187,6 +187,29 @@ def test_tombstones_and_parts_are_written_as_the_document_says(tmp_path):
     assert joined == list(files.items())
 
 
+def test_a_file_in_segments_is_written_as_the_document_says(tmp_path):
+    path = tmp_path / "a.shardpack"
+    giant = bytes(range(256)) * 40
+    with shardpack.Writer(str(path), record_size_limit=1500, oversize="split") as writer:
+        writer.write("large", {"a.txt": b"small", "giant.bin": giant, "z.txt": b"last"})
+    data = path.read_bytes()
+    assert verify(data) == []
+    parts = list(Shard(data))
+    assert [part.part for part in parts] == [(n, len(parts)) for n in range(len(parts))]
+    joined = b""
+    for number, part in enumerate(parts):
+        for place, entry in enumerate(part.file_entries()):
+            if entry.name != "giant.bin":
+                assert entry.segment is None
+                continue
+            assert entry.segment == (len(joined), len(giant))
+            joined += entry.read()
+            # Not the first: the first of its record. Not the last: the last of its record.
+            assert number == 0 or place == 0
+            assert len(joined) == len(giant) or place == len(part.entries) - 1
+    assert joined == giant
+
+
 def test_a_reproducible_shard_is_the_same_bytes_each_time(tmp_path):
     samples = random_samples("reproducible", 40)
     options = {"compression": "zstd", "metadata": USER, "reproducible": True}

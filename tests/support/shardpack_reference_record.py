@@ -21,6 +21,7 @@ from shardpack_reference_bytes import (
     TLV_MODE,
     TLV_MTIME,
     TLV_RECORD_PART,
+    TLV_SEGMENT,
     TOMBSTONE,
     CodecError,
     Limits,
@@ -100,6 +101,12 @@ class Entry:
         for kind, size in ((TLV_MTIME, 8), (TLV_MODE, 4)):
             if kind in tlvs and len(tlvs[kind]) != size:
                 raise ValueError(f"extension 0x{kind:04x} has {len(tlvs[kind])} bytes, not {size}")
+        if TLV_SEGMENT in tlvs:
+            if len(tlvs[TLV_SEGMENT]) != 16:
+                raise ValueError(f"segment of {len(tlvs[TLV_SEGMENT])} bytes, not 16")
+            offset, whole_size = struct.unpack("<QQ", tlvs[TLV_SEGMENT])
+            if offset + self.raw_size > whole_size:
+                raise ValueError(f"segment [{offset}, +{self.raw_size}) of {whole_size}")
         if TLV_METADATA in tlvs and not tlvs[TLV_METADATA]:
             raise ValueError("metadata extension is empty")
         if TLV_ARRAY in tlvs:
@@ -149,6 +156,12 @@ class Entry:
         """(dtype, shape), or None."""
         value = dict(self.tlvs).get(TLV_ARRAY)
         return None if value is None else decode_array(value)
+
+    @property
+    def segment(self):
+        """(offset, whole_size) of a file that is cut, or None."""
+        value = dict(self.tlvs).get(TLV_SEGMENT)
+        return None if value is None else struct.unpack("<QQ", value)
 
     @property
     def stored(self):

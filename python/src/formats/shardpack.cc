@@ -24,6 +24,7 @@
 #include "dolium/formats/shardpack/kinds.h"
 #include "dolium/formats/shardpack/pack_writer.h"
 #include "dolium/formats/shardpack/repair.h"
+#include "dolium/formats/shardpack/split_sample.h"
 #include "dolium/formats/shardpack/stream_reader.h"
 #include "dolium/formats/shardpack/verify.h"
 #include "python/src/arguments.h"
@@ -207,39 +208,46 @@ class PackStream {
     }
     return nb::make_tuple(
         MessageText(sample.key), files, static_cast<int>(sample.metadata.format),
-        CopyToPython(sample.metadata.bytes), read->number, sample.tombstone,
-        nb::make_tuple(read->part.index, read->part.count));
+        CopyToPython(sample.metadata.bytes), read->number, sample.tombstone);
   }
 
  private:
   struct Streamed {
     shardpack::Sample sample;
-    uint64_t number = 0;  // of its record
-    shardpack::PartNumber part = {.index = 0, .count = 1};
+    uint64_t number = 0;  // of its first record
   };
 
   // The next one; nullopt at the end. Decoded at once, since dictionaries belong to the
-  // stream.
+  // stream. One that was cut into several records is whole again.
   Result<std::optional<Streamed>> Read() {
     const std::scoped_lock lock(turn_);
-    auto record = reader_.Next();
-    if (!record) return std::move(record).error().Within(name_);
-    if (!*record) return std::nullopt;
-    Streamed streamed{.sample = {}, .number = reader_.records() - 1};
-    const auto decode = [&]() -> Result<void> {
-      DOLIUM_TRY(const auto part, shardpack::ParsePart((*record)->header()));
-      if (part) streamed.part = *part;
-      DOLIUM_TRY(streamed.sample, (*record)->Decode(reader_.content_options()));
-      return {};
-    };
-    auto decoded = decode();
-    if (decoded) return streamed;
-    return std::move(decoded).error().Within(
-        fmt::format("{}: record {}", name_, streamed.number));
+    std::optional<uint64_t> first;
+    while (true) {
+      auto record = reader_.Next();
+      if (!record) return std::move(record).error().Within(name_);
+      if (!*record) {
+        DOLIUM_TRY_VOID(joiner_.Finish().Within(name_));
+        return std::nullopt;
+      }
+      const uint64_t number = reader_.records() - 1;
+      const auto join = [&]() -> Result<std::optional<shardpack::Sample>> {
+        DOLIUM_TRY(const auto part, shardpack::ParsePart((*record)->header()));
+        DOLIUM_TRY(auto sample, (*record)->Decode(reader_.content_options()));
+        return joiner_.Add(std::move(sample), part);
+      };
+      auto joined = join();
+      if (!joined) {
+        return std::move(joined).error().Within(
+            fmt::format("{}: record {}", name_, number));
+      }
+      first = first.value_or(number);
+      if (*joined) return Streamed{**std::move(joined), *first};
+    }
   }
 
   std::mutex turn_;  // guards reader_; taken without the GIL
   shardpack::StreamReader reader_;
+  shardpack::SampleJoiner joiner_;
   std::string name_;
   const bool is_remote_;
 };

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "dolium/base/crc32c.h"
 #include "dolium/base/parallel.h"
 
 namespace dolium::dataset {
@@ -87,7 +88,13 @@ Result<PickedSample> FilePicker::PickMapped(const MappedRecord& record,
 Result<PickedSample> FilePicker::PickLoaded(Result<LoadedSample> sample,
                                             std::span<PickedFile> found) const {
   if (!sample) return std::move(sample).error();
-  auto owner = std::make_shared<const LoadedSample>(*std::move(sample));
+  // Files in segments are joined here, and kept with the sample.
+  struct Owned {
+    LoadedSample sample;
+    std::vector<Bytes> joined;
+  };
+  const auto owned = std::make_shared<Owned>(*std::move(sample));
+  std::shared_ptr<const LoadedSample> owner(owned, &owned->sample);
   for (size_t i = 0; i < names_.size(); ++i) {
     const SamplePart& front = owner->parts().front();
     found[i] = {{}, front.shard.get(), front.number, owner->key(), {}};
@@ -102,7 +109,19 @@ Result<PickedSample> FilePicker::PickLoaded(Result<LoadedSample> sample,
       continue;
     }
     const SamplePart& part = owner->parts()[file->part];
-    const EntryHeader& header = owner->header(*file);
+    EntryHeader header = owner->header(*file);
+    if (header.segment) {
+      DOLIUM_TRY(const Bytes content, owner->Content(*file));
+      header = {.stored_size = content.size(),
+                .raw_size = content.size(),
+                .crc32c = Crc32c(content),
+                .name = header.name,
+                .content_type = header.content_type,
+                .extensions = header.extensions};
+      found[i] = {header, part.shard.get(), part.number, part.record.key(), content};
+      owned->joined.push_back(content);
+      continue;
+    }
     found[i] = {
         header, part.shard.get(), part.number, part.record.key(),
         part.record.block().view().subspan(static_cast<size_t>(header.content_at),

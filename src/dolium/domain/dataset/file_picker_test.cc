@@ -158,6 +158,49 @@ TEST_F(FilePickerTest, JoinsThePartsOfASample) {
   EXPECT_EQ(ContentOf(found[0]), "b");
 }
 
+TEST_F(FilePickerTest, JoinsTheSegmentsOfAFile) {
+  std::string text(10'000, 'a');
+  for (size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>('a' + i % 23);
+  const std::vector<Sample> samples = {
+      {.key = "large",
+       .files = {{.name = "a", .data = Text("small")},
+                 {.name = "b", .data = Text(text)}}},
+      {.key = "small", .files = {{.name = "b", .data = Text("b")}}}};
+  shardpack::PackOptions options;
+  options.oversize = shardpack::Oversize::kSplit;
+  options.shard.encode.record_limit = 3000;
+  const auto set = Open({Write("a.shardpack", samples, options)});
+  ASSERT_EQ(set->size(), 2u);
+  const FilePicker picker(set, {"b"});
+  std::array<PickedFile, 1> found;
+  const PickedSample large = Must(picker.Pick(0, found));
+  EXPECT_EQ(ContentOf(found[0]), text);
+  EXPECT_TRUE(found[0].is_plain());
+  EXPECT_EQ(AsText(found[0].stored), text);
+
+  const LoadedSample loaded = Must(set->Read(0));
+  EXPECT_GT(loaded.parts().size(), 3U);
+  const auto file = loaded.Find("b");
+  ASSERT_TRUE(file);
+  EXPECT_EQ(loaded.header(*file).raw_size, text.size());
+  EXPECT_EQ(AsText(Must(loaded.Content(*file))), text);
+  for (const ByteRange range : {ByteRange{0, 10'000}, ByteRange{0, 0},
+                                ByteRange{2'500, 5'000}, ByteRange{9'999, 1}}) {
+    EXPECT_EQ(AsText(Must(loaded.ContentRange(*file, range))),
+              text.substr(range.offset, range.length));
+  }
+  const auto past = loaded.ContentRange(*file, {9'999, 2});
+  EXPECT_EQ(past.error().code, ErrorCode::kInvalidArgument);
+  const Sample whole = Must(loaded.Decode());
+  ASSERT_EQ(whole.files.size(), 2U);
+  EXPECT_EQ(AsText(whole.files[1].data), text);
+  EXPECT_FALSE(whole.files[1].segment);
+
+  const auto laid = Must(Overlay(set, {set}));
+  const LoadedSample over = Must(laid->Read(0));
+  EXPECT_EQ(AsText(Must(over.Content(*over.Find("b")))), text);
+}
+
 TEST_F(FilePickerTest, GoesOnFromShardToShard) {
   const auto set =
       Open({Write("a.shardpack", Three()),

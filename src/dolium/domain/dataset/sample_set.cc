@@ -12,6 +12,7 @@
 #include "dolium/base/once.h"
 #include "dolium/base/parallel.h"
 #include "dolium/domain/dataset/set_reference.h"
+#include "dolium/formats/shardpack/part_check.h"
 
 namespace dolium::dataset {
 
@@ -239,6 +240,14 @@ class ShardSet final : public SampleSet {
     return static_cast<size_t>(after - starts_.begin()) - 1;
   }
 
+  static Result<void> AddPart(const Shard& shard, uint64_t number,
+                              const shardpack::Record& record,
+                              shardpack::PartCheck& parts) {
+    DOLIUM_TRY(const auto part, shardpack::ParsePart(record.header()));
+    return parts.Add(record.key(), part)
+        .Within(fmt::format("{}: record {}", shard.Describe(), number));
+  }
+
   static Result<LoadedSample> ReadFrom(const Opened& opened, uint64_t sample) {
     const auto& [shard, firsts] = opened;
     if (firsts.empty()) {
@@ -250,11 +259,16 @@ class ShardSet final : public SampleSet {
                              ? firsts[static_cast<size_t>(sample) + 1]
                              : shard->size();
     DOLIUM_TRY(auto first, shard->Read(begin));
+    shardpack::PartCheck parts;
+    DOLIUM_TRY_VOID(AddPart(*shard, begin, first, parts));
     LoadedSample loaded({shard, begin, std::move(first)});
     for (uint64_t i = begin + 1; i < end; ++i) {
       DOLIUM_TRY(auto part, shard->Read(i));
+      DOLIUM_TRY_VOID(AddPart(*shard, i, part, parts));
       DOLIUM_TRY_VOID(loaded.Add({shard, i, std::move(part)}, /*replaces=*/false));
     }
+    DOLIUM_TRY_VOID(
+        parts.Finish().Within(fmt::format("{}: record {}", shard->Describe(), end - 1)));
     return loaded;
   }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -66,9 +68,15 @@ class EntryWalker {
     std::string_view key;
     std::string_view name;
   };
-  // Calls visit(entry, its name) for each, aux ones left out, until it returns false.
-  // An entry that cannot be had is reported to `fail`, which may return false too.
-  Result<void> Visit(const std::function<bool(Entry, std::string_view)>& visit,
+  // An entry with its name, and, if it is but a segment of a file, which.
+  struct Visited {
+    Entry entry;
+    std::string_view name;
+    std::optional<FileSegment> segment;
+  };
+  // Calls visit() for each, aux ones left out, until it returns false. An entry that
+  // cannot be had is reported to `fail`, which may return false too.
+  Result<void> Visit(const std::function<bool(Visited)>& visit,
                      const std::function<bool(const Error&, EntryName)>& fail) {
     DOLIUM_TRY(const RecordHeader header, ReadHeader());
     uint64_t at = header.first_entry_at;
@@ -83,7 +91,7 @@ class EntryWalker {
       at = RoundUp(entry->content_end(), kEntryAlignment);
       if (entry->is_aux()) continue;
       auto made = MakeEntry(header, *entry);
-      const bool goes_on = made ? visit(*std::move(made), entry->name)
+      const bool goes_on = made ? visit({*std::move(made), entry->name, entry->segment})
                                 : fail(std::move(made).error().Within(
                                            EntryContext(header.key, entry->name)),
                                        {header.key, entry->name});
@@ -206,6 +214,51 @@ class EntryWalker {
   Bytes entry_;
 };
 
+// Makes one entry of the segments of a file.
+class SegmentJoiner {
+ public:
+  // kCorrupt if a segment is missing that should come before this entry.
+  Result<void> CheckNext(const EntryWalker::Visited& next) {
+    if (!open_) return {};
+    const bool follows = next.segment && next.segment->offset == *open_->size &&
+                         next.segment->whole_size == whole_size_ &&
+                         next.entry.key == open_->key;
+    return follows ? Result<void>() : Finish();
+  }
+
+  // The file, once it is whole; nullopt if more of it is to come. kCorrupt if it begins
+  // amid a file. Precondition: CheckNext().
+  Result<std::optional<Entry>> Add(EntryWalker::Visited visited) {
+    if (!visited.segment) return std::optional<Entry>(std::move(visited.entry));
+    whole_size_ = visited.segment->whole_size;
+    if (open_) {
+      open_->size = *open_->size + *visited.entry.size;
+      std::ranges::move(visited.entry.extents, std::back_inserter(open_->extents));
+    } else if (visited.segment->offset > 0) {
+      return Corrupt(fmt::format("\"{}\": a segment at {} of {} without those before it",
+                                 visited.entry.key, visited.segment->offset, whole_size_))
+          .WithKind(kind::kRecord);
+    } else {
+      open_ = std::move(visited.entry);
+    }
+    if (*open_->size < whole_size_) return std::nullopt;
+    return std::exchange(open_, std::nullopt);
+  }
+
+  // No more of it comes.
+  Result<void> Finish() {
+    const auto open = std::exchange(open_, std::nullopt);
+    if (!open) return {};
+    return Corrupt(fmt::format("\"{}\": its segment at {} of {} is missing", open->key,
+                               *open->size, whole_size_))
+        .WithKind(kind::kRecord);
+  }
+
+ private:
+  std::optional<Entry> open_;
+  uint64_t whole_size_ = 0;
+};
+
 // The block of a record, if that costs no more than its headers.
 Result<std::optional<Bytes>> CheapBlock(const Shard& shard, uint64_t number) {
   if (!shard.is_mapped() && shard.range(number).length > kRemoteLargeRecord)
@@ -298,16 +351,25 @@ Result<std::optional<Entry>> PackContainer::FindIn(const Shard& shard,
   DOLIUM_TRY(const ContentOptions contents, shard.content_options());
   const auto object = VersionOf(shard);
   std::optional<Entry> found;
-  // The parts of one sample have different files.
+  SegmentJoiner joiner;
+  // The parts of one sample have different files, or segments of one.
   for (const uint64_t number : numbers) {
     std::optional<Error> error;
     DOLIUM_TRY(auto block, CheapBlock(shard, number));
     EntryWalker walker(shard, number, std::move(block), contents, object);
     DOLIUM_TRY_VOID(walker
                         .Visit(
-                            [&](Entry entry, std::string_view its_name) {
-                              if (its_name == name) found = std::move(entry);
-                              return !found;
+                            [&](EntryWalker::Visited visited) {
+                              if (visited.name != name) return true;
+                              auto next = joiner.CheckNext(visited);
+                              auto whole = next ? joiner.Add(std::move(visited))
+                                                : std::move(next).error();
+                              if (whole) {
+                                found = *std::move(whole);
+                              } else {
+                                error = std::move(whole).error();
+                              }
+                              return !found && !error;
                             },
                             [&](const Error& failed, EntryWalker::EntryName place) {
                               if (place.name.empty() || place.name == name)
@@ -321,6 +383,8 @@ Result<std::optional<Entry>> PackContainer::FindIn(const Shard& shard,
           fmt::format("{}: record {}", shard.Describe(), number));
     }
   }
+  DOLIUM_TRY_VOID(joiner.Finish().Within(
+      fmt::format("{}: record {}", shard.Describe(), numbers.back())));
   return std::nullopt;
 }
 
@@ -362,11 +426,20 @@ Result<void> PackContainer::ScanObject(std::string_view object,
     return goes_on = visitor.damage(FindingOf(named, kind::kRecord, shard.Describe(), key,
                                               shard.range(number)));
   };
+  SegmentJoiner joiner;
+  const auto take = [&](EntryWalker::Visited& visited, uint64_t number) {
+    const std::string key = visited.entry.key;
+    if (const auto next = joiner.CheckNext(visited); !next) {
+      if (!damage(next.error(), number, key)) return false;
+    }
+    const auto whole = joiner.Add(std::move(visited));
+    if (!whole) return damage(whole.error(), number, key);
+    return goes_on = !*whole || visitor.entry(**whole);
+  };
   const auto scan = [&](uint64_t number, std::optional<Bytes> block) {
     EntryWalker walker(shard, number, std::move(block), contents, version);
     const auto walked =
-        walker.Visit([&](const Entry& entry,
-                         std::string_view) { return goes_on = visitor.entry(entry); },
+        walker.Visit([&](EntryWalker::Visited visited) { return take(visited, number); },
                      [&](const Error& found, EntryWalker::EntryName place) {
                        return damage(found, number, place.key);
                      });
@@ -390,6 +463,9 @@ Result<void> PackContainer::ScanObject(std::string_view object,
         });
     if (!visited && goes_on) return visited;
     number = end;
+  }
+  if (const auto last = joiner.Finish(); !last && goes_on) {
+    damage(last.error(), shard.size() - 1, {});
   }
   if (error) return *std::move(error);
   return {};

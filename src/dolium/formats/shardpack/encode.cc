@@ -189,6 +189,7 @@ size_t BytesOfExtensions(const File& file) {
     bytes += ExtensionBytes(2 + file.array->dtype.size() +
                             sizeof(uint64_t) * file.array->lengths.size());
   }
+  if (file.segment) bytes += ExtensionBytes(kSegmentBytes);
   return bytes;
 }
 
@@ -233,6 +234,12 @@ ByteVector EntryExtensions(const File& file) {
     Put(body, static_cast<uint8_t>(file.array->lengths.size()));
     for (const uint64_t length : file.array->lengths) Put(body, length);
     PutExtension(out, kEntryExtensionArray, body);
+  }
+  if (file.segment) {
+    ByteVector body;
+    Put(body, file.segment->offset);
+    Put(body, file.segment->whole_size);
+    PutExtension(out, kEntryExtensionSegment, body);
   }
   return out;
 }
@@ -306,7 +313,8 @@ void WriteEntry(PreparedEntry& entry, BlockBuilder& block, EncodedRecord& record
       .stored_size = content.size,
       .is_plain = content.codec == Compression::kNone && !content.is_chunked,
       .is_aux = file.is_aux,
-      .dictionary_id = DictionaryIdIn(file.content_type, file.data)};
+      .dictionary_id = DictionaryIdIn(file.content_type, file.data),
+      .segment = file.segment};
   ByteVector header;
   header.reserve(kEntryHeaderBytes + file.name.size() + file.content_type.size() +
                  entry.extensions.size());
@@ -367,7 +375,7 @@ const std::string* FindTwice(const std::vector<File>& files) {
 Result<EncodedRecord> Encode(const Sample& sample, std::optional<PartNumber> part,
                              const EncodeOptions& options) {
   DOLIUM_TRY_VOID(CheckSample(sample));
-  EncodedRecord record{.key = sample.key, .is_part = part.has_value()};
+  EncodedRecord record{.key = sample.key, .part = part};
   std::vector<PreparedEntry> entries;
   entries.reserve(sample.files.size());
   record.entries.reserve(sample.files.size());
@@ -489,13 +497,16 @@ uint64_t MostBytes(const Sample& sample, const EncodeOptions& options) {
   const uint64_t alignment = uint64_t{1} << options.align_log2;
   uint64_t bytes = kRecordHeaderBytes + ExtensionBytes(2 * sizeof(uint32_t)) +
                    sample.key.size() + sample.metadata.bytes.size() + alignment;
-  for (const File& file : sample.files) {
-    const uint64_t chunks = file.data.size() / options.chunk_size + 1;
-    bytes += kEntryAlignment + kEntryHeaderBytes + file.name.size() +
-             file.content_type.size() + BytesOfExtensions(file) + alignment +
-             kChunkTableHeaderBytes + chunks * kChunkRowBytes + file.data.size();
-  }
+  for (const File& file : sample.files) bytes += MostBytes(file, options);
   return bytes;
+}
+
+uint64_t MostBytes(const File& file, const EncodeOptions& options) {
+  const uint64_t chunks = file.data.size() / options.chunk_size + 1;
+  return kEntryAlignment + kEntryHeaderBytes + file.name.size() +
+         file.content_type.size() + BytesOfExtensions(file) +
+         (uint64_t{1} << options.align_log2) + kChunkTableHeaderBytes +
+         chunks * kChunkRowBytes + file.data.size();
 }
 
 Result<EncodedRecord> EncodeRecord(const Sample& sample, const EncodeOptions& options) {
@@ -518,9 +529,8 @@ File DictionaryFile(const ZstdDictionary& dictionary) {
 Result<EncodedRecord> SummarizeBlock(Bytes block, Check check) {
   DOLIUM_TRY(const Record record, Record::Parse(block, check));
   if (record.damage()) return *record.damage();
-  EncodedRecord out{.key = std::string(record.key()),
-                    .size = block.size(),
-                    .is_part = (record.header().flags & kRecordPart) != 0};
+  EncodedRecord out{.key = std::string(record.key()), .size = block.size()};
+  DOLIUM_TRY(out.part, ParsePart(record.header()));
   uint64_t at = record.header().first_entry_at;
   for (const EntryHeader& entry : record.entries()) {
     if (check == Check::kFull) {
@@ -535,7 +545,8 @@ Result<EncodedRecord> SummarizeBlock(Bytes block, Check check) {
                            .stored_size = entry.stored_size,
                            .is_plain = entry.codec == 0 && !entry.is_chunked(),
                            .is_aux = entry.is_aux(),
-                           .dictionary_id = DictionaryIdOf(record, entry)});
+                           .dictionary_id = DictionaryIdOf(record, entry),
+                           .segment = entry.segment});
     at = RoundUp(entry.content_end(), kEntryAlignment);
   }
   out.segments.push_back(std::move(block));

@@ -50,6 +50,7 @@ struct EntrySummary {
   bool is_plain = true;  // neither compressed nor chunked
   bool is_aux = false;
   uint32_t dictionary_id = 0;  // of the dictionary that it is; 0: none
+  std::optional<FileSegment> segment = {};
 };
 
 // A block in segments, so that contents which are stored as they are need not be copied.
@@ -57,7 +58,7 @@ struct EncodedRecord {
   std::string key;
   std::vector<Bytes> segments = {};
   uint64_t size = 0;  // of all segments
-  bool is_part = false;
+  std::optional<PartNumber> part = {};
   std::vector<EntrySummary> entries = {};
 };
 
@@ -67,12 +68,14 @@ Result<void> CheckSample(const Sample& sample);
 
 // What the record of a sample can have at most, however little compression gains.
 uint64_t MostBytes(const Sample& sample, const EncodeOptions& options);
+// What one file adds to that.
+uint64_t MostBytes(const File& file, const EncodeOptions& options);
 
 // Fails as CheckSample does; else only, with the kind "record-size", if the record would
 // exceed the limit of `options`.
 Result<EncodedRecord> EncodeRecord(const Sample& sample, const EncodeOptions& options);
 
-// The same, as part `part` of a sample that was cut at entry boundaries.
+// The same, as part `part` of a sample that was cut (split_sample.h).
 Result<EncodedRecord> EncodePart(const Sample& sample, PartNumber part,
                                  const EncodeOptions& options);
 

@@ -69,12 +69,42 @@ Result<void> OrOfKind(Result<void> result, std::string_view kind) {
 }
 
 // Whether the extensions can be passed: well formed, none critical that is not known.
-Result<void> CheckExtensions(BytesView extensions, std::string_view kind) {
+Result<void> CheckExtensions(BytesView extensions) {
   return OrOfKind(
       VisitExtensions(
           extensions, [](uint16_t type) { return (type & kExtensionCritical) == 0; },
           [](uint16_t, BytesView) { return Result<void>(); }),
-      kind);
+      kind::kRecord);
+}
+
+Result<void> ParseSegment(BytesView bytes, EntryHeader& header) {
+  if (bytes.size() != kSegmentBytes) {
+    return BadEntry(
+        fmt::format("a segment of {} bytes, {} expected", bytes.size(), kSegmentBytes));
+  }
+  const FileSegment segment{NumberAt<uint64_t>(bytes, 0), NumberAt<uint64_t>(bytes, 8)};
+  const auto end = CheckedAdd(segment.offset, header.raw_size);
+  if (!end || *end > segment.whole_size || header.is_aux()) {
+    return BadEntry(fmt::format("a segment of {} bytes at {}, the whole has {}",
+                                header.raw_size, segment.offset, segment.whole_size));
+  }
+  header.segment = segment;
+  return {};
+}
+
+// The same for an entry, whose segment they may give.
+Result<void> ParseEntryExtensions(EntryHeader& header) {
+  return OrOfKind(
+      VisitExtensions(
+          header.extensions,
+          [](uint16_t type) {
+            return (type & kExtensionCritical) == 0 || type == kEntryExtensionSegment;
+          },
+          [&](uint16_t type, BytesView bytes) {
+            return type == kEntryExtensionSegment ? ParseSegment(bytes, header)
+                                                  : Result<void>();
+          }),
+      kind::kEntry);
 }
 
 Result<ArrayShape> ParseArray(BytesView bytes) {
@@ -209,7 +239,7 @@ Result<RecordHeader> ParseRecordHeader(BytesView block, Check check) {
     return BadRecord("the key is not UTF-8, or has a zero byte");
   }
   if (!header.extensions.empty() || (header.flags & kRecordPart) != 0) {
-    DOLIUM_TRY_VOID(CheckExtensions(header.extensions, kind::kRecord));
+    DOLIUM_TRY_VOID(CheckExtensions(header.extensions));
     DOLIUM_TRY([[maybe_unused]] const auto part, ParsePart(header));
   }
   return header;
@@ -294,26 +324,45 @@ Result<EntryHeader> ParseEntryHeader(BytesView block, uint64_t at, unsigned alig
       (!IsPlainText(header.name) || !IsPlainText(header.content_type))) {
     return BadEntry("name or content type is not UTF-8, or has a zero byte");
   }
-  if (!header.extensions.empty()) {
-    DOLIUM_TRY_VOID(CheckExtensions(header.extensions, kind::kEntry));
-  }
+  if (!header.extensions.empty()) DOLIUM_TRY_VOID(ParseEntryExtensions(header));
   return header;
+}
+
+ByteVector ExtensionsOfFile(const EntryHeader& header) {
+  ByteVector out;
+  for (size_t at = 0; at < header.extensions.size();) {
+    const size_t size = 4 + NumberAt<uint16_t>(header.extensions, at + 2);
+    if (NumberAt<uint16_t>(header.extensions, at) != kEntryExtensionSegment) {
+      Append(out, header.extensions.subspan(at, size));
+    }
+    at += size;
+  }
+  return out;
 }
 
 Result<EntryExtras> ParseExtras(const EntryHeader& header) {
   EntryExtras extras;
   if (header.extensions.empty()) return extras;
-  DOLIUM_TRY_VOID(OrOfKind(VisitExtensions(
-                               header.extensions,
-                               [](uint16_t type) {
-                                 return type >= kEntryExtensionMetadata &&
-                                        type <= kEntryExtensionArray;
-                               },
-                               [&extras](uint16_t type, BytesView bytes) {
-                                 return ParseExtra(type, bytes, extras);
-                               }),
-                           kind::kEntry));
+  DOLIUM_TRY_VOID(OrOfKind(
+      VisitExtensions(
+          header.extensions,
+          [](uint16_t type) {
+            return (type >= kEntryExtensionMetadata && type <= kEntryExtensionArray) ||
+                   type == kEntryExtensionSegment;
+          },
+          [&extras](uint16_t type, BytesView bytes) {
+            return type == kEntryExtensionSegment ? Result<void>()  // in the header
+                                                  : ParseExtra(type, bytes, extras);
+          }),
+      kind::kEntry));
   return extras;
+}
+
+void EntryExtras::GiveTo(File& file) const {
+  file.metadata = {metadata.format, Bytes::Copy(metadata.bytes)};
+  file.modified = modified;
+  file.mode = mode;
+  file.array = array;
 }
 
 }  // namespace dolium::shardpack

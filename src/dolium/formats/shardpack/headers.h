@@ -47,11 +47,14 @@ struct EntryHeader {
   std::string_view name = {};
   std::string_view content_type = {};  // empty: not known
   BytesView extensions = {};
-  uint64_t content_at = 0;  // from the start of the block
+  uint64_t content_at = 0;                  // from the start of the block
+  std::optional<FileSegment> segment = {};  // the file is cut; ends within it
 
   bool is_chunked() const;
   bool is_aux() const;
   uint64_t content_end() const { return content_at + stored_size; }
+  // Whether the entry is not a whole file, but a segment of one.
+  bool is_partial() const { return segment && segment->whole_size != raw_size; }
 };
 
 // The size that a record claims by its first 16 bytes; nullopt if they do not begin one
@@ -71,12 +74,18 @@ Result<std::optional<PartNumber>> ParsePart(const RecordHeader& header);
 Result<EntryHeader> ParseEntryHeader(BytesView block, uint64_t at, unsigned align_log2,
                                      Check check, bool whole = true);
 
+// The extensions of a file, wherever it is cut: all but that of a segment.
+ByteVector ExtensionsOfFile(const EntryHeader& header);
+
 // What an entry's extensions say of it.
 struct EntryExtras {
   Metadata metadata;  // its bytes are a view without an owner
   std::optional<int64_t> modified;
   std::optional<uint32_t> mode;
   std::optional<ArrayShape> array;
+
+  // Copies them.
+  void GiveTo(File& file) const;
 };
 Result<EntryExtras> ParseExtras(const EntryHeader& header);
 

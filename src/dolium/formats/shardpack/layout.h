@@ -41,6 +41,8 @@ inline constexpr uint16_t kEntryExtensionMetadata = 0x0001;
 inline constexpr uint16_t kEntryExtensionModified = 0x0002;
 inline constexpr uint16_t kEntryExtensionMode = 0x0003;
 inline constexpr uint16_t kEntryExtensionArray = 0x0004;
+inline constexpr uint16_t kEntryExtensionSegment = 0x8005;
+inline constexpr size_t kSegmentBytes = 16;
 
 // Chunked entries.
 inline constexpr size_t kChunkTableHeaderBytes = 16;

@@ -9,6 +9,7 @@
 
 #include "dolium/base/parallel.h"
 #include "dolium/formats/shardpack/record.h"
+#include "dolium/formats/shardpack/split_sample.h"
 
 namespace dolium::shardpack {
 
@@ -21,6 +22,9 @@ constexpr size_t kBatchSamples = 256;
 constexpr size_t kTrainingFile = 16 << 10;
 constexpr uint64_t kTrainingBytes = uint64_t{8} << 20;
 constexpr std::string_view kRecordTooLarge = "record-size";
+// Samples that are to be split and have more times the bytes of a record are not encoded
+// as one to see whether compression makes them fit.
+constexpr uint64_t kMostTried = 8;
 
 uint64_t BytesOf(const Sample& sample) {
   uint64_t bytes = sample.key.size() + sample.metadata.bytes.size();
@@ -43,7 +47,7 @@ struct PackWriter::Batch {
   std::mutex mutex;
   std::condition_variable changed;
   // One for each sample, once they are encoded.
-  std::optional<std::vector<Result<std::vector<EncodedRecord>>>> records;
+  std::optional<std::vector<Result<Encoded>>> encoded;
 };
 
 PackWriter::PackWriter(PackOptions options)
@@ -87,8 +91,8 @@ Result<void> PackWriter::Add(Sample sample) {
     return {};
   }
   if (!is_training_ && !is_parallel_) {
-    DOLIUM_TRY(auto records, Encode(sample));
-    return Keep(CommitAll(sample, std::move(records)));
+    DOLIUM_TRY(auto encoded, Encode(sample));
+    return Keep(Commit(sample, std::move(encoded)));
   }
   DOLIUM_TRY_VOID(CheckBefore(sample));
   const uint64_t bytes = BytesOf(sample);
@@ -107,8 +111,8 @@ Result<void> PackWriter::CheckBefore(const Sample& sample) const {
     return {};
   }
   // How far compression gets it below the limit, only an attempt can show.
-  const auto records = Encode(sample);
-  if (!records) return records.error();
+  const auto encoded = Encode(sample);
+  if (!encoded) return encoded.error();
   return {};
 }
 
@@ -152,16 +156,23 @@ Result<void> PackWriter::TrainDictionary() {
     } else if (is_parallel_) {
       DOLIUM_TRY_VOID(Enqueue(std::move(sample)));
     } else {
-      DOLIUM_TRY(auto records, Encode(sample));
-      DOLIUM_TRY_VOID(CommitAll(sample, std::move(records)));
+      DOLIUM_TRY(auto encoded, Encode(sample));
+      DOLIUM_TRY_VOID(Commit(sample, std::move(encoded)));
     }
   }
   return {};
 }
 
-Result<std::vector<EncodedRecord>> PackWriter::Encode(const Sample& sample) const {
+Result<PackWriter::Encoded> PackWriter::Encode(const Sample& sample) const {
   const EncodeOptions& encode = options_.shard.encode;
-  std::vector<EncodedRecord> records;
+  const auto split = [&]() -> Result<Encoded> {
+    DOLIUM_TRY_VOID(CheckSample(sample));
+    DOLIUM_TRY([[maybe_unused]] const auto parts, SplitSample(sample, encode));
+    return Encoded{.is_split = true};
+  };
+  // Nothing is worth a try that takes many times the memory of a record.
+  const bool splits = options_.oversize == Oversize::kSplit && encode.record_limit > 0;
+  if (splits && BytesOf(sample) / kMostTried > encode.record_limit) return split();
   auto whole = EncodeRecord(sample, encode);
   if (!whole && whole.error().kind == kRecordTooLarge && encode.dictionary) {
     // It may have been found to be within the limit before there was a dictionary.
@@ -169,22 +180,12 @@ Result<std::vector<EncodedRecord>> PackWriter::Encode(const Sample& sample) cons
     plain.dictionary = nullptr;
     whole = EncodeRecord(sample, plain);
   }
-  if (whole) {
-    records.push_back(*std::move(whole));
-    return records;
-  }
+  if (whole) return Encoded{.record = *std::move(whole)};
   if (whole.error().kind != kRecordTooLarge || options_.oversize == Oversize::kError) {
     return std::move(whole).error();
   }
-  if (options_.oversize == Oversize::kSkip) return records;
-  const auto count = static_cast<uint32_t>(sample.files.size());
-  for (uint32_t i = 0; i < count; ++i) {
-    Sample part{.key = sample.key, .files = {sample.files[i]}};
-    if (i == 0) part.metadata = sample.metadata;
-    DOLIUM_TRY(auto record, EncodePart(part, {i, count}, encode));
-    records.push_back(std::move(record));
-  }
-  return records;
+  if (splits) return split();
+  return Encoded{};
 }
 
 Result<void> PackWriter::SubmitBatch() {
@@ -193,18 +194,18 @@ Result<void> PackWriter::SubmitBatch() {
   bytes_in_flight_ += batch->bytes;
   in_flight_.push_back(batch);
   workers_->Submit([this, batch]() -> Result<void> {
-    std::vector<Result<std::vector<EncodedRecord>>> records;
-    records.reserve(batch->samples.size());
-    for (const Sample& sample : batch->samples) records.push_back(Encode(sample));
+    std::vector<Result<Encoded>> encoded;
+    encoded.reserve(batch->samples.size());
+    for (const Sample& sample : batch->samples) encoded.push_back(Encode(sample));
     const std::scoped_lock lock(batch->mutex);
-    batch->records = std::move(records);
+    batch->encoded = std::move(encoded);
     batch->changed.notify_all();
     return {};
   });
   while (!in_flight_.empty()) {
     {
       const std::scoped_lock lock(in_flight_.front()->mutex);
-      const bool is_done = in_flight_.front()->records.has_value();
+      const bool is_done = in_flight_.front()->encoded.has_value();
       if (!is_done && bytes_in_flight_ < options_.memory) break;
     }
     DOLIUM_TRY_VOID(CommitFront());
@@ -217,15 +218,15 @@ Result<void> PackWriter::CommitFront() {
   in_flight_.pop_front();
   bytes_in_flight_ -= batch->bytes;
   std::unique_lock lock(batch->mutex);
-  batch->changed.wait(lock, [&] { return batch->records.has_value(); });
+  batch->changed.wait(lock, [&] { return batch->encoded.has_value(); });
   // Taken out: the thread that encoded them may hold the batch a little longer, but bytes
   // that were lent are given back on this one.
   const std::vector<Sample> samples = std::move(batch->samples);
-  auto all = *std::move(batch->records);
+  auto all = *std::move(batch->encoded);
   lock.unlock();
   for (size_t i = 0; i < samples.size(); ++i) {
     if (!all[i]) return std::move(all[i]).error();
-    DOLIUM_TRY_VOID(CommitAll(samples[i], *std::move(all[i])));
+    DOLIUM_TRY_VOID(Commit(samples[i], *std::move(all[i])));
   }
   return {};
 }
@@ -237,15 +238,32 @@ Result<void> PackWriter::CommitRest() {
   return {};
 }
 
-Result<void> PackWriter::CommitAll(const Sample& sample,
-                                   std::vector<EncodedRecord> records) {
-  if (records.empty()) {
+Result<void> PackWriter::CommitParts(const Sample& sample) {
+  const EncodeOptions& encode = options_.shard.encode;
+  DOLIUM_TRY(const std::vector<Sample> parts, SplitSample(sample, encode));
+  uint64_t most = 0;
+  for (const Sample& part : parts) most += MostBytes(part, encode);
+  DOLIUM_TRY_VOID(MakeRoom(parts.size(), most));
+  const auto count = static_cast<uint32_t>(parts.size());
+  for (uint32_t i = 0; i < count; ++i) {
+    if (options_.stop.stop_requested()) return Cancelled();
+    DOLIUM_TRY(const EncodedRecord record, EncodePart(parts[i], {i, count}, encode));
+    DOLIUM_TRY_VOID(shard_->Append(record));
+  }
+  ++samples_done_;
+  return {};
+}
+
+Result<void> PackWriter::Commit(const Sample& sample, Encoded encoded) {
+  if (encoded.is_split) return CommitParts(sample);
+  if (!encoded.record) {
     ++summary_.skipped;
     ++skipped_in_shard_;
     ++samples_done_;
     return {};
   }
-  DOLIUM_TRY_VOID(MakeRoom(records));
+  EncodedRecord& record = *encoded.record;
+  DOLIUM_TRY_VOID(MakeRoom(1, record.size));
   const auto& dictionary = options_.shard.encode.dictionary;
   if (dictionary && shard_->records() == 0) {
     // The first record of a shard carries the dictionary that the others need.
@@ -259,9 +277,9 @@ Result<void> PackWriter::CommitAll(const Sample& sample,
     with_dictionary.files.push_back(DictionaryFile(*dictionary));
     EncodeOptions encode = options_.shard.encode;
     encode.record_limit = 0;  // The sample alone was within.
-    DOLIUM_TRY(records.front(), EncodeRecord(with_dictionary, encode));
+    DOLIUM_TRY(record, EncodeRecord(with_dictionary, encode));
   }
-  for (const EncodedRecord& record : records) DOLIUM_TRY_VOID(shard_->Append(record));
+  DOLIUM_TRY_VOID(shard_->Append(record));
   ++samples_done_;
   return {};
 }
@@ -287,13 +305,12 @@ Result<void> PackWriter::EndShard(bool is_last) {
   return {};
 }
 
-Result<void> PackWriter::MakeRoom(std::span<const EncodedRecord> records) {
+Result<void> PackWriter::MakeRoom(uint64_t records, uint64_t bytes) {
   if (shard_->records() == 0) return {};
-  uint64_t bytes = shard_->bytes();
-  for (const EncodedRecord& record : records) bytes += record.size;
-  const bool is_full = (options_.shard_bytes > 0 && bytes > options_.shard_bytes) ||
-                       (options_.shard_records > 0 &&
-                        shard_->records() + records.size() > options_.shard_records);
+  const bool is_full =
+      (options_.shard_bytes > 0 && shard_->bytes() + bytes > options_.shard_bytes) ||
+      (options_.shard_records > 0 &&
+       shard_->records() + records > options_.shard_records);
   if (!is_full) return {};
   DOLIUM_TRY_VOID(EndShard(/*is_last=*/false));
   return BeginShard();
@@ -327,7 +344,7 @@ Result<void> PackWriter::AddBlock(const Bytes& block, Check check) {
 
 Result<void> PackWriter::AppendBlock(const EncodedRecord& record, bool may_roll) {
   DOLIUM_TRY_VOID(CommitRest());
-  if (may_roll) DOLIUM_TRY_VOID(MakeRoom({&record, 1}));
+  if (may_roll) DOLIUM_TRY_VOID(MakeRoom(1, record.size));
   return shard_->Append(record);
 }
 

@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -24,7 +23,8 @@ namespace dolium::shardpack {
 // What becomes of a sample whose record exceeds the limit.
 enum class Oversize : uint8_t {
   kError,
-  kSplit,  // into records of its files, which readers join again, in the same shard
+  kSplit,  // into records that readers join again, in the same shard; files are cut
+           // where they do not fit
   kSkip,
 };
 
@@ -87,6 +87,12 @@ class PackWriter {
 
  private:
   struct Batch;
+  // What becomes of a sample.
+  struct Encoded {
+    std::optional<EncodedRecord> record = {};  // its record, if it has one
+    // It is cut, part by part when it is written: all of them at once may be too large.
+    bool is_split = false;
+  };
 
   explicit PackWriter(PackOptions options);
 
@@ -101,15 +107,15 @@ class PackWriter {
   Result<void> CommitFront();
   // Everything that waits for a dictionary or for a thread.
   Result<void> CommitRest();
-  Result<void> CommitAll(const Sample& sample, std::vector<EncodedRecord> records);
+  Result<void> Commit(const Sample& sample, Encoded encoded);
+  Result<void> CommitParts(const Sample& sample);
   Result<void> AppendBlock(const EncodedRecord& record, bool may_roll);
-  // Begins a new shard if these would make this one too large.
-  Result<void> MakeRoom(std::span<const EncodedRecord> records);
+  // Begins a new shard if so much would make this one too large.
+  Result<void> MakeRoom(uint64_t records, uint64_t bytes);
   Result<void> BeginShard();
   Result<void> EndShard(bool is_last);
   Result<void> TrainDictionary();
-  // The encoded records of a sample: one, unless it had to be split.
-  Result<std::vector<EncodedRecord>> Encode(const Sample& sample) const;
+  Result<Encoded> Encode(const Sample& sample) const;
 
   PackOptions options_;
   bool is_parallel_ = false;

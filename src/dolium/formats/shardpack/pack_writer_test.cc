@@ -309,7 +309,8 @@ TEST(PackWriter, RefusesPartsThatAreTooLargeAtOnce) {
     options.place = AnyDestination();
     const auto writer = Must(PackWriter::Create(options));
     EXPECT_THAT(writer->Add(OneLarge()[1]).error().message,
-                HasSubstr("\"large\": a record of 30"));
+                HasSubstr("\"large\": entry \"0\" of 30000 bytes cannot be cut into "
+                          "records of 100"));
     Must(writer->Add({.key = "a", .files = {{.name = "b", .data = Text("c")}}}));
     EXPECT_EQ(Must(writer->Finish()).records, 1U);
   }

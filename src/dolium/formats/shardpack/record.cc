@@ -30,6 +30,18 @@ Result<RecordHeader> ParseHeaderOf(BytesView block, Check check) {
   return header;
 }
 
+}  // namespace
+
+Error PartOfFile(const EntryHeader& entry) {
+  return Corrupt(fmt::format("bytes [{}, {}) of a file of {} are here alone",
+                             entry.segment->offset,
+                             entry.segment->offset + entry.raw_size,
+                             entry.segment->whole_size))
+      .WithKind(kind::kRecord);
+}
+
+namespace {
+
 Error InEntry(Error error, const RecordHeader& header, uint32_t entry) {
   return std::move(error).Within(fmt::format("\"{}\": entry {}", header.key, entry));
 }
@@ -133,11 +145,9 @@ Result<Sample> Record::Decode(const ContentOptions& options) const {
     DOLIUM_TRY(file.data, Content(entry, options));
     DOLIUM_TRY(const EntryExtras extras,
                ParseExtras(entry).Within(EntryContext(key(), entry.name)));
-    file.metadata = {extras.metadata.format, Bytes::Copy(extras.metadata.bytes)};
-    file.modified = extras.modified;
-    file.mode = extras.mode;
-    file.array = extras.array;
+    extras.GiveTo(file);
     file.compression = static_cast<Compression>(entry.codec);
+    file.segment = entry.segment;
     sample.files.push_back(std::move(file));
   }
   return sample;
@@ -156,6 +166,7 @@ Result<RecordHeader> PickEntries(BytesView block, std::span<const std::string> n
     if (entry->is_aux()) continue;
     for (size_t j = 0; j < names.size(); ++j) {
       if (names[j] != entry->name || !found[j].name.empty()) continue;
+      if (entry->is_partial()) return InEntry(PartOfFile(*entry), header, i);
       found[j] = *entry;
       --missing;
     }

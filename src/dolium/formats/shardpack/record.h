@@ -61,7 +61,7 @@ class Record {
   Result<void> ContentInto(const EntryHeader& entry, MutableBytes into,
                            const ContentOptions& options) const;
 
-  // All of it, as it was given; aux entries left out.
+  // All of it, as it was given; aux entries left out. A file may be a segment of one.
   Result<Sample> Decode(const ContentOptions& options) const;
 
  private:
@@ -79,6 +79,9 @@ Result<RecordHeader> PickEntries(BytesView block, std::span<const std::string> n
 
 // The dictionaries that a record carries; one that is damaged is left out.
 Dictionaries DictionariesIn(const Record& record, const ContentOptions& options);
+
+// Of an entry that is a segment of a file, where the others are not at hand.
+Error PartOfFile(const EntryHeader& entry);
 
 // What an error about an entry begins with: `"key": entry "name"`.
 std::string EntryContext(std::string_view key, std::string_view name);

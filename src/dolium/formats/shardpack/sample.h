@@ -38,6 +38,15 @@ struct ArrayShape {
   friend bool operator==(const ArrayShape&, const ArrayShape&) = default;
 };
 
+// Which bytes of a file an entry holds, if not all: the file is cut into segments, one in
+// each of several parts of its sample.
+struct FileSegment {
+  uint64_t offset = 0;
+  uint64_t whole_size = 0;
+
+  friend bool operator==(const FileSegment&, const FileSegment&) = default;
+};
+
 struct File {
   std::string name;
   std::string content_type = {};  // empty: not known
@@ -47,6 +56,7 @@ struct File {
   std::optional<uint32_t> mode = {};     // POSIX permissions
   std::optional<ArrayShape> array = {};
   std::optional<Compression> compression = {};  // instead of the writer's
+  std::optional<FileSegment> segment = {};      // `data` is not all of it
   bool is_aux = false;  // not one of the sample's files, but what reading them needs
 };
 

@@ -17,7 +17,7 @@ void StatBuilder::Add(const EncodedRecord& record) {
   stat_.min_record =
       records_ == 0 ? record.size : std::min(stat_.min_record, record.size);
   stat_.max_record = std::max(stat_.max_record, record.size);
-  stat_.has_parts |= record.is_part;
+  stat_.has_parts |= record.part.has_value();
   AddEntries(record);
   ++records_;
 }

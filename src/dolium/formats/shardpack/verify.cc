@@ -18,6 +18,7 @@
 #include "dolium/bytes/spool.h"
 #include "dolium/formats/shardpack/kinds.h"
 #include "dolium/formats/shardpack/names.h"
+#include "dolium/formats/shardpack/part_check.h"
 #include "dolium/formats/shardpack/shard.h"
 #include "dolium/formats/shardpack/stream_reader.h"
 #include "dolium/formats/shardpack/tail_check.h"
@@ -99,6 +100,17 @@ class Verifier {
     }
   }
 
+  // What is wrong with how the parts of samples follow one another.
+  void CheckParts(const EncodedRecord& record, uint64_t number, ByteRange range) {
+    if (const auto good = parts_.Add(record); !good) {
+      Report(good.error().Within(fmt::format("record {}", number)), kind::kRecord,
+             record.key, range);
+    }
+  }
+  void EndParts() {
+    if (const auto good = parts_.Finish(); !good) Report(good.error(), kind::kRecord);
+  }
+
   void Count(uint64_t records, uint64_t entries, uint64_t bytes, uint64_t total_records,
              uint64_t total_bytes) {
     const std::scoped_lock lock(mutex_);
@@ -150,6 +162,7 @@ class Verifier {
   std::mutex mutex_;
   VerifySummary summary_;
   uint64_t done_bytes_ = 0;
+  PartCheck parts_;  // used in the order of the records
 };
 
 // What means nothing in the tail and should be zero.
@@ -268,8 +281,8 @@ Result<std::vector<EncodedRecord>> CheckRecords(const Shard& shard, uint64_t beg
 Result<void> ReportTail(const Shard& shard, bool are_all_good, TailCheck& tail,
                         Verifier& verifier) {
   if (shard.sections()) {
-    DOLIUM_TRY_VOID(tail.Report(
-        shard, are_all_good, [&](const Section& section, const Error& error) {
+    DOLIUM_TRY_VOID(
+        tail.Report(shard, are_all_good, [&](const Section& section, const Error& error) {
           verifier.Report(error.message.find(section.name()) == std::string::npos
                               ? error.Within(fmt::format("section {}", section.name()))
                               : error,
@@ -291,10 +304,15 @@ Result<void> VerifyOpen(const Shard& shard, const VerifyOptions& options,
   std::atomic<bool> are_all_good = true;
   const auto groups =
       static_cast<size_t>((shard.size() + kRecordsAtOnce - 1) / kRecordsAtOnce);
+  uint64_t number = 0;
   GroupsInOrder in_order(kGroupsAhead * ThreadCount(options.jobs, groups),
                          [&](const std::vector<EncodedRecord>& records) {
-                           if (!shard.sections() || !are_all_good) return;
-                           for (const EncodedRecord& record : records) tail.Add(record);
+                           if (!are_all_good) return;
+                           for (const EncodedRecord& record : records) {
+                             verifier.CheckParts(record, number, shard.range(number));
+                             ++number;
+                             if (shard.sections()) tail.Add(record);
+                           }
                          });
   const auto check = [&](size_t group) -> Result<void> {
     const uint64_t begin = group * kRecordsAtOnce;
@@ -320,6 +338,7 @@ Result<void> VerifyOpen(const Shard& shard, const VerifyOptions& options,
         return checked;
       },
       options.stop));
+  if (are_all_good) verifier.EndParts();
   DOLIUM_TRY_VOID(ReportTail(shard, are_all_good, tail, verifier));
   return shard.CheckMap();
 }
@@ -377,6 +396,7 @@ Result<Walked> Walk(StreamReader& reader, const VerifyOptions& options,
       continue;
     }
     if (!*record) {
+      if (walked.are_all_good) verifier.EndParts();
       walked.is_complete = true;
       return walked;
     }
@@ -385,10 +405,12 @@ Result<Walked> Walk(StreamReader& reader, const VerifyOptions& options,
     contents.check = Check::kFull;
     verifier.CheckRecord(**record, reader.records() - 1, range, contents);
     verifier.Count(1, (*record)->entries().size(), range.length, 0, 0);
-    if (tail == nullptr || !walked.are_all_good) continue;
+    if (!walked.are_all_good) continue;
     const auto summary = SummarizeBlock((*record)->block(), Check::kHeaders);
     walked.are_all_good = summary.has_value();
-    if (summary) tail->Add(*summary);
+    if (!summary) continue;
+    verifier.CheckParts(*summary, reader.records() - 1, range);
+    if (tail != nullptr) tail->Add(*summary);
   }
 }
 

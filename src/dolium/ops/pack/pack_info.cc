@@ -131,7 +131,8 @@ class Scan {
       for (const EntryHeader& entry : record->entries()) {
         if (entry.is_aux()) continue;
         ColumnFacts& column = Column(counted, entry.name, entry.content_type);
-        ++column.entries;
+        // Of a file that is cut, the first segment counts.
+        if (!entry.segment || entry.segment->offset == 0) ++column.entries;
         column.raw_bytes += entry.raw_size;
         column.stored_bytes += entry.stored_size;
         ++column.codecs[CodecName(entry.codec)];

@@ -173,10 +173,10 @@ Result<StreamReport> CheckShardPack(std::unique_ptr<PipeInput> input,
   options.contents = request.contents;
   options.stop = request.stop;
   DOLIUM_TRY(const auto summary,
-             shardpack::VerifyStream(
-                 std::move(input), std::string(kStandardInput), options, [&](const Finding& finding) {
-                                     if (request.finding) request.finding(finding);
-                                   }));
+             shardpack::VerifyStream(std::move(input), std::string(kStandardInput),
+                                     options, [&](const Finding& finding) {
+                                       if (request.finding) request.finding(finding);
+                                     }));
   report.counts = {{"record", "records", summary.records},
                    {"entry", "entries", summary.entries}};
   report.errors = summary.errors;
@@ -196,11 +196,13 @@ Result<StreamReport> ReadShardPack(std::unique_ptr<PipeInput> input,
     if (record->damage()) return record->damage()->Within(kStandardInput);
     for (const shardpack::EntryHeader& entry : record->entries()) {
       if (record->is_tombstone() || entry.is_aux()) continue;
-      ++files;
       raw_bytes += entry.raw_size;
+      // A file that is cut is listed once, with all its bytes.
+      if (entry.segment && entry.segment->offset > 0) continue;
+      ++files;
       if (!request.entry) continue;
       if (!request.entry(fmt::format("{}/{}", record->key(), entry.name),
-                         entry.raw_size)) {
+                         entry.segment ? entry.segment->whole_size : entry.raw_size)) {
         return Cancelled();
       }
     }
