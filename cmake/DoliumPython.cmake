@@ -1,4 +1,4 @@
-# python/: the extension module dolium._core, built by scikit-build-core (pyproject.toml) for wheels,
+# python/: the extension module dolium._core, with the command line in it, built by scikit-build-core (pyproject.toml) for wheels,
 # and with the sanitizers by `./dev test`, which names its interpreter (Python_EXECUTABLE).
 
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
@@ -12,7 +12,7 @@ file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/src/*.cc"
      "${PROJECT_SOURCE_DIR}/python/src/formats/*.cc")
 dolium_units(units _core "${sources}")
 nanobind_add_module(_core NB_STATIC ${units})
-target_link_libraries(_core PRIVATE dolium::dolium dolium_flags)
+target_link_libraries(_core PRIVATE dolium_cli dolium::dolium dolium_flags)
 target_include_directories(_core PRIVATE "${PROJECT_SOURCE_DIR}")
 # Our libraries and fmt stay out of the process's symbol table: another module may bring its own.
 target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL)

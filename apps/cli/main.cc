@@ -1,37 +1,3 @@
-#include <signal.h>
-#include <unistd.h>
+#include "cli/program.h"
 
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "cli/run.h"
-#include "cli/signals.h"
-#include "cli/terminal/terminal.h"
-#include "cli/verbs.h"
-#include "dolium/base/stop.h"
-#include "dolium/bytes/store.h"
-#include "dolium/formats/builtin.h"
-
-int main(int argc, char** argv) {
-  using namespace dolium;
-  cli::ExitStatus status;
-  bool reader_gone = false;
-  {
-    const cli::SignalStop signals;
-    SetProcessStop(signals.token());
-    cli::Terminal terminal(STDOUT_FILENO, STDERR_FILENO);
-    std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-    if (argc > 0 && BaseName(argv[0]) == cli::kPackProgram) {
-      arguments = cli::AsPackVerbs(std::move(arguments));
-      terminal.set_program(std::string(cli::kPackProgram), "dolium pack");
-    }
-    status = cli::Run(arguments, BuiltinFormats(), terminal, signals.token());
-    reader_gone = terminal.reader_gone();
-  }
-  if (reader_gone) {  // End as other programs in a pipe do: quietly, by the signal.
-    signal(SIGPIPE, SIG_DFL);
-    raise(SIGPIPE);
-  }
-  return static_cast<int>(status);
-}
+int main(int argc, char** argv) { return dolium::cli::RunProgram(argc, argv); }

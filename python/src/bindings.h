@@ -24,5 +24,6 @@ void BindPackOrders(nanobind::module_& module);
 void BindPackJobs(nanobind::module_& module);
 void BindXet(nanobind::module_& module);
 void BindCasStore(nanobind::module_& module);
+void BindCommand(nanobind::module_& module);
 
 }  // namespace dolium::python

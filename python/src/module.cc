@@ -25,4 +25,5 @@ NB_MODULE(_core, module) {
   BindPackJobs(module);
   BindXet(module);
   BindCasStore(module);
+  BindCommand(module);
 }

@@ -1,6 +1,8 @@
 """A little of all that the wheel brings libraries for, with nothing but the wheel and NumPy."""
 
 import pathlib
+import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -32,6 +34,11 @@ def main():
         store = dolium.cas.Store.init(folder / "store")
         store.put(folder / "set", name="set")
         store.get("set@1", folder / "restored")
+
+        # The commands are all there.
+        for module, verb in (("dolium", "info"), ("shardpack", "stats")):
+            command = [sys.executable, "-m", module, verb, str(folder / "a.shardpack")]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
         # Its libcurl works as well, and fails as it should.
         try:
