@@ -172,18 +172,16 @@ Verb Repair() {
           "With a good index, only bad records are left out. Without, records are walked "
           "from the front; behind damage the next one is looked for. What is lost is "
           "reported, a line for each; the exit status is then 1. If there is no such "
-          "shard, but "
-          "the temporary of a writer "
-          "that "
-          "was killed, the shard is made of that. A shard that is there is replaced only "
-          "with --force.",
+          "shard, but the temporary of a writer that was killed, the shard is made of "
+          "that. A shard that is there is replaced only with --force: that is how one is "
+          "repaired in place.",
       .options = {Value(ValueKind::kFile, "o", "output", "<shard>",
-                        "the shard to write [the shard itself]"),
+                        "the shard to write [the shard itself, with --force]"),
                   Flag("", "quick", "take contents as they are, unchecked"),
                   Flag("", "force", "replace a shard that is there"), kAllFindings, kJson,
                   kNoSummary},
       .examples = {"shardpack repair damaged.shardpack -o good.shardpack",
-                   "shardpack repair train-000007.shardpack"},
+                   "shardpack repair --force train-000007.shardpack"},
       .run = RunPackRepair,
   };
 }
