@@ -747,12 +747,10 @@ class PackTupleIterator:
     def __next__(self) -> tuple[Any, ...]: ...
 
 class PackStream:
-    """Records front to back, without seeking."""
+    """Samples front to back, without seeking."""
 
     def __iter__(self) -> Self: ...
-    def __next__(
-        self,
-    ) -> tuple[str, dict[str, tuple[str, bytes]], int, bytes, int, bool, tuple[int, int]]: ...
+    def __next__(self) -> tuple[str, dict[str, tuple[str, bytes]], int, bytes, int, bool]: ...
 
 class PackWriter:
     """Samples in, numbered shards out."""

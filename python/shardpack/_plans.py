@@ -23,6 +23,7 @@ def plan_create(
     group_by: Literal["auto", "dir", "stem", "manifest"] = "auto",
     manifest: Path | None = None,
     skip_links: bool = False,
+    skip_damaged: bool = False,
     keep_times: bool = False,
     **options: Any,
 ) -> Plan:
@@ -34,6 +35,7 @@ def plan_create(
         "group_by": group_by,
         "manifest": manifest,
         "skip_links": skip_links,
+        "skip_damaged": skip_damaged,
         "keep_times": keep_times,
     }
     writing = named_shard_options(options)
@@ -50,16 +52,19 @@ def plan_import(
     records: Literal["auto", "raw", "example"] = "auto",
     database: str = "",
     key_prefix: str = "",
+    skip_damaged: bool = False,
     **options: Any,
 ) -> Plan:
     """Plans shards made of what another format holds: `pack import`. A stream, as plan_create()
-    is; the other options are those of Writer."""
+    is; the other options are those of Writer. With `skip_damaged`, samples that are damaged are
+    left out, and listed in `skipped` of the report."""
     reading = {
         "keep_times": keep_times,
         "keep_case": keep_case,
         "records": records,
         "database": database,
         "key_prefix": key_prefix,
+        "skip_damaged": skip_damaged,
     }
     writing = named_shard_options(options)
     return _core.plan_pack_create(kind, input, output, reading, writing)

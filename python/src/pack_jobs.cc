@@ -49,6 +49,7 @@ dataset::ImportOptions ImportOptionsFrom(const nb::dict& options) {
   }
   TakeWish(options, "database", out.database);
   TakeWish(options, "key_prefix", out.key_prefix);
+  TakeWish(options, "skip_damaged", out.skip_damaged);
   return out;
 }
 

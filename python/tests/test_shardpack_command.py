@@ -92,3 +92,14 @@ def test_a_reader_that_is_gone_ends_it_as_it_does_other_programs():
     command = f'"{sys.executable}" -m dolium help convert | true; exit ${{PIPESTATUS[0]}}'
     status = subprocess.run(["bash", "-c", command]).returncode
     assert status in (0, 128 + signal.SIGPIPE)
+
+
+def test_damaged_samples_are_left_out_on_request(tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"id": 1}\nnothing\n{"id": 2}\n')
+    with pytest.raises(dolium.CorruptError, match="line 2"):
+        shardpack.plan_import(source, tmp_path / "a.shardpack", kind="jsonl").run()
+    plan = shardpack.plan_import(source, tmp_path / "b.shardpack", kind="jsonl", skip_damaged=True)
+    (left_out,) = plan.run().skipped
+    assert left_out.message.startswith("line 2: ")
+    assert shardpack.open(tmp_path / "b.shardpack").keys() == ["1", "2"]

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/context.h"
+#include "cli/findings.h"
 #include "cli/pack/pack_arguments.h"
 #include "cli/pack/pack_input.h"
 #include "cli/verbs.h"
@@ -38,6 +39,7 @@ Result<dataset::ImportOptions> InputOptions(const Arguments& arguments) {
                                            : dataset::TfRecords::kAuto;
   options.database = arguments.Get("database").value_or("");
   options.key_prefix = arguments.Get("key-prefix").value_or("");
+  options.skip_damaged = arguments.Has("skip-damaged");
   return options;
 }
 
@@ -91,8 +93,11 @@ ExitStatus RunCreate(Context& context, std::string_view verb, Result<Request> re
   const auto report = CreatePack(**source, request->create);
   context.terminal.EndProgress();
   if (!report) return FailPackJob(context, report.error());
+  FindingPrinter damaged(context, FindingPrinter::Output::kReports, "left out: ");
+  for (const Finding& finding : report->damaged) damaged.Add(finding);
+  damaged.Finish();
   ShowPackReport(context, *report);
-  return ExitStatus::kGood;
+  return report->damaged.empty() ? ExitStatus::kGood : ExitStatus::kBad;
 }
 
 }  // namespace

@@ -273,14 +273,12 @@ void ShowPackReport(const Context& context, const dataset::PackReport& report) {
                         {"records", shard.records},
                         {"size", shard.bytes}});
     }
-    Json line = {{"records", summary.records},
-                 {"entries", entries},
-                 {"skipped", summary.skipped},
-                 {"keys_unique", !has_duplicates},
-                 {"raw_bytes", summary.raw_bytes},
-                 {"bytes", summary.bytes()},
-                 {"parts_done_before", report.parts_done_before},
-                 {"shards", std::move(shards)}};
+    Json line = {
+        {"records", summary.records},     {"entries", entries},
+        {"skipped", summary.skipped},     {"damaged", report.damaged.size()},
+        {"keys_unique", !has_duplicates}, {"raw_bytes", summary.raw_bytes},
+        {"bytes", summary.bytes()},       {"parts_done_before", report.parts_done_before},
+        {"shards", std::move(shards)}};
     if (!grouped_by.empty()) line["grouped_by"] = grouped_by;
     context.terminal.JsonLine("summary", line);
     return;
@@ -298,6 +296,9 @@ void ShowPackReport(const Context& context, const dataset::PackReport& report) {
       count(summary.shards.size(), "shard", "shards"), FormatSize(summary.bytes()));
   if (summary.skipped > 0) {
     line += fmt::format("; {} skipped", count(summary.skipped, "sample", "samples"));
+  }
+  if (!report.damaged.empty()) {
+    line += fmt::format("; {} damaged left out", FormatCount(report.damaged.size()));
   }
   if (!grouped_by.empty()) line += fmt::format("; grouped by {}", grouped_by);
   if (has_duplicates) line += "; keys are not unique";

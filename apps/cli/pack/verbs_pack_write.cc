@@ -22,6 +22,10 @@ constexpr Option kMetadata = {"",
                               "fields of the shards' metadata; several after one another",
                               ""};
 
+constexpr Option kSkipDamagedSamples =
+    Flag("", "skip-damaged",
+         "leave out samples that are damaged, and report them; exit status 1");
+
 constexpr std::string_view kCopyDetails =
     "Records are copied as they are: nothing is decoded, unless --align or --compression "
     "asks for it or a shard has a dictionary of its own. Contents are checked on the "
@@ -160,7 +164,8 @@ Verb PackCreateVerb() {
            Value(ValueKind::kFile, "", "manifest", "<file>",
                  "a manifest for the files of the folder"),
            Flag("", "keep-times", "keep times of modification and permissions"),
-           Flag("", "skip-links", "leave out links that lead out of the folder")},
+           Flag("", "skip-links", "leave out links that lead out of the folder"),
+           kSkipDamagedSamples, kAllFindings},
           WriteRows(),
       }),
       .examples = {"shardpack create --input input_data_directory --output "
@@ -189,6 +194,14 @@ Verb PackImportVerb() {
           "are "
           "equal up to their last slash are one, as `dolium pack export` writes them. "
           "parquet is handled by the Python module.\n"
+          "With --skip-damaged, a sample that cannot be read, or that no shard can hold, "
+          "is left out and reported: a line of jsonl or of a manifest, a record of "
+          "tfrecord whose length is good, a value of lmdb, a sample of a tar archive "
+          "whose "
+          "files do not fit together, a sample of mds. Where damage hides what follows, "
+          "the rest of a tar archive or a whole shard of mds is left out as one. All "
+          "else "
+          "is an error still.\n"
           "The shards appear when all are complete. Cut short, the same command goes on "
           "behind the last of them, as that of `dolium pack create` does.",
       .options = JoinOptions(
@@ -204,7 +217,8 @@ Verb PackImportVerb() {
                    "auto raw example"),
             Value(ValueKind::kText, "", "database", "<name>", "lmdb: a named database"),
             Value(ValueKind::kText, "", "key-prefix", "<text>",
-                  "before the numbers of samples without a key")},
+                  "before the numbers of samples without a key"),
+            kSkipDamagedSamples, kAllFindings},
            WriteRows()}),
       .examples = {"shardpack import --from webdataset 'train-{0000..0099}.tar' "
                    "train-000000.shardpack --shard-size 1GB",

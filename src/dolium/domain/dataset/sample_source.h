@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "dolium/base/result.h"
+#include "dolium/container/container.h"
 #include "dolium/container/progress.h"
 #include "dolium/domain/dataset/imports/options.h"
 #include "dolium/formats/shardpack/sample.h"
@@ -18,8 +20,18 @@ class SampleSource {
  public:
   virtual ~SampleSource() = default;
 
-  // The next one; nullopt after the last. After an error, nothing more may be asked for.
+  // The next one; nullopt after the last. After an error, nothing more may be asked for,
+  // unless can_go_on().
   virtual Result<std::optional<shardpack::Sample>> Next() = 0;
+
+  // Whether the last error of Next() was about one sample (or one archive or shard of
+  // them), and the next call gives what comes behind it.
+  virtual bool can_go_on() const { return false; }
+
+  // What was left out before the sample of that number; each finding is returned once. Of
+  // sources that leave out what is damaged (ImportOptions::skip_damaged). May be called
+  // while another thread reads.
+  virtual std::vector<Finding> TakeDamaged(uint64_t /*before*/) { return {}; }
 
   // Passes the next `count` samples, or those that there are. By default it reads them.
   virtual Result<void> Skip(uint64_t count) {

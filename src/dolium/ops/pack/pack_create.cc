@@ -168,6 +168,7 @@ Result<RecordedCreate> ParseCreate(const std::string& request) {
         value.at("database").get_to(options.database);
         value.at("jsonl_files").get_to(options.jsonl_files);
         value.at("key_prefix").get_to(options.key_prefix);
+        value.at("skip_damaged").get_to(options.skip_damaged);
         return {};
       }));
   return read;
@@ -216,7 +217,11 @@ class PackCreateJob final : public Job {
     options.place = [&](uint64_t number) { return folder_.Child(names_.NameOf(number)); };
     options.shard_done = [&](const ShardSummary& shard, uint64_t samples,
                              uint64_t skipped, bool is_last) -> Result<void> {
-      DOLIUM_TRY_VOID(sink(ReportOf({shard, samples, skipped}), is_last));
+      TaskReport report = ReportOf({shard, samples, skipped});
+      // Those of shards that were made before are reported already.
+      source_->TakeDamaged(std::exchange(reported_before_, 0));
+      report.skipped = source_->TakeDamaged(is_last ? UINT64_MAX : samples);
+      DOLIUM_TRY_VOID(sink(std::move(report), is_last));
       // Said before the work on the next, and enforced when all are done.
       if (is_last || may_replace) return {};
       return output.CheckFree(++shards_);
@@ -241,7 +246,7 @@ class PackCreateJob final : public Job {
     if (done.empty()) return {};
     DOLIUM_TRY(const MadeShard last, ParseMadeShard(done.back().detail));
     shards_ = options.shards_before = done.size();
-    options.samples_before = last.samples;
+    options.samples_before = reported_before_ = last.samples;
     // The dictionary is made from the first samples again.
     if (options.dictionary_bytes > 0) {
       options.samples_to_drop = last.samples;
@@ -278,7 +283,8 @@ class PackCreateJob final : public Job {
   std::unique_ptr<SampleSource> opened_;
   SampleSource* source_ = nullptr;
   const CreateRequest* request_ = nullptr;
-  uint64_t shards_ = 0;  // that are complete
+  uint64_t shards_ = 0;           // that are complete
+  uint64_t reported_before_ = 0;  // samples in front of which all damage is reported
 };
 
 class PackCreateDraft final : public JobDraft {
@@ -336,18 +342,19 @@ Result<std::unique_ptr<Job>> OpenPackCreateJob(Formats /*formats*/,
 Result<SourceName> NameSource(std::string_view kind, const std::string& path,
                               const ImportOptions& options, SampleSource& source) {
   SourceName name;
-  name.text = DumpJsonLossy(json{
-      {"kind", kind},
-      {"path", PortableReference(path)},
-      {"grouping", static_cast<int>(options.grouping)},
-      {"manifest", options.manifest.empty() ? "" : PortableReference(options.manifest)},
-      {"skip_links", options.skip_links},
-      {"keep_attributes", options.keep_attributes},
-      {"keep_case", options.keep_case},
-      {"records", static_cast<int>(options.records)},
-      {"database", options.database},
-      {"jsonl_files", options.jsonl_files},
-      {"key_prefix", options.key_prefix}});
+  name.text = DumpJsonLossy(
+      json{{"kind", kind},
+       {"path", PortableReference(path)},
+       {"grouping", static_cast<int>(options.grouping)},
+       {"manifest", options.manifest.empty() ? "" : PortableReference(options.manifest)},
+       {"skip_links", options.skip_links},
+       {"keep_attributes", options.keep_attributes},
+       {"keep_case", options.keep_case},
+       {"records", static_cast<int>(options.records)},
+       {"database", options.database},
+       {"jsonl_files", options.jsonl_files},
+       {"key_prefix", options.key_prefix},
+       {"skip_damaged", options.skip_damaged}});
   DOLIUM_TRY(name.state, source.Bind());
   return name;
 }

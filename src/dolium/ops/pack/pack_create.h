@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dolium/base/result.h"
 #include "dolium/container/progress.h"
@@ -50,6 +51,7 @@ struct PackReport {
   // An earlier run had been cut short, and its shards were of no use: the source cannot
   // be read twice, or has changed.
   bool began_again = false;
+  std::vector<Finding> damaged = {};  // samples that were left out (skip_damaged)
   std::optional<GroupingChoice> grouping = {};  // of the source, if that was left open
 };
 

@@ -39,7 +39,7 @@ class ListedSource final : public SampleSource {
 
   Result<std::optional<Sample>> Next() override {
     if (done_ == listing_.groups().size()) return std::nullopt;
-    const FolderListing::Group& group = listing_.groups()[done_];
+    const FolderListing::Group& group = listing_.groups()[done_++];
     Sample sample{.key = listing_.Key(group)};
     sample.files.resize(group.count);
     for (size_t i = 0; i < group.count; ++i) {
@@ -52,9 +52,9 @@ class ListedSource final : public SampleSource {
       if (file.content_type.empty()) file.content_type = ContentTypeOfBytes(file.data);
       bytes_ += file.data.size();
     }
-    ++done_;
     return sample;
   }
+  bool can_go_on() const override { return true; }
 
   Result<void> Skip(uint64_t count) override {
     done_ +=
@@ -88,7 +88,10 @@ class ManifestSource final : public SampleSource {
   Result<std::string> Bind() override {
     DOLIUM_TRY(const auto manifest, InputStream::Open(location_));
     for (uint64_t line = 0;;) {
-      DOLIUM_TRY(const auto next, NextLine(*manifest, line));
+      bool is_read = false;
+      const auto read = NextLine(*manifest, line, is_read);
+      if (!read && is_read) continue;  // Next() reports it.
+      DOLIUM_TRY(const auto& next, read);
       if (!next) break;
       for (const std::string& path : next->paths) loader_.Bind(path, /*follow=*/true);
     }
@@ -97,7 +100,7 @@ class ManifestSource final : public SampleSource {
   }
 
   Result<std::optional<Sample>> Next() override {
-    DOLIUM_TRY(auto line, NextLine(*manifest_, line_));
+    DOLIUM_TRY(auto line, NextLine(*manifest_, line_, can_go_on_));
     if (!line) return std::nullopt;
     DOLIUM_TRY_VOID(
         LoadFiles(*line).Within(fmt::format("{}: line {}", manifest_->name(), line_)));
@@ -105,14 +108,19 @@ class ManifestSource final : public SampleSource {
     return std::move(line->sample);
   }
 
+  bool can_go_on() const override { return can_go_on_; }
+
   Progress progress() const override { return {.entries = samples_, .bytes = bytes_}; }
 
  private:
+  // `is_read`: there is a line, whatever is wrong with it.
   static Result<std::optional<ManifestLine>> NextLine(InputStream& manifest,
-                                                      uint64_t& number) {
+                                                      uint64_t& number, bool& is_read) {
+    is_read = false;
     while (true) {
       DOLIUM_TRY(const auto line, manifest.ReadLine(kMaxLine));
       if (!line) return std::nullopt;
+      is_read = true;
       ++number;
       const std::string_view text = AsText(*line);
       if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
@@ -140,6 +148,7 @@ class ManifestSource final : public SampleSource {
   const Location location_;
   const std::unique_ptr<InputStream> manifest_;
   size_t files_ = 0;
+  bool can_go_on_ = false;
   uint64_t line_ = 0;
   uint64_t samples_ = 0;
   uint64_t bytes_ = 0;

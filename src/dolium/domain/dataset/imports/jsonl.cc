@@ -52,7 +52,10 @@ class JsonLinesSource final : public SampleSource {
 
   Result<std::string> Bind() override { return files_.Bind(); }
 
+  bool can_go_on() const override { return can_go_on_; }
+
   Result<std::optional<Sample>> Next() override {
+    can_go_on_ = false;
     while (true) {
       if (!stream_) {
         DOLIUM_TRY(stream_, files_.Next());
@@ -68,11 +71,12 @@ class JsonLinesSource final : public SampleSource {
       ++line_;
       if (IsBlank(AsText(*line))) continue;
       auto sample = MakeSample(*line);
+      ++samples_;  // A bad one has its number, too.
       if (!sample) {
+        can_go_on_ = true;
         return std::move(sample).error().Within(
             fmt::format("{}: line {}", stream_->name(), line_));
       }
-      ++samples_;
       return *std::move(sample);
     }
   }
@@ -102,7 +106,8 @@ class JsonLinesSource final : public SampleSource {
   const ImportOptions options_;
   std::unique_ptr<InputStream> stream_;
   uint64_t samples_ = 0;
-  uint64_t line_ = 0;          // in the current file, from 1
+  uint64_t line_ = 0;  // in the current file, from 1
+  bool can_go_on_ = false;
   uint64_t bytes_before_ = 0;  // of the files done
 };
 

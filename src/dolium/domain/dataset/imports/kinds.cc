@@ -11,6 +11,7 @@
 #include "dolium/domain/dataset/imports/jsonl.h"
 #include "dolium/domain/dataset/imports/lmdb.h"
 #include "dolium/domain/dataset/imports/mds.h"
+#include "dolium/domain/dataset/imports/skipping_source.h"
 #include "dolium/domain/dataset/imports/tfrecord.h"
 #include "dolium/domain/dataset/imports/webdataset.h"
 #include "dolium/domain/dataset/set_reference.h"
@@ -132,9 +133,14 @@ std::span<const SampleKind> SampleKinds() {
 Result<SourcePointer> OpenSampleSource(std::string_view kind, const std::string& path,
                                        const ImportOptions& options) {
   DOLIUM_TRY(const KindRow* const row, FindRow(kind));
-  if (row->open != nullptr) return row->open(path, options);
-  DOLIUM_TRY(auto files, ResolveFiles(path, *row));
-  return row->open_files(std::move(files), options);
+  SourcePointer source;
+  if (row->open != nullptr) {
+    DOLIUM_TRY(source, row->open(path, options));
+  } else {
+    DOLIUM_TRY(auto files, ResolveFiles(path, *row));
+    DOLIUM_TRY(source, row->open_files(std::move(files), options));
+  }
+  return options.skip_damaged ? SkipDamaged(std::move(source)) : std::move(source);
 }
 
 Result<SinkPointer> OpenSampleSink(std::string_view kind, const std::string& path,

@@ -66,6 +66,9 @@ class LmdbSource final : public SampleSource {
     return bound_.text();
   }
 
+  // A sample of several values would lack one.
+  bool can_go_on() const override { return options_.grouping != Grouping::kDirectory; }
+
   // Each value is a sample; or each run of keys with the same text before the last slash,
   // if they are grouped as the files of a folder.
   Result<std::optional<Sample>> Next() override {

@@ -81,21 +81,29 @@ class MdsSource final : public SampleSource {
     return bound_.text();
   }
 
+  // A shard of which nothing can be had is passed as one.
+  bool can_go_on() const override { return true; }
+
   Result<std::optional<Sample>> Next() override {
     while (!shard_ || next_ == shard_->size()) {
       if (opened_ == shards_.size()) return std::nullopt;
       shard_.reset();  // Not two at a time.
-      DOLIUM_TRY_VOID(OpenShard(shards_[opened_]));
+      const MdsShardInfo& info = shards_[opened_];
+      auto opened = OpenShard(info);
       ++opened_;
       next_ = 0;
+      if (!opened) {
+        samples_ += info.samples;
+        return std::move(opened).error();
+      }
     }
     auto sample = ReadSample(shards_[opened_ - 1]);
+    ++samples_;  // A bad one has its number, too.
     if (!sample) {
       return std::move(sample).error().Within(
-          fmt::format("{}: sample {}", shard_name_, next_));
+          fmt::format("{}: sample {}", shard_name_, next_++));
     }
     ++next_;
-    ++samples_;
     return *std::move(sample);
   }
 

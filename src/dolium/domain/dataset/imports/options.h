@@ -57,6 +57,10 @@ struct ImportOptions {
   // tfrecord, mds, jsonl: put before the running number where samples have no key.
   std::string key_prefix = {};
 
+  // Samples that are damaged are left out where the source can go on behind them, and
+  // reported (SampleSource::TakeDamaged), not errors.
+  bool skip_damaged = false;
+
   // The most that one file, record or line may take: more is an error, before it is
   // read.
   uint64_t max_file_bytes = uint64_t{4} << 30;

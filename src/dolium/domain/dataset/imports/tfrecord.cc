@@ -29,8 +29,11 @@ uint32_t MaskedCrc(BytesView bytes) {
   return (crc >> 15 | crc << 17) + kMaskDelta;
 }
 
-// The next record; nullopt at the end.
-Result<std::optional<Bytes>> ReadRecord(InputStream& stream, uint64_t limit) {
+// The next record; nullopt at the end. `is_passed`: whatever is wrong with it, the stream
+// is behind it.
+Result<std::optional<Bytes>> ReadRecord(InputStream& stream, uint64_t limit,
+                                        bool& is_passed) {
+  is_passed = false;
   DOLIUM_TRY(const bool at_end, stream.AtEnd());
   if (at_end) return std::nullopt;
   const uint64_t at = stream.position();
@@ -47,6 +50,7 @@ Result<std::optional<Bytes>> ReadRecord(InputStream& stream, uint64_t limit) {
   }
   DOLIUM_TRY(Bytes data, stream.Read(length, "a record"));
   DOLIUM_TRY(const BytesView tail, stream.Peek(kTailBytes, "the checksum of a record"));
+  is_passed = true;
   if (LoadLE<uint32_t>(tail.data()) != MaskedCrc(data)) {
     return damaged("the checksum of its data is wrong");
   }
@@ -60,26 +64,36 @@ class TfRecordSource final : public SampleSource {
 
   Result<std::string> Bind() override { return files_.Bind(); }
 
+  bool can_go_on() const override { return can_go_on_; }
+
   Result<std::optional<Sample>> Next() override {
+    can_go_on_ = false;
     while (true) {
       if (!stream_) {
         DOLIUM_TRY(stream_, files_.Next());
         if (!stream_) return std::nullopt;
         in_file_ = 0;
       }
-      DOLIUM_TRY(auto record, ReadRecord(*stream_, options_.max_file_bytes));
+      auto read = ReadRecord(*stream_, options_.max_file_bytes, can_go_on_);
+      if (!read) {
+        // A bad one has its number, too.
+        ++in_file_;
+        ++samples_;
+        return std::move(read).error();
+      }
+      auto& record = *read;
       if (!record) {
         bytes_before_ += stream_->consumed();
         stream_ = nullptr;
         continue;
       }
       auto sample = MakeSample(*record);
+      ++samples_;
       if (!sample) {
         return std::move(sample).error().Within(
-            fmt::format("{}: record {}", stream_->name(), in_file_));
+            fmt::format("{}: record {}", stream_->name(), in_file_++));
       }
       ++in_file_;
-      ++samples_;
       return *std::move(sample);
     }
   }
@@ -121,6 +135,7 @@ class TfRecordSource final : public SampleSource {
   std::unique_ptr<InputStream> stream_;
   uint64_t samples_ = 0;
   uint64_t in_file_ = 0;
+  bool can_go_on_ = false;
   uint64_t bytes_before_ = 0;  // of the files done
 };
 

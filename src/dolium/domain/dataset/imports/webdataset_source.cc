@@ -23,7 +23,25 @@ class WebDatasetSource final : public SampleSource {
 
   Result<std::string> Bind() override { return files_.Bind(); }
 
+  bool can_go_on() const override { return can_go_on_; }
+
   Result<std::optional<Sample>> Next() override {
+    auto sample = ReadNext();
+    can_go_on_ = true;
+    // Behind damage of an archive, nothing of it can be found.
+    if (!sample && !is_of_sample_) archive_.reset();
+    return sample;
+  }
+
+  Progress progress() const override {
+    return {.entries = samples_,
+            .bytes = bytes_before_ + (archive_ ? archive_->stream().consumed() : 0),
+            .total_bytes = files_.total_bytes()};
+  }
+
+ private:
+  Result<std::optional<Sample>> ReadNext() {
+    is_of_sample_ = false;
     while (true) {
       if (!archive_) {
         DOLIUM_TRY(auto stream, files_.Next());
@@ -40,13 +58,6 @@ class WebDatasetSource final : public SampleSource {
     }
   }
 
-  Progress progress() const override {
-    return {.entries = samples_,
-            .bytes = bytes_before_ + (archive_ ? archive_->stream().consumed() : 0),
-            .total_bytes = files_.total_bytes()};
-  }
-
- private:
   // Goes to the next file that is part of a sample.
   Result<void> Advance() {
     while (true) {
@@ -59,36 +70,58 @@ class WebDatasetSource final : public SampleSource {
   Result<std::optional<Sample>> ReadSample() {
     Sample sample;
     sample.key = SplitAtFirstDot(header_->name)->stem;
+    std::optional<Error> bad;  // the first thing that is wrong with the sample
     while (header_) {
       const auto [key, rest] = *SplitAtFirstDot(header_->name);
       if (key != sample.key) break;
-      DOLIUM_TRY_VOID(AddFile(rest, sample));
-      DOLIUM_TRY_VOID(Advance());
+      if (auto fits = CheckFile(rest, sample); fits) {
+        DOLIUM_TRY_VOID(AddFile(rest, sample));
+      } else if (!bad) {
+        bad = std::move(fits).error();
+      }
+      if (auto advanced = Advance(); !advanced) {
+        Error error = std::move(advanced).error();
+        error.message += fmt::format("; sample \"{}\" may lack files", sample.key);
+        return error;
+      }
     }
     ++samples_;
+    is_of_sample_ = bad.has_value();
+    if (bad) return *std::move(bad);
     return sample;
   }
 
+  std::string NameOf(std::string_view name) const {
+    std::string own(name);
+    if (options_.keep_case) return own;
+    for (char& c : own) {
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return own;
+  }
+
+  // Whether the sample can have such a file besides those that it has.
+  Result<void> CheckFile(std::string_view name, const Sample& sample) const {
+    const std::string own = NameOf(name);
+    const auto wrong = [&](std::string_view what) {
+      return Corrupt(
+          fmt::format("{}: {}: {}", archive_->stream().name(), header_->name, what));
+    };
+    if (own.empty()) return wrong("nothing after the dot to name the file by");
+    if (std::ranges::find(sample.files, own, &File::name) != sample.files.end()) {
+      return wrong("the sample has a file of that name already");
+    }
+    if (MetadataOfFileName(own) &&
+        sample.metadata.format != shardpack::MetadataFormat::kNone) {
+      return wrong("the sample has metadata already");
+    }
+    return {};
+  }
+
   Result<void> AddFile(std::string_view name, Sample& sample) {
-    File file{.name = std::string(name)};
-    if (!options_.keep_case) {
-      for (char& c : file.name) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-      }
-    }
-    const bool again = std::ranges::any_of(
-        sample.files, [&](const File& other) { return other.name == file.name; });
-    if (again || name.empty()) {
-      return Corrupt(fmt::format("{}: {}: {}", archive_->stream().name(), header_->name,
-                                 again ? "the sample has a file of that name already"
-                                       : "nothing after the dot to name the file by"));
-    }
+    File file{.name = NameOf(name)};
     DOLIUM_TRY(file.data, archive_->ReadContent());
     if (const auto format = MetadataOfFileName(file.name)) {
-      if (sample.metadata.format != shardpack::MetadataFormat::kNone) {
-        return Corrupt(fmt::format("{}: {}: the sample has metadata already",
-                                   archive_->stream().name(), header_->name));
-      }
       sample.metadata = {*format, std::move(file.data)};
       return {};
     }
@@ -106,6 +139,8 @@ class WebDatasetSource final : public SampleSource {
   const ImportOptions options_;
   std::optional<TarReader> archive_;
   std::optional<TarHeader> header_;  // of the file to come
+  bool can_go_on_ = false;
+  bool is_of_sample_ = false;  // the last error
   uint64_t samples_ = 0;
   uint64_t bytes_before_ = 0;  // of the archives done
 };

@@ -204,11 +204,13 @@ TEST(Tar, RejectsArchivesThatAreCutShort) {
   Tar tar = whole;
   EXPECT_EQ(tar.Error(),
             "corrupt: t.tar: ends at 2560 without the mark of the end (two "
-            "blocks of zeros); was it cut short?");
+            "blocks of zeros); was it cut short?; sample \"b\" may lack files");
   tar.bytes().resize(1024 + 512 + 100);
   EXPECT_EQ(tar.Error(), "corrupt: t.tar: b.x needs 600 bytes at 1536, 100 remain");
   tar.bytes().resize(1024 + 100);
-  EXPECT_EQ(tar.Error(), "corrupt: t.tar: a header needs 512 bytes at 1024, 100 remain");
+  EXPECT_EQ(tar.Error(),
+            "corrupt: t.tar: a header needs 512 bytes at 1024, 100 remain; sample \"a\" "
+            "may lack files");
 }
 
 TEST(Tar, RejectsWhatItCannotGiveBack) {
