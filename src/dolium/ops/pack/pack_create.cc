@@ -342,19 +342,19 @@ Result<std::unique_ptr<Job>> OpenPackCreateJob(Formats /*formats*/,
 Result<SourceName> NameSource(std::string_view kind, const std::string& path,
                               const ImportOptions& options, SampleSource& source) {
   SourceName name;
-  name.text = DumpJsonLossy(
-      json{{"kind", kind},
-       {"path", PortableReference(path)},
-       {"grouping", static_cast<int>(options.grouping)},
-       {"manifest", options.manifest.empty() ? "" : PortableReference(options.manifest)},
-       {"skip_links", options.skip_links},
-       {"keep_attributes", options.keep_attributes},
-       {"keep_case", options.keep_case},
-       {"records", static_cast<int>(options.records)},
-       {"database", options.database},
-       {"jsonl_files", options.jsonl_files},
-       {"key_prefix", options.key_prefix},
-       {"skip_damaged", options.skip_damaged}});
+  name.text = DumpJsonLossy(json{
+      {"kind", kind},
+      {"path", PortableReference(path)},
+      {"grouping", static_cast<int>(options.grouping)},
+      {"manifest", options.manifest.empty() ? "" : PortableReference(options.manifest)},
+      {"skip_links", options.skip_links},
+      {"keep_attributes", options.keep_attributes},
+      {"keep_case", options.keep_case},
+      {"records", static_cast<int>(options.records)},
+      {"database", options.database},
+      {"jsonl_files", options.jsonl_files},
+      {"key_prefix", options.key_prefix},
+      {"skip_damaged", options.skip_damaged}});
   DOLIUM_TRY(name.state, source.Bind());
   return name;
 }
