@@ -102,7 +102,9 @@ volume::StorageRequest StorageOf(const nb::dict& options) {
   storage.stored_shard_bytes = Wish<uint64_t>(options, "shard_size");
   // Of a volume without voxels, there is nothing to estimate it by.
   storage.shard_bytes = storage.stored_shard_bytes.value_or(storage.shard_bytes);
-  storage.gzip_files = Wish<bool>(options, "gzip_files");
+  if (const auto gzip = Wish<bool>(options, "gzip_files")) {
+    storage.wrapper = *gzip ? volume::Wrapper::kGzip : volume::Wrapper::kNone;
+  }
   const nb::object sharding = Wish(options, "sharding");
   if (sharding.is_valid()) {
     storage.sharding = ShardingFrom(sharding);

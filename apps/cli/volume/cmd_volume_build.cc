@@ -33,7 +33,7 @@ void ShowSummary(Context& context, const Subject& subject, const Plan& plan,
   const WriteSummary& written = report.written;
   if (context.terminal.json()) {
     context.terminal.JsonLine("summary", {{"target", subject.volume},
-                                          {"scales", plan.stages.size()},
+                                          {"scales", plan.scales},
                                           {"chunks", written.entries},
                                           {"value_bytes", written.value_bytes},
                                           {"stored_bytes", written.stored_bytes},
@@ -47,11 +47,10 @@ void ShowSummary(Context& context, const Subject& subject, const Plan& plan,
     context.terminal.Line(fmt::format("{}: {}", subject.volume, subject.nothing));
     return;
   }
-  std::string line = fmt::format("{}: {}, {} in {}, {}", subject.volume,
-                                 FormatCount(plan.stages.size(), subject.scale),
-                                 FormatCount(written.entries, "chunk"),
-                                 FormatCount(written.objects, "object"),
-                                 FormatSize(written.stored_bytes));
+  std::string line = fmt::format(
+      "{}: {}, {} in {}, {}", subject.volume, FormatCount(plan.scales, subject.scale),
+      FormatCount(written.entries, "chunk"), FormatCount(written.objects, "object"),
+      FormatSize(written.stored_bytes));
   if (report.parts_done_before > 0) {
     line += fmt::format("; {} of {} parts were done before",
                         FormatCount(report.parts_done_before), FormatCount(report.parts));

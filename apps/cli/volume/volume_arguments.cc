@@ -150,9 +150,9 @@ Result<volume::StorageRequest> StorageOptions(const Context& context) {
   }
   // One file for each chunk is plain unless it is to be .gz.
   if (arguments.Has("gzip")) {
-    storage.gzip_files = true;
+    storage.wrapper = volume::Wrapper::kGzip;
   } else if (arguments.Has("unsharded")) {
-    storage.gzip_files = false;
+    storage.wrapper = volume::Wrapper::kNone;
   }
   DOLIUM_TRY(const auto sharding, context.ReadSpec("to-spec"));
   if (sharding) {

@@ -9,6 +9,34 @@
 
 namespace dolium::volume {
 
+namespace {
+
+struct WrapperName {
+  Wrapper wrapper;
+  std::string_view name;
+};
+
+constexpr std::array<WrapperName, 4> kWrapperNames = {{{Wrapper::kNone, "none"},
+                                                       {Wrapper::kGzip, "gzip"},
+                                                       {Wrapper::kBrotli, "brotli"},
+                                                       {Wrapper::kZstd, "zstd"}}};
+
+}  // namespace
+
+const ChunkForm& NewChunkForm(Wrapper wrapper) {
+  return *std::ranges::find(kChunkForms, wrapper, &ChunkForm::wrapper);
+}
+
+std::string_view ToString(Wrapper wrapper) {
+  return std::ranges::find(kWrapperNames, wrapper, &WrapperName::wrapper)->name;
+}
+
+std::optional<Wrapper> ParseWrapper(std::string_view text) {
+  const auto found = std::ranges::find(kWrapperNames, text, &WrapperName::name);
+  if (found == kWrapperNames.end()) return std::nullopt;
+  return found->wrapper;
+}
+
 const ChunkForm& FormOf(std::string_view name) {
   // The last one has no suffix.
   return *std::ranges::find_if(

@@ -36,10 +36,12 @@ inline constexpr std::array<ChunkForm, 5> kChunkForms = {{{".gz", Wrapper::kGzip
 // Endings that cloud-volume writes as well, and that we cannot undo.
 inline constexpr std::array<std::string_view, 2> kForeignSuffixes = {".xz", ".bz2"};
 
-// The form of chunks that are new.
-constexpr const ChunkForm& NewChunkForm(bool gzip) {
-  return gzip ? kChunkForms.front() : kChunkForms.back();
-}
+// The form of chunks that are new: the first that has this around it.
+const ChunkForm& NewChunkForm(Wrapper wrapper);
+
+// As jobs record it: "none", "gzip", "brotli", "zstd".
+std::string_view ToString(Wrapper wrapper);
+std::optional<Wrapper> ParseWrapper(std::string_view text);
 
 // The form that a file's name shows. Its plain name may still be around a wrapper.
 const ChunkForm& FormOf(std::string_view name);

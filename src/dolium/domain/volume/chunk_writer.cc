@@ -76,10 +76,10 @@ Result<StoredChunk> ChunkWriter::Prepare(StoredChunk chunk) const {
   return StoredChunk{Bytes::FromVector(Wrap(wrapper_, encoded)), wrapper_};
 }
 
-std::unique_ptr<ChunkWriter> NewChunkWriter(const Scale& scale, bool gzip_files,
+std::unique_ptr<ChunkWriter> NewChunkWriter(const Scale& scale, Wrapper wrapper,
                                             const WriterOptions& options) {
   if (scale.info().sharding) return std::make_unique<ShardChunkWriter>(scale, options);
-  return std::make_unique<FileChunkWriter>(scale, NewChunkForm(gzip_files));
+  return std::make_unique<FileChunkWriter>(scale, NewChunkForm(wrapper));
 }
 
 }  // namespace dolium::volume

@@ -7,6 +7,7 @@
 #include "dolium/base/result.h"
 #include "dolium/container/writer.h"
 #include "dolium/domain/volume/chunk_storage.h"
+#include "dolium/domain/volume/chunk_wrapper.h"
 #include "dolium/domain/volume/scale.h"
 
 namespace dolium::volume {
@@ -32,7 +33,8 @@ class ChunkWriter {
   const Wrapper wrapper_;
 };
 
-std::unique_ptr<ChunkWriter> NewChunkWriter(const Scale& scale, bool gzip_files,
+// `wrapper`: around new chunks of a scale without shards.
+std::unique_ptr<ChunkWriter> NewChunkWriter(const Scale& scale, Wrapper wrapper,
                                             const WriterOptions& options);
 
 }  // namespace dolium::volume

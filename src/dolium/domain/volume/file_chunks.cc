@@ -65,7 +65,7 @@ FileChunks::FileChunks(Location folder, Encoding encoding, const Grid& grid,
       grid_(grid),
       shape_(shape),
       max_bytes_(max_bytes),
-      new_form_(NewChunkForm(gzip_new)),
+      new_form_(NewChunkForm(gzip_new ? Wrapper::kGzip : Wrapper::kNone)),
       is_local_(IsLocal(folder_)) {}
 
 std::string FileChunks::Describe(const Vec3& cell) const {

@@ -20,7 +20,7 @@ class Filler {
       : target_(target),
         options_(options),
         jobs_(ThreadCount(options.writer.jobs, SIZE_MAX)),
-        writer_(NewChunkWriter(target, options.gzip_files, options.writer)) {}
+        writer_(NewChunkWriter(target, options.wrapper, options.writer)) {}
 
   Result<void> Add(std::span<const Vec3> cells, const ChunkSource& source) {
     const size_t window = jobs_ == 1 ? 1 : jobs_ * kWindowPerJob;

@@ -8,13 +8,14 @@
 #include "dolium/base/result.h"
 #include "dolium/container/writer.h"
 #include "dolium/domain/volume/chunk_source.h"
+#include "dolium/domain/volume/chunk_wrapper.h"
 #include "dolium/domain/volume/scale.h"
 
 namespace dolium::volume {
 
 struct FillOptions {
   WriterOptions writer;
-  bool gzip_files = false;  // without shards: chunks are stored as `<name>.gz`
+  Wrapper wrapper = Wrapper::kNone;  // without shards: what is around a chunk
   // Called with how many more cells are done, and their bytes of voxels. May be
   // empty. From this thread.
   std::function<void(uint64_t cells, uint64_t bytes)> progress = {};

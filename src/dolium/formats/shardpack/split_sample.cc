@@ -137,7 +137,7 @@ Result<void> SampleJoiner::CheckWhole() const {
       .Within(EntryContext(open_.key, last.name));
 }
 
-Result<void> SampleJoiner::AddFile(File file) {
+Result<void> SampleJoiner::AddFile(const File& file) {
   const auto segment = file.segment;
   if (!segments_.empty()) {
     const File& last = open_.files.back();
@@ -174,7 +174,7 @@ Result<std::optional<Sample>> SampleJoiner::Add(Sample part,
     open_ = {.key = part.key, .metadata = part.metadata, .tombstone = part.tombstone};
     segments_.clear();
   }
-  for (File& file : part.files) DOLIUM_TRY_VOID(AddFile(std::move(file)));
+  for (const File& file : part.files) DOLIUM_TRY_VOID(AddFile(file));
   if (number && number->index + 1 < number->count) return std::nullopt;
   DOLIUM_TRY_VOID(CheckWhole());
   return std::optional<Sample>(std::move(open_));

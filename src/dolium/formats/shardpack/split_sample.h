@@ -30,7 +30,7 @@ class SampleJoiner {
   Result<void> Finish() { return parts_.Finish(); }
 
  private:
-  Result<void> AddFile(File file);
+  Result<void> AddFile(const File& file);
   Result<void> CheckWhole() const;
 
   PartCheck parts_;

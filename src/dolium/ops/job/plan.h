@@ -31,6 +31,7 @@ struct Plan {
   uint64_t parts_done = 0;                       // by an earlier run
   uint64_t entries = 0;                          // of all parts: chunks, blocks, samples
   uint64_t entries_done = 0;                     // in those that are done
+  uint64_t scales = 0;                           // of a volume, that are made
   uint64_t bytes = 0;  // stored, in the source, where that is known
 
   // Those of all stages, one after another.

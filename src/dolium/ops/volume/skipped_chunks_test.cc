@@ -24,7 +24,7 @@ class SkippingDamage : public VolumePlanTest {
   void Make(bool sharded, bool gzip) {
     IngestRequest request = Ingest({40, 20, 8}, "vol");
     request.storage.sharded = sharded;
-    request.storage.gzip_files = gzip;
+    request.storage.wrapper = gzip ? Wrapper::kGzip : Wrapper::kNone;
     request.pyramid.scales = 0;
     // Gzip within the shards, which has a checksum.
     request.storage.encoding = EncodingSpec{.encoding = Encoding::kRaw};
@@ -136,7 +136,7 @@ TEST_F(SkippingDamage, TranscodeKeepsGzipUnlessTold) {
   Run(PlanTranscode(request));
   EXPECT_TRUE(fs::exists(Path("kept/4_4_8/5-25_-3-17_0-8.gz")));
   request.target = Path("plain");
-  request.storage.gzip_files = false;
+  request.storage.wrapper = Wrapper::kNone;
   Run(PlanTranscode(request));
   EXPECT_TRUE(fs::exists(Path("plain/4_4_8/5-25_-3-17_0-8")));
   DownsampleRequest more;

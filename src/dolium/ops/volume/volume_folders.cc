@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "dolium/container/unfinished.h"
 #include "dolium/formats/files/files_container.h"
 #include "dolium/formats/files/files_target.h"
 #include "dolium/ops/job/target_folder.h"
@@ -61,11 +62,49 @@ std::string FindObstacle(const Volume& from, const Location& folder,
                      unlisted->front());
 }
 
+// Warnings of what is in the folder of a volume and is no part of it. Its info may name
+// folders within folders; what else is in the outer one is not looked at.
+Result<void> FindForeignFiles(const Volume& from, std::vector<Finding>& left_out) {
+  if (from.dvid_export() != nullptr) return {};
+  const VolumeInfo& info = from.info();
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view key) {
+    const std::string path(NormalizePath(key));
+    names.push_back(path.substr(0, path.find('/')));
+  };
+  for (const ScaleInfo& scale : info.scales) add(scale.key);
+  for (const auto* const key : {&info.mesh, &info.skeletons, &info.segment_properties}) {
+    if (*key) add(**key);
+  }
+  const Location& folder = from.folder();
+  std::vector<std::string> foreign;
+  const auto listed = folder.store->List(folder.path, [&](std::string_view name, bool) {
+    if (!IsBookkeeping(name) && name != kInfoName && name != "provenance" &&
+        std::ranges::find(names, name) == names.end()) {
+      foreign.emplace_back(name);
+    }
+    return true;
+  });
+  // Of servers that cannot list, nobody knows.
+  if (!listed && listed.error().code != ErrorCode::kUnsupported) return listed.error();
+  std::ranges::sort(foreign);
+  for (const std::string& name : foreign) {
+    left_out.push_back({.severity = Severity::kWarning,
+                        .kind = "foreign",
+                        .object = folder.Child(name).Describe(),
+                        .key = {},
+                        .range = std::nullopt,
+                        .message = "is no part of the volume, and is left out"});
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<Finding>> AddFolderCopies(const Volume& from, const Location& target,
                                              VolumeJob& job) {
   std::vector<Finding> left_out;
+  DOLIUM_TRY_VOID(FindForeignFiles(from, left_out));
   const std::pair<std::string_view, std::optional<std::string> VolumeInfo::*> members[] =
       {{"mesh", &VolumeInfo::mesh},
        {"skeletons", &VolumeInfo::skeletons},

@@ -144,7 +144,7 @@ json AnyInputJson(const StageInput& input) {
 json StageJson(const Stage& stage) {
   return {{"scale", stage.scale},
           {"parts", ToString(stage.layout)},
-          {"gzip_files", stage.gzip_files},
+          {"wrapper", ToString(stage.wrapper)},
           {"replaces", stage.replaces},
           {"from", AnyInputJson(stage.input)}};
 }
@@ -154,7 +154,8 @@ Stage GetStage(const json& value) {
   value.at("scale").get_to(stage.scale);
   const auto layout = value.at("parts").get<std::string>();
   stage.layout = Known(ParsePartLayout(layout), layout);
-  value.at("gzip_files").get_to(stage.gzip_files);
+  const auto wrapper = value.at("wrapper").get<std::string>();
+  stage.wrapper = Known(ParseWrapper(wrapper), wrapper);
   value.at("replaces").get_to(stage.replaces);
   const json& from = value.at("from");
   if (from.contains("array")) {

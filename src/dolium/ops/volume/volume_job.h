@@ -15,6 +15,7 @@
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
 #include "dolium/domain/volume/arrays/array_source.h"
+#include "dolium/domain/volume/chunk_wrapper.h"
 #include "dolium/domain/volume/downsample/downsample.h"
 #include "dolium/domain/volume/dvid/dvid_export.h"
 #include "dolium/domain/volume/volume_info.h"
@@ -50,7 +51,7 @@ struct Stage {
   size_t scale = 0;  // that is written
   StageInput input;
   PartLayout layout = PartLayout::kShards;
-  bool gzip_files = false;    // without shards: chunks are stored as `<name>.gz`
+  Wrapper wrapper = Wrapper::kNone;  // without shards: what is around a chunk
   std::string replaces = {};  // the key of the scale whose data it is to be; empty: none
 };
 

@@ -4,6 +4,8 @@
 #include <functional>
 #include <iterator>
 #include <numeric>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -34,7 +36,7 @@ using nlohmann::json;
 
 json TextOf(const StorageRequest& storage) {
   json out = {{"sharded", storage.sharded}, {"shard_bytes", storage.shard_bytes}};
-  if (storage.gzip_files) out["gzip_files"] = *storage.gzip_files;
+  if (storage.wrapper) out["wrapper"] = ToString(*storage.wrapper);
   if (storage.stored_shard_bytes) out["stored_bytes"] = *storage.stored_shard_bytes;
   if (storage.chunk_size) out["chunk_size"] = *storage.chunk_size;
   if (storage.sharding) out["sharding"] = ToJson(*storage.sharding);
@@ -125,8 +127,13 @@ class VolumeDraft final : public JobDraft {
 // With a stage for each scale, done or not.
 Result<Plan> PlanOfVolume(const OpenJob& open) {
   DOLIUM_TRY(Plan plan, PlanOf(open));
-  DOLIUM_TRY(const size_t stages, CountStages(open));
-  plan.stages.resize(stages);
+  DOLIUM_TRY(const VolumeJob job, ParseVolumeJob(open.state.record->parameters));
+  plan.stages.resize(job.stages.size());
+  // One that is rebuilt has a stage for each of its chunk sizes.
+  std::set<std::string_view> rebuilt;
+  for (const Stage& stage : job.stages) {
+    if (stage.replaces.empty() || rebuilt.insert(stage.replaces).second) ++plan.scales;
+  }
   return plan;
 }
 
@@ -301,7 +308,7 @@ Result<Plan> PlanIngest(const IngestRequest& request) {
   job.stages = {{.scale = 0,
                  .input = input,
                  .layout = LayoutOf(scale, array->reads_whole_pages()),
-                 .gzip_files = request.storage.gzip_files.value_or(false)}};
+                 .wrapper = request.storage.wrapper.value_or(Wrapper::kNone)}};
   StorageRequest coarser = storage;
   coarser.sharding.reset();
   DOLIUM_TRY_VOID(AddPyramid(request.pyramid, coarser, 0, job.info, job.stages));
@@ -351,8 +358,8 @@ Result<Plan> PlanDownsample(const DownsampleRequest& request) {
                {"storage", TextOf(storage)},
                {"skip_damaged", request.skip_damaged},
                {"pyramid", TextOf(request.pyramid)}};
-  if (!storage.gzip_files) {
-    DOLIUM_TRY(storage.gzip_files, StoresGzipFiles(*finer));
+  if (!storage.wrapper) {
+    DOLIUM_TRY(storage.wrapper, FindWrapper(*finer));
   }
   PyramidRequest pyramid = request.pyramid;
   if (request.total_scales) {
@@ -432,8 +439,8 @@ Result<OpenJob> BeginTranscode(const TranscodeRequest& request, const RunOptions
     DOLIUM_TRY_VOID(EstimateShardBytes(
         job.info, scale, *FromSameVoxels(source, /*may_copy=*/false), storage));
     shard_bytes = storage.shard_bytes;
-    if (!storage.gzip_files && !storage.sharded) {
-      DOLIUM_TRY(storage.gzip_files, StoresGzipFiles(*source));
+    if (!storage.wrapper && !storage.sharded) {
+      DOLIUM_TRY(storage.wrapper, FindWrapper(*source));
     }
     DOLIUM_TRY_VOID(ChooseStorage(job.info, storage, scale));
     DropForeignSettings(scale);
@@ -445,7 +452,7 @@ Result<OpenJob> BeginTranscode(const TranscodeRequest& request, const RunOptions
                               SameStoredForm(source->info(), scale),
                               is_export ? std::optional(request.exported) : std::nullopt},
          .layout = LayoutOf(scale, false),
-         .gzip_files = storage.gzip_files.value_or(false)});
+         .wrapper = storage.wrapper.value_or(Wrapper::kNone)});
   }
   if (job.stages.empty()) return InvalidArgument("no scale is to be transcoded");
   if (request.pyramid) {
@@ -453,7 +460,7 @@ Result<OpenJob> BeginTranscode(const TranscodeRequest& request, const RunOptions
     coarser.sharded = job.info.scales.back().sharding.has_value();
     coarser.shard_bytes = shard_bytes;
     coarser.sharding.reset();
-    coarser.gzip_files = job.stages.back().gzip_files;
+    coarser.wrapper = job.stages.back().wrapper;
     DOLIUM_TRY_VOID(AddPyramid(*request.pyramid, coarser, job.info.scales.size() - 1,
                                job.info, job.stages));
   }

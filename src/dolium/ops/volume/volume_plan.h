@@ -19,6 +19,7 @@
 #include "dolium/base/result.h"
 #include "dolium/container/container.h"
 #include "dolium/domain/volume/arrays/array_source.h"
+#include "dolium/domain/volume/chunk_wrapper.h"
 #include "dolium/domain/volume/downsample/downsample.h"
 #include "dolium/domain/volume/dvid/dvid_export.h"
 #include "dolium/domain/volume/volume_info.h"
@@ -41,9 +42,9 @@ struct StorageRequest {
   std::optional<uint64_t> stored_shard_bytes = std::nullopt;
   // All of it, where the choice by shard_bytes will not do. For one scale only.
   std::optional<neuroglancer::ShardingSpec> sharding;
-  // Without shards: `<name>.gz`, as cloud-volume does; nullopt: as in the source, which
-  // an array is not.
-  std::optional<bool> gzip_files = std::nullopt;
+  // Without shards: what is around chunks, gzip for `<name>.gz` as cloud-volume does;
+  // nullopt: as in the source, which an array is not.
+  std::optional<Wrapper> wrapper = std::nullopt;
 };
 
 // How scales are made from finer ones.

@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +95,7 @@ TEST_F(VolumePlans, WritesFilesWithoutShards) {
     const Vec3 size = {33, 20, 9};
     IngestRequest request = Ingest(size, gzip ? "gz" : "plain");
     request.storage.sharded = false;
-    request.storage.gzip_files = gzip;
+    request.storage.wrapper = gzip ? Wrapper::kGzip : Wrapper::kNone;
     request.pyramid.scales = 1;
     Run(PlanIngest(request));
     const Volume volume = Open(request.target);
@@ -102,6 +104,42 @@ TEST_F(VolumePlans, WritesFilesWithoutShards) {
     ExpectGood(volume);
     EXPECT_TRUE(
         fs::exists(request.target + "/4_4_8/5-21_-3-13_0-8" + (gzip ? ".gz" : "")));
+  }
+}
+
+TEST_F(VolumePlans, KeepsWhatIsAroundChunksInFiles) {
+  const Vec3 size = {33, 20, 9};
+  for (const auto& [wrapper, suffix] :
+       {std::pair(Wrapper::kBrotli, ".br"), std::pair(Wrapper::kZstd, ".zstd")}) {
+    IngestRequest request = Ingest(size, fmt::format("vol{}", suffix));
+    request.storage.sharded = false;
+    request.storage.wrapper = wrapper;
+    request.pyramid.scales = 0;
+    Run(PlanIngest(request));
+    DownsampleRequest more;
+    more.volume = request.target;
+    Run(PlanDownsample(more));
+    more.rebuild = true;
+    Run(PlanDownsample(more));
+    TranscodeRequest copy;
+    copy.source = request.target;
+    copy.target = request.target + "-copy";
+    copy.storage.chunk_size = Vec3{8, 8, 8};
+    Run(PlanTranscode(copy));
+    for (const std::string& location : {copy.source, copy.target}) {
+      const Volume volume = Open(location);
+      ASSERT_GT(volume.info().scales.size(), 1u);
+      ExpectValues(volume, size);
+      ExpectGood(volume);
+      size_t chunks = 0;
+      for (const ScaleInfo& scale : volume.info().scales) {
+        for (const auto& file : fs::directory_iterator(location + "/" + scale.key)) {
+          EXPECT_EQ(file.path().extension(), suffix) << file.path();
+          ++chunks;
+        }
+      }
+      EXPECT_GT(chunks, 10u);
+    }
   }
 }
 

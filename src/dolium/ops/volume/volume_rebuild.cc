@@ -156,10 +156,10 @@ Result<VolumeJob> MakeRebuildJob(const Volume& volume, size_t from,
     for (size_t c = 0; c < scales[i].chunk_sizes.size(); ++c) {
       DOLIUM_TRY(const auto old, volume.OpenScale(i, c));
       // One that has no chunks yet gets them as the scale that it is made of has them.
-      DOLIUM_TRY(auto gzip_files, StoresGzipFiles(*old));
-      if (!gzip_files) {
+      DOLIUM_TRY(auto wrapper, FindWrapper(*old));
+      if (!wrapper) {
         DOLIUM_TRY(const auto source, volume.OpenScale(from));
-        DOLIUM_TRY(gzip_files, StoresGzipFiles(*source));
+        DOLIUM_TRY(wrapper, FindWrapper(*source));
       }
       ScaleInfo fresh = scales[i];
       fresh.key = fmt::format("{}/{}", kRebuildName, i);
@@ -170,7 +170,7 @@ Result<VolumeJob> MakeRebuildJob(const Volume& volume, size_t from,
       job.stages.push_back({.scale = job.info.scales.size() - 1,
                             .input = FinerInput{made[finer], made_by},
                             .layout = LayoutOf(fresh, false),
-                            .gzip_files = gzip_files.value_or(false),
+                            .wrapper = wrapper.value_or(Wrapper::kNone),
                             .replaces = scales[i].key});
     }
   }

@@ -31,7 +31,7 @@ class Rebuilding : public VolumePlanTest {
   void Make(bool sharded, bool gzip = false) {
     IngestRequest request = Ingest(kSize, "vol");
     request.storage.sharded = sharded;
-    request.storage.gzip_files = gzip;
+    request.storage.wrapper = gzip ? Wrapper::kGzip : Wrapper::kNone;
     request.pyramid.scales = 2;
     Run(PlanIngest(request));
     request_.volume = Path("vol");
@@ -134,7 +134,11 @@ TEST_F(Rebuilding, WritesEveryCopyInSeveralChunkSizes) {
     return info;
   }));
   Edit();
-  Run(PlanDownsample(request_));
+  const auto plan = PlanDownsample(request_);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->stages.size(), 3u);
+  EXPECT_EQ(plan->scales, 2u);
+  Run(plan);
   const Volume volume = Open(Path("vol"));
   const auto second = Must(volume.OpenScale(1, 1));
   std::vector<uint32_t> voxels(*second->ShapeOf(second->bounds()).voxels());

@@ -154,14 +154,14 @@ Result<void> EstimateShardBytes(const VolumeInfo& info, const ScaleInfo& scale,
   return {};
 }
 
-Result<std::optional<bool>> StoresGzipFiles(const Scale& scale) {
-  if (scale.info().sharding) return std::optional(false);
-  const auto is_gzip = [&](const Vec3& cell) -> Result<std::optional<bool>> {
+Result<std::optional<Wrapper>> FindWrapper(const Scale& scale) {
+  if (scale.info().sharding) return std::optional(Wrapper::kNone);
+  const auto look = [&](const Vec3& cell) -> Result<std::optional<Wrapper>> {
     const auto chunk = scale.storage().GetStored(cell);
     // What is damaged says nothing here; it is met again when it is read.
     if (!chunk && !IsChunkDamage(chunk.error())) return chunk.error();
     if (!chunk || !*chunk) return std::nullopt;
-    return (*chunk)->wrapper == Wrapper::kGzip;
+    return (*chunk)->wrapper;
   };
   std::vector<Vec3> cells;
   const Location& folder = scale.folder();
@@ -179,7 +179,7 @@ Result<std::optional<bool>> StoresGzipFiles(const Scale& scale) {
     cells = CellsOf(first);
   }
   for (const Vec3& cell : cells) {
-    DOLIUM_TRY(const auto found, is_gzip(cell));
+    DOLIUM_TRY(const auto found, look(cell));
     if (found) return found;
   }
   return std::nullopt;
@@ -243,7 +243,7 @@ Result<void> AddPyramid(const PyramidRequest& request, const StorageRequest& sto
     stages.push_back({.scale = info.scales.size() - 1,
                       .input = FinerInput{from, {factor, method, request.ignore_zero}},
                       .layout = LayoutOf(scale, false),
-                      .gzip_files = storage.gzip_files.value_or(false)});
+                      .wrapper = storage.wrapper.value_or(Wrapper::kNone)});
     from = info.scales.size() - 1;
   }
   return {};

@@ -5,6 +5,7 @@
 
 #include "dolium/base/result.h"
 #include "dolium/domain/volume/chunk_source.h"
+#include "dolium/domain/volume/chunk_wrapper.h"
 #include "dolium/domain/volume/scale.h"
 #include "dolium/domain/volume/volume_info.h"
 #include "dolium/ops/volume/volume_job.h"
@@ -35,12 +36,12 @@ Result<void> ChooseStorage(const VolumeInfo& info, const StorageRequest& request
 // The factor by which a scale is downsampled next, as PyramidRequest has it.
 Vec3 ChooseFactor(const ScaleInfo& scale, const std::optional<Vec3>& wanted);
 
-// Whether new chunks of a scale without shards are to be stored as `<name>.gz`, as those
-// are that it has; nullopt if it has none. False for a scale in shards.
-Result<std::optional<bool>> StoresGzipFiles(const Scale& scale);
+// What is to be around new chunks of a scale without shards, as around those that it has;
+// nullopt if it has none. kNone for a scale in shards.
+Result<std::optional<Wrapper>> FindWrapper(const Scale& scale);
 
 // Adds scales below scale `from` of the info, with a stage for each. Those that are there
-// are passed over: the next one is made from them. `storage.gzip_files` counts.
+// are passed over: the next one is made from them. `storage.wrapper` counts.
 Result<void> AddPyramid(const PyramidRequest& request, const StorageRequest& storage,
                         size_t from, VolumeInfo& info, std::vector<Stage>& stages);
 

@@ -213,7 +213,7 @@ Result<std::shared_ptr<Scale>> VolumeWorker::SourceOf(const VolumeInput& input) 
 Result<WriteSummary> VolumeWorker::Fill(const Scale& target, const Stage& stage,
                                         const Box& cells, const PartContext& context,
                                         SkippedChunks& skipped) {
-  const FillOptions fill{context.writer, stage.gzip_files, context.progress};
+  const FillOptions fill{context.writer, stage.wrapper, context.progress};
   const DamageVisitor skip_damaged =
       job_.skip_damaged ? skipped.visitor() : DamageVisitor();
   std::unique_ptr<ChunkSource> source;
