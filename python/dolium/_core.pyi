@@ -755,7 +755,11 @@ class PackStream:
 class PackWriter:
     """Samples in, numbered shards out."""
 
-    def __init__(self, output: _Path, options: dict[str, Any]) -> None: ...
+    def __init__(
+        self, output: _Path, options: dict[str, Any], resume: bool = False
+    ) -> None: ...
+    @property
+    def before(self) -> list[str]: ...
     def add(
         self,
         key: str,

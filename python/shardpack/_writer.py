@@ -13,6 +13,7 @@ from dolium import _core
 from dolium._decode import metadata_bytes
 
 from ._contents import content_of
+from ._dataset import open as open_set
 from ._jobs import jobs_of, shard_options
 
 if TYPE_CHECKING:
@@ -48,6 +49,12 @@ class Writer:
     that is compressed already, is stored as it is. `align` is the alignment of contents in the
     file: 64 for SIMD, 4096 for direct reads. `metadata` are fields of the shard. `dictionary`
     trains a zstd dictionary of so many bytes from the first samples, for many small contents.
+
+    With `resume`, a set of several shards whose writer was killed is completed: the shards that are
+    there stay. `samples_before` says how many samples they hold and `last_key` what the last one is
+    called, so that the caller goes on after it; samples are given in the same order again. Nothing
+    more is written if nothing more is given. At the end, what killed writers left in the folder is
+    removed.
     """
 
     def __init__(
@@ -72,13 +79,28 @@ class Writer:
         compress_all: bool = False,
         reproducible: bool = False,
         force: bool = False,
+        resume: bool = False,
         memory: int = 256 << 20,
         jobs: int = 0,
         threads: int | None = None,
     ) -> None:
         jobs = jobs_of(jobs, threads)
-        self._writer = _core.PackWriter(path, shard_options(locals()))
+        self._writer = _core.PackWriter(path, shard_options(locals()), resume)
         self.shards: list[ShardReport] = []
+        self.samples_before = 0
+        self.last_key: str | None = None
+        if self._writer.before:
+            self._look_at(self._writer.before)
+
+    def _look_at(self, paths: list[str]) -> None:
+        """Reads what the shards that are there hold."""
+        before = open_set(paths)
+        self.samples_before = len(before)
+        self.last_key = before[len(before) - 1].key if len(before) else None
+        self.shards = [
+            ShardReport(path, shard["records"], shard["size"])
+            for path, shard in zip(paths, before.shards)
+        ]
 
     def write(
         self,
@@ -119,8 +141,8 @@ class Writer:
         self._writer.add(key, [], None, tombstone=True)
 
     def close(self) -> list[ShardReport]:
-        """Finishes the last shard. Nothing may be written after it."""
-        self.shards = [ShardReport(**shard) for shard in self._writer.finish()]
+        """Finishes the last shard. Nothing may be written after it. Returns all shards of the set."""
+        self.shards += [ShardReport(**shard) for shard in self._writer.finish()]
         return self.shards
 
     def __enter__(self) -> Self:

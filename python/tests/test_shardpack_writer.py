@@ -112,3 +112,54 @@ def test_a_writer_may_end_while_another_thread_writes(tmp_path, end):
             assert len(shardpack.open(path)) == len(written)
         for leftover in tmp_path.iterdir():
             leftover.unlink()
+
+
+def write_numbers(path, numbers, **options):
+    """A set of three samples a shard, the second of every five a large one; the writer."""
+    with shardpack.Writer(path, shard_records=3, reproducible=True, **options) as writer:
+        for number in numbers[writer.samples_before :]:
+            writer.write(f"k{number}", {"n": str(number) * (200 if number % 5 == 1 else 1)})
+    return writer
+
+
+def test_a_set_whose_writer_did_not_end_is_resumed(tmp_path):
+    whole, cut = tmp_path / "whole-000000.shardpack", tmp_path / "cut-000000.shardpack"
+    reports = write_numbers(whole, range(11)).shards
+    writer = shardpack.Writer(cut, shard_records=3, reproducible=True)
+    for number in range(8):
+        writer.write(f"k{number}", {"n": str(number) * (200 if number % 5 == 1 else 1)})
+    writer._writer.abort()
+
+    writer = write_numbers(cut, range(11), resume=True)
+    assert (writer.samples_before, writer.last_key) == (6, "k5")
+    assert [(report.records, report.size) for report in writer.shards] == [
+        (report.records, report.size) for report in reports
+    ]
+    assert [os.path.basename(report.path) for report in writer.shards] == [
+        f"cut-{number:06}.shardpack" for number in range(4)
+    ]
+    for number in range(4):
+        name = f"-{number:06}.shardpack"
+        assert (tmp_path / f"cut{name}").read_bytes() == (tmp_path / f"whole{name}").read_bytes()
+
+    # A complete set has nothing to add, and gets no empty shard.
+    writer = write_numbers(cut, range(11), resume=True)
+    assert (writer.samples_before, writer.last_key, len(writer.shards)) == (11, "k10", 4)
+    assert len(list(tmp_path.glob("cut*"))) == 4
+    # Parts of a sample that was cut are one sample.
+    split = {"record_size_limit": 200, "oversize": "split"}
+    write_numbers(tmp_path / "split-000000.shardpack", range(4), **split)
+    writer = write_numbers(tmp_path / "split-000000.shardpack", range(4), resume=True, **split)
+    assert (writer.samples_before, writer.last_key) == (4, "k3")
+
+
+def test_what_cannot_be_resumed_is_refused(tmp_path):
+    path = tmp_path / "a-000000.shardpack"
+    with pytest.raises(ValueError, match="only a set of several is resumed"):
+        shardpack.Writer(path, resume=True)
+    with pytest.raises(ValueError, match="exclude each other"):
+        shardpack.Writer(path, shard_records=3, resume=True, force=True)
+    assert write_numbers(path, range(3), resume=True).samples_before == 0
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(shardpack.CorruptError):
+        shardpack.Writer(path, shard_records=3, resume=True)

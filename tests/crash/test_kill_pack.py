@@ -25,7 +25,7 @@ WRITER = """
 import random, signal, sys, time
 import shardpack
 path, seed, count, shard_records = sys.argv[1], *map(int, sys.argv[2:5])
-compression, end = sys.argv[5:]
+compression, end = sys.argv[5:7]
 source = random.Random(seed)
 samples = []
 for number in range(count):
@@ -33,8 +33,8 @@ for number in range(count):
     samples.append((f"sample{number:06}", {"bin": content, "n.txt": str(number)}))
 print("ready", flush=True)
 with shardpack.Writer(path, compression=compression, shard_records=shard_records, threads=2,
-                      reproducible=True) as writer:
-    for number, (key, files) in enumerate(samples):
+                      reproducible=True, resume=end == "resumed") as writer:
+    for number, (key, files) in enumerate(samples[writer.samples_before:]):
         writer.write(key, files)
         if number % 20 == 0:
             time.sleep(0.001)
@@ -106,6 +106,11 @@ def test_a_killed_writer(tmp_path, shard_records, compression):
         program.run("pack", "repair", left[0], "--output", good, status=int(is_cut))
         assert contents(shardpack.open(good)) == expected[name][:records]
         repaired_records += records
+        if shard_records:
+            start(folder, 1, shard_records, compression, "resumed").finish()
+            assert sorted(path.name for path in folder.iterdir()) == names
+            for name in names:
+                assert (folder / name).read_bytes() == (whole / name).read_bytes()
     assert repaired_records > 0
 
 

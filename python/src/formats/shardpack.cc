@@ -87,8 +87,13 @@ Bytes Share(nb::handle object) {
 // nobody waits for a turn with it.
 class PackWriter {
  public:
-  PackWriter(const std::string& output, PackOptions options)
-      : writer_(Must(WithoutGil([&] { return Create(output, std::move(options)); }))) {}
+  // With `resume`, the first shards of the set that are there already stay, and it begins
+  // after them.
+  PackWriter(const std::string& output, PackOptions options, bool resume)
+      : writer_(Must(WithoutGil(
+            [&] { return Create(output, std::move(options), resume, before_); }))) {
+    if (resume) folder_ = Must(ParseLocation(output)).Parent();
+  }
   ~PackWriter() { Abort(); }
   PackWriter(const PackWriter&) = delete;
   PackWriter& operator=(const PackWriter&) = delete;
@@ -114,8 +119,15 @@ class PackWriter {
       bytes += file.data.size();
       sample.files.push_back(std::move(file));
     }
-    Must(TakeTurn(bytes, [&] { return writer_->Add(std::move(sample)); }));
+    Must(TakeTurn(bytes, [&]() -> Result<void> {
+      DOLIUM_TRY_VOID(writer_->Add(std::move(sample)));
+      has_samples_ = true;
+      return {};
+    }));
   }
+
+  // Of the shards that were there.
+  const std::vector<std::string>& before() const { return before_; }
 
   nb::list Finish() {
     const auto summary = Must(WithoutGil([&]() -> Result<shardpack::PackSummary> {
@@ -123,7 +135,17 @@ class PackWriter {
       DOLIUM_TRY_VOID(CheckOpen());
       // Its threads may need the GIL to let go of bytes objects before they end.
       const auto finished = std::move(writer_);
-      return finished->Finish();
+      // All was there: a shard without samples would be one more.
+      shardpack::PackSummary made;
+      if (before_.empty() || has_samples_) {
+        DOLIUM_TRY(made, finished->Finish());
+      }
+      if (folder_) {
+        // What the writers left that were killed.
+        DOLIUM_TRY([[maybe_unused]] const size_t removed,
+                   folder_->store->RemoveStaleTemporaries(folder_->path));
+      }
+      return made;
     }));
     nb::list shards;
     for (const auto& shard : summary.shards) {
@@ -168,15 +190,31 @@ class PackWriter {
     });
   }
 
-  static Result<std::unique_ptr<shardpack::PackWriter>> Create(const std::string& output,
-                                                               PackOptions options) {
+  static Result<std::unique_ptr<shardpack::PackWriter>> Create(
+      const std::string& output, PackOptions options, bool resume,
+      std::vector<std::string>& before) {
     DOLIUM_TRY(const Location location, ParseLocation(output));
     const bool rolls = options.shard_bytes > 0 || options.shard_records > 0;
+    if (resume && !rolls) {
+      return InvalidArgument(fmt::format(
+          "{}: one shard appears whole or not at all; only a set of several is resumed",
+          location.Describe()));
+    }
+    if (resume && options.shard.force) {
+      return InvalidArgument("to resume a set and to replace it exclude each other");
+    }
     if (rolls) {
       DOLIUM_TRY(auto namer, dataset::ShardNamer::Make(location.path));
       options.place = [location, namer = std::move(namer)](uint64_t number) {
         return Location{location.store, namer.Name(number)};
       };
+      while (resume) {
+        const Location shard = options.place(before.size());
+        DOLIUM_TRY(const auto there, shard.store->Stat(shard.path));
+        if (!there) break;
+        before.push_back(shard.Describe());
+      }
+      options.shards_before = before.size();
     } else {
       options.place = [location](uint64_t) -> Location { return Location(location); };
     }
@@ -184,9 +222,12 @@ class PackWriter {
   }
 
   std::mutex turn_;
-  // Both guarded by turn_.
+  std::vector<std::string> before_;  // before writer_, which is made with it
+  // All guarded by turn_.
   std::unique_ptr<shardpack::PackWriter> writer_;
   uint64_t unreleased_ = 0;
+  bool has_samples_ = false;
+  std::optional<Location> folder_;  // of a set that is resumed
 };
 
 // Reads front to back, from a file descriptor or a location.
@@ -355,10 +396,18 @@ void BindPackWriter(nb::module_& module) {
   nb::class_<PackWriter>(module, "PackWriter", "Samples in, numbered shards out.")
       .def(
           "__init__",
-          [](PackWriter* self, nb::handle output, const nb::dict& options) {
-            new (self) PackWriter(LocationText(output), PackOptionsFrom(options));
+          [](PackWriter* self, nb::handle output, const nb::dict& options, bool resume) {
+            new (self) PackWriter(LocationText(output), PackOptionsFrom(options), resume);
           },
-          nb::arg("output"), nb::arg("options"))
+          nb::arg("output"), nb::arg("options"), nb::arg("resume") = false)
+      .def_prop_ro("before",
+                   [](const PackWriter& self) {
+                     nb::list paths;
+                     for (const std::string& path : self.before()) {
+                       paths.append(NameText(path));
+                     }
+                     return paths;
+                   })
       .def("add", &PackWriter::Add, nb::arg("key"), nb::arg("files"),
            nb::arg("metadata").none(), nb::arg("tombstone") = false)
       .def("finish", &PackWriter::Finish)
