@@ -216,11 +216,12 @@ void ShardedWriter::LayOut(Leaving leaving) {
 }
 
 Result<void> ShardedWriter::Spill(std::vector<Leaving> leaving) {
-  DOLIUM_TRY(spill_store_, spills_->store());
+  DOLIUM_TRY(Store* const store, spills_->store());
+  spill_store_ = store;
   uint64_t memory = 0;
   for (const Leaving& one : leaving) memory += LeavingCost(spec_, *one.buffer);
   const std::string object = fmt::format("{:06}", spill_count_++);
-  Start(memory, [this, object, leaving = std::move(leaving)]() -> Result<void> {
+  Start(memory, [this, store, object, leaving = std::move(leaving)]() -> Result<void> {
     std::vector<EncodedChunks> encoded;
     std::vector<SpilledChunks> shards;
     for (const Leaving& one : leaving) {
@@ -228,7 +229,7 @@ Result<void> ShardedWriter::Spill(std::vector<Leaving> leaving) {
       shards.push_back({one.shard, std::move(stored_chunks.stored_chunks)});
       encoded.push_back(std::move(stored_chunks));
     }
-    DOLIUM_TRY(const auto segments, WriteSpill(*spill_store_, object, spec_, shards));
+    DOLIUM_TRY(const auto segments, WriteSpill(*store, object, spec_, shards));
     const std::lock_guard lock(mutex_);
     for (size_t i = 0; i < shards.size(); ++i) {
       shards_.find(shards[i].shard)->second.spills.push_back(segments[i]);
