@@ -167,7 +167,7 @@ Result<void> SampleJoiner::AddFile(const File& file) {
   return {};
 }
 
-Result<std::optional<Sample>> SampleJoiner::Add(Sample part,
+Result<std::optional<Sample>> SampleJoiner::Add(const Sample& part,
                                                 std::optional<PartNumber> number) {
   DOLIUM_TRY_VOID(parts_.Add(part.key, number));
   if (!number || number->index == 0) {

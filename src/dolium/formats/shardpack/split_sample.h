@@ -25,7 +25,7 @@ class SampleJoiner {
  public:
   // The sample, once it is whole; nullopt if more of it is to come. kCorrupt of kind
   // kRecord if a part or a segment is missing before this one.
-  Result<std::optional<Sample>> Add(Sample part, std::optional<PartNumber> number);
+  Result<std::optional<Sample>> Add(const Sample& part, std::optional<PartNumber> number);
   // No more records come.
   Result<void> Finish() { return parts_.Finish(); }
 
