@@ -12,8 +12,8 @@
 #include "dolium/bytes/cached_store.h"
 #include "dolium/domain/volume/scale.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/domain/volume/whole_scale.h"
 #include "dolium/ops/volume/skipped_chunks.h"
-#include "dolium/ops/volume/whole_scale.h"
 
 namespace dolium::python {
 
@@ -70,7 +70,7 @@ class PyVolume {
 
   VolumeArguments arguments_;
   std::shared_ptr<const volume::Volume> volume_;
-  std::optional<volume::WholeScale> scale_;  // always there
+  std::shared_ptr<volume::WholeScale> scale_;
   std::shared_ptr<volume::SkippedChunks> skipped_ =
       std::make_shared<volume::SkippedChunks>();
   bool is_local_ = false;

@@ -13,6 +13,7 @@
 #include "dolium/domain/dataset/content_types.h"
 #include "dolium/domain/dataset/imports/kinds.h"
 #include "dolium/formats/shardpack/layout.h"
+#include "dolium/ops/source/capabilities.h"
 
 namespace dolium::cli {
 namespace {
@@ -230,7 +231,7 @@ Result<std::shared_ptr<const dataset::SampleSet>> OpenSet(
   for (const std::string& reference : references) {
     DOLIUM_TRY(paths.emplace_back(), PackInput(reference));
   }
-  auto set = dataset::OpenSampleSet(paths);
+  auto set = OpenSamples(paths);
   if (set) return set;
   // A pipe goes by the name that the user gave it.
   Error error = std::move(set).error();

@@ -15,8 +15,9 @@
 #include "dolium/base/checked_math.h"
 #include "dolium/domain/volume/arrays/array_sink.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/domain/volume/whole_scale.h"
+#include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/volume/skipped_chunks.h"
-#include "dolium/ops/volume/whole_scale.h"
 
 namespace dolium::cli {
 namespace {
@@ -45,16 +46,14 @@ Result<CutoutRequest> Begin(const Context& context, const std::string& file) {
   const Arguments& arguments = context.arguments;
   DOLIUM_TRY(const Location location, ParseLocation(arguments[0]));
   DOLIUM_TRY(const auto exported, ExportOptionsOf(context));
-  DOLIUM_TRY(const auto volume,
-             volume::Volume::Open(location, /*allow_unfinished=*/false, exported));
+  DOLIUM_TRY(const auto volume, OpenVolume(location, {.exported = exported}));
   CutoutRequest out;
   DOLIUM_TRY(const auto index,
              ScaleOption(arguments, volume.info()).Within("volume cutout"));
   out.index = index.value_or(0);
-  DOLIUM_TRY(const auto whole, volume::WholeScale::Open(volume, out.index));
-  DOLIUM_TRY(out.box,
-             BoxOption(arguments, whole.first().bounds()).Within("volume cutout"));
-  out.scale = whole.BestFor(out.box);
+  DOLIUM_TRY(const auto whole, volume.OpenScale(out.index));
+  DOLIUM_TRY(out.box, BoxOption(arguments, whole->bounds()).Within("volume cutout"));
+  out.scale = whole->BestFor(out.box);
 
   if (out.box.empty()) {
     return InvalidArgument(fmt::format("volume cutout: {}: scale {} has no voxels",
