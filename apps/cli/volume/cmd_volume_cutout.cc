@@ -179,19 +179,21 @@ void ShowSummary(Context& context, const std::string& file, const CutoutRequest&
 }  // namespace
 
 ExitStatus RunVolumeCutout(Context& context) {
-  const auto file = context.arguments.Get("output");
-  if (!file) {
+  const auto target = context.arguments.Target(1);
+  if (!target) return context.Fail(target.error().Within("volume cutout"));
+  if (!*target) {
     return context.Fail(InvalidArgument(
-        "volume cutout: no output; name one: -o out.npy, out.tif or out.raw"));
+        "volume cutout: no output; name one: out.npy, out.tif or out.raw"));
   }
-  auto cutout = Begin(context, *file);
+  const std::string& file = **target;
+  auto cutout = Begin(context, file);
   if (!cutout) return context.FailLocation(cutout.error());
   const auto chunks = Copy(context, *cutout);
   context.terminal.EndProgress();
   if (!chunks) return context.Fail(chunks.error());
   const ExitStatus status = ReportSkipped(context, chunks->skipped);
   if (!context.arguments.Has("no-summary")) {
-    ShowSummary(context, *file, *cutout, *chunks);
+    ShowSummary(context, file, *cutout, *chunks);
   }
   return status;
 }
