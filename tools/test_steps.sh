@@ -61,6 +61,8 @@ step_style() {
   command_format --check
   "$system_python" tools/check_layers.py --self-test
   "$system_python" tools/check_layers.py
+  "$system_python" tools/check_words.py --self-test
+  "$system_python" tools/check_words.py
 }
 
 step_build-dev() {

@@ -135,7 +135,7 @@ class CasStore {
     options.progress = call.function();
     if (align_entries) {
       options.forced_cuts = [](const std::string& path) {
-        return EntryBorders(BuiltinFormats(), path);
+        return EntryBoundaries(BuiltinFormats(), path);
       };
     }
     std::optional<Result<Version>> version;

@@ -25,7 +25,7 @@ struct VolumeArguments {
   size_t scale = 0;
   bool allow_unfinished = false;
   volume::StorageOptions storage;
-  volume::DvidReadOptions exported;        // if it is an export of DVID
+  volume::DvidReadOptions exported;        // if it is a DVID export
   std::optional<CacheOptions> cache = {};  // on disk
 };
 

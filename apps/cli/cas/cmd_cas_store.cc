@@ -76,7 +76,7 @@ Result<cas::Version> DoPut(Context& context, uint64_t& skipped) {
   };
   if (context.arguments.Has("align-entries")) {
     options.forced_cuts = [&](const std::string& path) {
-      return EntryBorders(context.formats, path);
+      return EntryBoundaries(context.formats, path);
     };
   }
   options.progress = context.terminal.StartProgress("put");

@@ -44,7 +44,7 @@ class ChunkReader {
   Result<void> Read(std::span<const ChunkRef> chunks,
                     std::span<const MutableBytes> into) const;
 
-  // The size of the value, if stored bytes tell it before they are decoded.
+  // The size of the value, if stored bytes say it before they are decoded.
   std::optional<uint64_t> SizeOf(BytesView stored) const;
   // False if the size turns out to be another.
   Result<bool> DecodeInto(uint64_t id, const ChunkRef& chunk, BytesView stored,

@@ -186,7 +186,7 @@ TEST_F(SparseVolumeTest, GivesWhatALookAtEachCellGives) {
   TranscodeRequest files = Request("e", "files");
   files.sharded = false;
   Must(RunPlan(BuiltinFormats(), Must(PlanTranscode(files)), {}));
-  // Where there may be chunks in folders within folders, names do not tell.
+  // Where there may be chunks in folders within folders, names do not suffice.
   const std::string key = Must(Volume::Open(At("files"))).info().scales[0].key;
   std::filesystem::create_directory(Text("files/" + key + "/0-64"));
   std::map<std::string, Plan> plans;

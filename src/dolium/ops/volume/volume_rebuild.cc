@@ -67,7 +67,8 @@ std::vector<SwappedScale> SwappedBy(const VolumeJob& job) {
   return scales;
 }
 
-// What tells a folder from others, also under another name; nullopt if there is none.
+// What distinguishes a folder from others, also under another name; nullopt if there is
+// none.
 Result<std::optional<uint64_t>> FolderNumber(const std::string& path) {
   struct stat found = {};
   if (lstat(path.c_str(), &found) != 0) {
