@@ -1,4 +1,4 @@
-# Targets from folders: src/dolium/<path>/**/*.cc, told apart by the ends of their names.
+# Targets from folders: src/dolium/<path>/**/*.cc, distinguished by the ends of their names.
 #
 #   x.cc              part of the layer's library
 #   x_test.cc         GoogleTest; one program per layer

@@ -7,7 +7,8 @@ Reads every `#include` of a dolium header under src/, apps/ and python/. A file 
 its own layer and those above it in LAYERS; formats do not see each other; code that is not
 a test does not use testing/; installed headers do not need headers that are not installed.
 Faces (apps/ and python/) open a Source and ask for capabilities: they neither include the
-headers of one format nor compare its name, but for what FACES_WITH_FORMATS lists. The
+headers of one format nor compare its name, but for what FACES_WITH_FORMATS lists, and they
+call no opener of a class of domain/. The
 library does not know who reads its messages: no string of src/ names an option or a command.
 """
 
@@ -49,8 +50,23 @@ FACES_WITH_FORMATS = {
     "python/src/formats/xet.cc": {"xet"},
 }
 
-# A comparison of a format's name with a literal.
-NAME_COMPARED = re.compile(r'format_name\(\)\s*[!=]=|[!=]=\s*[\w.>()*-]*format_name\(\)')
+# A comparison of a format's name, or of a kind of source, with anything; or of anything
+# with the name of a format. Such a name in a string of its own, or a list of them.
+FORMAT_WORD = r"(?:neuroglancer|files|shardpack|xet|dvid|precomputed)"
+FORMAT_WORDS = rf'"{FORMAT_WORD}(?: {FORMAT_WORD})*"'
+NAME_COMPARED = re.compile(
+    r"\b(?:format_name|kind)\(\)\s*[!=]=|[!=]=\s*[\w.>()*-]*\b(?:format_name|kind)\(\)"
+    rf"|[!=]=\s*{FORMAT_WORDS}|{FORMAT_WORDS}\s*[!=]="
+)
+NAME_LISTED = re.compile(FORMAT_WORDS)
+GENERIC_VERBS = re.compile(r"apps/cli/[^/]+")  # the other folders are those of families
+PROGRAM_NAMED = re.compile(r"\bkPackProgram = ")  # a program has the name of its format
+
+# What opens a class of domain/ by a location; ops/source/ has the openers for faces.
+OPENER_CALLED = re.compile(
+    r"\b(?:volume::)?(?:Volume::Open(?:Export)?|DvidExport::Open|Scale::Open(?:With)?)\("
+    r"|\bCasStore::Open\(|\bOpenSampleSet\(|\bshardpack::Shard::Open\w*\("
+)
 
 # A comment or a string; within a string, `--option` or a command of ours.
 COMMENT_OR_STRING = re.compile(r'//.*|"(?:\\.|[^"\\])*"')
@@ -116,6 +132,20 @@ def face_fault(where, header):
     return f"a face asks ops for a capability: it must not include format {to_format}"
 
 
+def is_family(where):
+    """Whether the face `where` is that of one format or one family of them."""
+    return any(where.as_posix().startswith(place) for place in FACES_WITH_FORMATS)
+
+
+def is_name_used(where, line):
+    """Whether a line of the face `where` makes something depend on a format's name."""
+    code = COMMENT_OR_STRING.sub(lambda token: token.group() if token.group()[0] == '"' else "", line)
+    if is_family(where) or PROGRAM_NAMED.search(code):
+        return False
+    is_generic = GENERIC_VERBS.fullmatch(where.as_posix())
+    return bool(NAME_COMPARED.search(code) or (is_generic and NAME_LISTED.search(code)))
+
+
 def option_named(line):
     """The option or command that a string of this line names; None if there is none."""
     for token in COMMENT_OR_STRING.findall(line):
@@ -143,8 +173,12 @@ def check(root):
             continue
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             is_face = where.parts[0] in LEAVES
-            if is_face and not is_test_code(where) and NAME_COMPARED.search(line):
+            if is_face and not is_test_code(where) and is_name_used(where, line):
                 faults.append(f"{where}:{number}: a face must not branch on a format's name")
+            opener = OPENER_CALLED.search(line) if is_face and not is_test_code(where) else None
+            if opener:
+                called = opener.group().rstrip("(")
+                faults.append(f"{where}:{number}: a face opens through ops/source/, not by {called}")
             match = INCLUDE.match(line)
             if not match:
                 option = None if is_face or is_test_code(where) else option_named(line)
@@ -211,6 +245,23 @@ SELF_TEST = [
     ("apps/cli/e.cc", 'if (c.format_name() == "dvid") {}', "branch on a format's name"),
     ("apps/cli/f.cc", 'if ("dvid" != (*c)->format_name()) {}', "branch on a format's name"),
     ("apps/cli/g.cc", "Show(c.format_name());", None),
+    ("apps/cli/k.cc", 'if (source->kind() == "volume") {}', "branch on a format's name"),
+    ("apps/cli/l.cc", 'constexpr std::string_view kTargets = "neuroglancer files";', "branch on a format's name"),
+    ("apps/cli/m.cc", 'OnlyFor(option, "neuroglancer"),', "branch on a format's name"),
+    ("apps/cli/n.cc", 'if (to == "dvid") {}', "branch on a format's name"),
+    ("apps/cli/p.cc", '// "neuroglancer or files" for "neuroglancer files".', None),
+    ("apps/cli/o.cc", '.examples = {"dolium convert --to dvid seg export"},', None),
+    ("apps/cli/m_test.cc", 'VerbHelp(convert, "dvid");', None),
+    ("apps/cli/volume/k.cc", 'if (to == "dvid") {}', None),
+    ("python/src/f.cc", 'if (to == "dvid") {}', "branch on a format's name"),
+    ("python/src/g.cc", 'out["files"] = report.files;', None),
+    ("python/src/h.cc", 'if (row.kind() != kSet) {}', "branch on a format's name"),
+    ("apps/cli/volume/i.cc", "const auto v = volume::Volume::Open(location);", "not by volume::Volume::Open"),
+    ("apps/cli/volume/j.cc", "OpenVolume(location);", None),
+    ("apps/cli/volume/j_test.cc", "volume::Volume::Open(location);", None),
+    ("apps/cli/cas/c.cc", "return cas::CasStore::Open(path);", "not by CasStore::Open"),
+    ("python/src/e.cc", "dataset::OpenSampleSet(texts);", "not by OpenSampleSet"),
+    ("src/dolium/ops/k.cc", "return cas::CasStore::Open(path);", None),
     ("python/src/formats/xet.cc", '#include "dolium/formats/xet/x.h"', None),
     ("python/src/formats/dvid.cc", '#include "dolium/formats/xet/x.h"', "must not include format xet"),
     ("python/src/formats/xet.h", '#include "dolium/formats/xet/x.h"', "must not include format xet"),

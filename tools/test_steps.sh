@@ -61,6 +61,8 @@ step_style() {
   command_format --check
   "$system_python" tools/check_layers.py --self-test
   "$system_python" tools/check_layers.py
+  "$system_python" tools/check_words.py --self-test
+  "$system_python" tools/check_words.py
 }
 
 step_build-dev() {
@@ -77,6 +79,10 @@ step_install() {
   cmake -S tests/consumer -B build/consumer -G Ninja -DCMAKE_PREFIX_PATH="$root/build/stage"
   cmake --build build/consumer
   build/consumer/consumer
+  mkdir -p build/consumer/set
+  printf 'the program of the README reads this' >build/consumer/set/entry
+  [[ $(build/consumer/readme build/consumer/set entry) == 'the program of the README reads this' ]] ||
+    die "the program of the README does not print an entry"
   build/stage/bin/dolium --version
   check_installed_docs build/stage/share
 }

@@ -189,6 +189,14 @@ uint64_t Arguments::Number(std::string_view option, uint64_t fallback) const {
   return number ? *number : fallback;
 }
 
+Result<std::optional<std::string>> Arguments::Target(size_t position) const {
+  auto output = Get("output");
+  if (positionals_.size() <= position) return output;
+  if (!output) return positionals_[position];
+  return InvalidArgument(fmt::format("--output {} and {}: one of them is too many",
+                                     *output, positionals_[position]));
+}
+
 Result<Arguments> ParseArguments(const Verb& verb,
                                  std::span<const std::string> arguments) {
   CLI::App app;

@@ -25,6 +25,10 @@ class Arguments {
   // Precondition: an option of kind kNumber or kSize.
   uint64_t Number(std::string_view option, uint64_t fallback) const;
 
+  // What a verb with one source writes: the argument at that position, the last, or
+  // --output; nullopt without either. kInvalidArgument for both.
+  Result<std::optional<std::string>> Target(size_t position) const;
+
   const std::vector<std::string>& positionals() const { return positionals_; }
   const std::string& operator[](size_t index) const { return positionals_[index]; }
 

@@ -84,13 +84,26 @@ TEST(ParseArguments, TakesAsManyArgumentsAsTheUsageNames) {
   EXPECT_FALSE(Parse("cat", {"set"}));
   EXPECT_TRUE(Parse("cas get", {"name", "-o", "file"}));
   EXPECT_FALSE(Parse("cas get", {"-o", "file"}));
-  EXPECT_FALSE(Parse("cas get", {"name", "other", "-o", "file"}));
+  EXPECT_FALSE(Parse("cas get", {"name", "file", "other"}));
   EXPECT_TRUE(Parse("pack cat", {"set", "-n", "1"}));
   EXPECT_TRUE(Parse("pack cat", {"set", "key", "file"}));
   EXPECT_FALSE(Parse("pack cat", {"set", "key", "file", "more"}));
   EXPECT_TRUE(Parse("verify", {"a", "b", "c", "d"}));
   EXPECT_TRUE(Parse("task", {}));
   EXPECT_FALSE(Parse("completion", {}));
+}
+
+TEST(Arguments, NameTheTargetLastOrAsOutput) {
+  const auto target = [](const std::vector<std::string>& words) {
+    const auto arguments = Parse("cas get", words);
+    EXPECT_TRUE(arguments);
+    return arguments->Target(1);
+  };
+  EXPECT_EQ(*target({"name", "file"}), "file");
+  EXPECT_EQ(*target({"name", "-o", "file"}), "file");
+  EXPECT_EQ(*target({"name"}), std::nullopt);
+  EXPECT_EQ(target({"name", "file", "-o", "other"}).error().message,
+            "--output other and file: one of them is too many");
 }
 
 TEST(ParseArguments, NeedsNoArgumentsForHelp) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,13 +33,36 @@ Result<void> RefuseOptionsOfOthers(const Context& context, const std::string& to
                                        option.name, to.empty() ? "without" : "with",
                                        to.empty() ? first : to));
   }
-  if (context.arguments.Has("labels") && context.arguments.Has("supervoxels")) {
-    return InvalidArgument("convert: --labels and --supervoxels exclude each other");
-  }
-  if (context.arguments.Has("csv") && context.arguments.Get("layout") == "seed") {
-    return InvalidArgument("convert: --csv means nothing with --layout seed");
-  }
   return {};
+}
+
+// The parameters of all targets that were given.
+std::map<std::string, std::string> ParametersOf(const Context& context) {
+  std::map<std::string, std::string> parameters;
+  const auto take = [&](const Parameter& parameter) {
+    if (auto value = context.arguments.Get(parameter.name)) {
+      parameters.emplace(parameter.name, *std::move(value));
+    }
+  };
+  for (const Format& format : context.formats) {
+    std::ranges::for_each(format.parameters, take);
+  }
+  std::ranges::for_each(VoxelParameters(), take, &VoxelParameter::parameter);
+  return parameters;
+}
+
+// kInvalidArgument for options of which one makes the other senseless.
+Result<void> RefuseContradictions(const ConvertRequest& request) {
+  const VoxelTarget* const target = FindVoxelTarget(request.target_format);
+  if (target == nullptr) return {};
+  const VoxelExclusion* const found = FindExclusion(*target, request.parameters);
+  if (found == nullptr) return {};
+  if (found->value.empty()) {
+    return InvalidArgument(fmt::format("convert: --{} and --{} exclude each other",
+                                       found->name, found->other));
+  }
+  return InvalidArgument(fmt::format("convert: --{} means nothing with --{} {}",
+                                     found->name, found->other, found->value));
 }
 
 Result<ConvertRequest> MakeRequest(const Context& context) {
@@ -50,15 +74,8 @@ Result<ConvertRequest> MakeRequest(const Context& context) {
   request.target_format = arguments.Get("to").value_or("");
   DOLIUM_TRY(request.source_spec, context.ReadSpec("spec"));
   DOLIUM_TRY(request.target_spec, context.ReadSpec("to-spec"));
-  const auto take = [&](const Parameter& parameter) {
-    if (auto value = arguments.Get(parameter.name)) {
-      request.parameters.emplace(parameter.name, *std::move(value));
-    }
-  };
-  for (const Format& format : context.formats) {
-    std::ranges::for_each(format.parameters, take);
-  }
-  std::ranges::for_each(VoxelParameters(), take, &VoxelParameter::parameter);
+  request.parameters = ParametersOf(context);
+  DOLIUM_TRY_VOID(RefuseContradictions(request));
   request.force = arguments.Has("force");
   request.skip_damaged = arguments.Has("skip-damaged");
   request.allow_unfinished = arguments.Has("unfinished");
@@ -86,7 +103,7 @@ void ShowSummary(Context& context, const ConvertReport& report) {
   std::string line = arguments[1] + ": ";
   if (report.scales > 0) {
     line += fmt::format("{} of {}, ", FormatCount(report.scales, "scale"),
-                        arguments.Has("supervoxels") ? "supervoxels" : "labels");
+                        LabelsOf(ParametersOf(context)));
   }
   line += fmt::format("{} in {}, {}", FormatCount(written.entries, entry),
                       FormatCount(written.objects, "object"),

@@ -27,7 +27,7 @@ enum class Missing { kEntry, kLocation };
 
 ExitStatus ExitStatusOf(ErrorCode code, Missing missing);
 
-// The status of two pieces of work: the one that needs attention most.
+// The status of two tasks: the one that needs attention most.
 ExitStatus Worse(ExitStatus a, ExitStatus b);
 
 }  // namespace dolium::cli

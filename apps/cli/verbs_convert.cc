@@ -1,16 +1,55 @@
 // The row of convert. What belongs to a target comes from the rows of the targets.
+#include <algorithm>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/verb_options.h"
 #include "cli/verbs.h"
 #include "dolium/formats/builtin.h"
+#include "dolium/ops/source/kinds.h"
 #include "dolium/ops/write_voxels.h"
 
 namespace dolium::cli {
 namespace {
 
-constexpr std::string_view kToEntries = "neuroglancer files";
+std::string Join(const std::vector<std::string_view>& names) {
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+// The targets that take a spec, and are made of entries.
+std::string TargetsOfSpecs() {
+  std::vector<std::string_view> names = EntryTargets();
+  std::erase_if(names, [](std::string_view name) {
+    const auto format = FindFormat(BuiltinFormats(), name);
+    return !format || !(*format)->takes_spec;
+  });
+  return Join(names);
+}
+
+std::string HelpOfTo() {
+  std::vector<std::string> names;
+  for (const std::string_view name : EntryTargets()) names.emplace_back(name);
+  for (const VoxelTarget& target : VoxelTargets()) {
+    names.push_back(fmt::format("{} ({})", target.format, target.made));
+  }
+  const std::string last = std::move(names.back());
+  names.pop_back();
+  return fmt::format("format of the target: {} or {} [the source's]",
+                     fmt::join(names, ", "), last);
+}
+
+std::string HelpOfVoxelTargets() {
+  std::string text;
+  for (const VoxelTarget& target : VoxelTargets()) {
+    text += fmt::format("\nWith --to {}, {}", target.format, target.about);
+  }
+  return text;
+}
 
 Option OptionOf(const Parameter& parameter, std::string_view targets) {
   const ValueKind kind = [&] {
@@ -35,10 +74,12 @@ Option OptionOf(const Parameter& parameter, std::string_view targets) {
 }
 
 std::vector<Option> ConvertOptions() {
+  // Rows show texts that are there as long as the program.
+  static const std::string help_of_to = HelpOfTo();
+  static const std::string to_entries = Join(EntryTargets());
+  static const std::string to_spec = TargetsOfSpecs();
   std::vector<Option> options = {
-      Value(ValueKind::kFormat, "", "to", "<format>",
-            "format of the target: neuroglancer, files, precomputed (a volume) or dvid "
-            "(a DVID export) [the source's]"),
+      Value(ValueKind::kFormat, "", "to", "<format>", help_of_to),
       Aliased(Value(ValueKind::kFile, "", "spec", "<file>",
                     "the spec of the source, where no info file has it; of a DVID "
                     "export, what it was made with [its spec.json]"),
@@ -56,13 +97,13 @@ std::vector<Option> ConvertOptions() {
       kProgress,
       OnlyFor(Value(ValueKind::kFormat, "f", "format", "<name>",
                     "format of the source [detect]"),
-              kToEntries),
+              to_entries),
       OnlyFor(Flag("", "unfinished", "read a source whose writing has not ended"),
-              kToEntries),
+              to_entries),
       OnlyFor(Aliased(Value(ValueKind::kFile, "", "to-spec", "<file>",
                             "the spec of the target, instead of parameters"),
                       "sharding"),
-              "neuroglancer"),
+              to_spec),
   };
   for (const Format& format : BuiltinFormats()) {
     for (const Parameter& parameter : format.parameters) {
@@ -78,33 +119,28 @@ std::vector<Option> ConvertOptions() {
 }  // namespace
 
 Verb ConvertVerb() {
+  const std::string details =
+      "With --to and --help, only the options are shown that fit this target.\n"
+      "The target carries a marker until it is complete. A conversion that was "
+      "stopped is resumed by the same command. With --force, a finished target is "
+      "replaced: the new set is built beside it and then swapped in.\n"
+      "Where neither a spec nor parameters are given, they are chosen by the number "
+      "and sizes of the entries.\n"
+      "A volume is copied whole, with mesh, skeletons and all else in its folder; "
+      "parts in other folders come to lie in the target, and its info names them "
+      "there. The versions of a cas store become folders `name@number`. A source "
+      "that holds something that its format does not show is refused, unless -f "
+      "names the format.\n"
+      "With --plan, the work is only planned: each line printed is a task that "
+      "`dolium task` does, on any machine that sees both locations. When all are "
+      "done, the same convert without --plan completes the target." +
+      HelpOfVoxelTargets();
   return {
       .name = "convert",
       .usage = "[options] <source> <target>",
       .outline = "rewrite a set: other shards, other format",
       .description = "Rewrite a set with other shards or in another format.",
-      .details =
-          "With --to and --help, only the options are shown that fit this target.\n"
-          "The target carries a marker until it is complete. A conversion that was "
-          "stopped is resumed by the same command. With --force, a finished target is "
-          "replaced: the new set is built beside it and then swapped in.\n"
-          "Where neither a spec nor parameters are given, they are chosen by the number "
-          "and sizes of the entries.\n"
-          "A volume is copied whole, with mesh, skeletons and all else in its folder; "
-          "parts in other folders come to lie in the target, and its info names them "
-          "there. The versions of a cas store become folders `name@number`. A source "
-          "that holds something that its format does not show is refused, unless -f "
-          "names the format.\n"
-          "With --plan, the work is only planned: each line printed is a task that "
-          "`dolium task` does, on any machine that sees both locations. When all are "
-          "done, the same convert without --plan completes the target.\n"
-          "With --to precomputed, the source is a volume or a DVID export, with all of "
-          "its scales, and the target a sharded volume; blocks become chunks of "
-          "compressed_segmentation without being decoded. Damage that DVID does to "
-          "exports silently is explained before anything is written, and blocks outside "
-          "of the volume are counted.\n"
-          "With --to dvid, the source is a volume of labels or another DVID export, and "
-          "the target a DVID export; its spec.json keeps sizes and resolutions.",
+      .details = details,
       .options = ConvertOptions(),
       .examples = {"dolium convert --shard-size 1GB seg/s0 seg-large/s0",
                    "dolium convert --to files seg/s0 chunks",

@@ -40,7 +40,7 @@ def content_of(value: Any) -> tuple[str | None, Any]:
 
 
 def npy_bytes(array: Any) -> bytes:
-    """The array as a file of numpy. ValueError for types that such a file does not tell."""
+    """The array as a file of numpy. ValueError for types that such a file has no name for."""
     array = np.asanyarray(array)
     dtype = array.dtype
     if dtype.hasobject:
@@ -51,7 +51,7 @@ def npy_bytes(array: Any) -> bytes:
         described = None
     if described != dtype:
         raise ValueError(
-            f"numpy's files do not tell the type {dtype} of the array; view it as another type"
+            f"numpy's files have no name for the type {dtype} of the array; view it as another type"
         )
     out = io.BytesIO()
     np.lib.format.write_array(out, np.asarray(array), allow_pickle=False)

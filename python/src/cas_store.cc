@@ -31,6 +31,7 @@
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/cas/cas_align.h"
 #include "dolium/ops/cas/cas_export.h"
+#include "dolium/ops/source/capabilities.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/cas_values.h"
@@ -108,7 +109,7 @@ class CasStore {
  public:
   explicit CasStore(nb::handle path)
       : path_(LocationText(path)),
-        store_(Must(WithoutGil([&] { return cas::CasStore::Open(path_); }))) {}
+        store_(Must(WithoutGil([&] { return OpenVersions(path_); }))) {}
 
   nb::str path() const { return NameText(path_); }
 
@@ -134,7 +135,7 @@ class CasStore {
     options.progress = call.function();
     if (align_entries) {
       options.forced_cuts = [](const std::string& path) {
-        return EntryBorders(BuiltinFormats(), path);
+        return EntryBoundaries(BuiltinFormats(), path);
       };
     }
     std::optional<Result<Version>> version;

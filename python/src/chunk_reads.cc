@@ -278,22 +278,21 @@ Result<void> ReadBatch(const ChunkReader& reader, std::span<const uint64_t> ids,
 }  // namespace
 
 nb::object ReadChunk(const ChunkReader& reader, uint64_t id) {
-  auto value = reader.WhileReplaced({&id, 1}, ChunkReader::kAttempts,
-                                    [&] { return ReadOnce(reader, id); });
+  auto value = reader.ReadCurrent(id, [&] { return ReadOnce(reader, id); });
   if (!value) Raise(value.error());
   return *std::move(value);
 }
 
 nb::list ReadChunks(const ChunkReader& reader, std::span<const uint64_t> ids) {
   nb::list list = ListOfNone(ids.size());
-  const Result<void> done = reader.WhileReplaced(
-      ids, ChunkReader::kBatchAttempts, [&] { return ReadBatch(reader, ids, list); });
-  if (done) return list;
-  if (!IsReplaced(done.error())) Raise(done.error());
-  for (size_t i = 0; i < ids.size(); ++i) {
-    nb::object value = ReadChunk(reader, ids[i]);
+  const auto read_one = [&](size_t i) -> Result<void> {
+    DOLIUM_TRY(nb::object value, ReadOnce(reader, ids[i]));
     SetSlot(list, i, value.is_valid() ? std::move(value) : nb::none());
-  }
+    return {};
+  };
+  const Result<void> done =
+      reader.ReadEachCurrent(ids, [&] { return ReadBatch(reader, ids, list); }, read_one);
+  if (!done) Raise(done.error());
   return list;
 }
 

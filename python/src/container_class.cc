@@ -240,7 +240,7 @@ void BindContainer(nb::module_& module) {
            "Damage is reported, not raised. The same as dolium.verify().")
       .def("stats", StatsOfAll, nb::kw_only(), nb::arg("jobs") = 0,
            nb::arg("progress") = nb::none(), "Counts and sizes, from the index alone.")
-      .def_prop_ro("info", Info, "What the format tells about the set.")
+      .def_prop_ro("info", Info, "What the format says of the set.")
       .def_prop_ro("format",
                    [](const PyContainer& self) {
                      return std::string(self.container().format_name());

@@ -1,4 +1,4 @@
-// How to read an export of DVID as a volume, as Python callers say it.
+// How to read a DVID export as a volume, as Python callers say it.
 #pragma once
 
 #include <nanobind/nanobind.h>

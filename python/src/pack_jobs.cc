@@ -12,6 +12,7 @@
 #include "dolium/ops/pack/pack_create.h"
 #include "dolium/ops/pack/pack_export.h"
 #include "dolium/ops/pack/pack_select.h"
+#include "dolium/ops/source/capabilities.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
@@ -92,7 +93,7 @@ nb::object PlanOtherShards(const SetReferences& references, const std::string& o
   }
   request.recode = Wish(writing, "compression").is_valid();
   return ToPython(Must(WithoutGil([&]() -> Result<Plan> {
-    DOLIUM_TRY(const auto set, dataset::OpenSampleSet(references));
+    DOLIUM_TRY(const auto set, OpenSamples(references));
     DOLIUM_TRY(const auto numbers, OrderNamed(order, seed, *set));
     return PlanCopy(*set, numbers, request);
   })));
@@ -115,7 +116,7 @@ nb::object PlanSampleExport(const SetReferences& references, const std::string& 
     request.options.layout = dataset::FolderLayout::kStem;
   }
   return ToPython(Must(WithoutGil([&]() -> Result<Plan> {
-    DOLIUM_TRY(const auto set, dataset::OpenSampleSet(references));
+    DOLIUM_TRY(const auto set, OpenSamples(references));
     DOLIUM_TRY(const auto numbers, SelectSamples(*set, {}));
     return PlanExport(*set, numbers, request);
   })));

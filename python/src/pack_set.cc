@@ -14,6 +14,7 @@
 
 #include "dolium/container/json.h"
 #include "dolium/domain/dataset/sample_set.h"
+#include "dolium/ops/source/capabilities.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
@@ -181,7 +182,7 @@ std::shared_ptr<const SampleSet> OpenSet(nb::handle references, std::string_view
   options.shard.tail_bytes = tail_bytes;
   const std::vector<std::string> texts = References(references);
   const CacheFor scope(CacheFrom(cache));
-  return Must(WithoutGil(true, [&] { return dataset::OpenSampleSet(texts, options); }));
+  return Must(WithoutGil(true, [&] { return OpenSamples(texts, options); }));
 }
 
 std::vector<std::shared_ptr<const SampleSet>> SetsOf(const nb::list& sets) {

@@ -59,7 +59,7 @@ class PackTuples {
   const PackSet& set() const { return set_; }
 
   // One sample, as a tuple. Where it does not follow the last one, the processor has to
-  // be told what comes.
+  // know what comes.
   nb::object Read(uint64_t number, bool follows) const {
     std::array<PickedFile, kFewFiles> few;
     std::vector<PickedFile> many(file_count_ > kFewFiles ? file_count_ : 0);

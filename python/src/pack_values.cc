@@ -13,7 +13,7 @@ namespace {
 
 // Batches below this are not worth threads.
 constexpr uint64_t kBytesWorthThreads = uint64_t{256} << 10;
-// Pieces of a batch for each thread: who is late finds less to do.
+// Parts of a batch for each thread: who is late finds less to do.
 constexpr size_t kSharesPerThread = 4;
 
 // Lends out bytes, which it keeps.

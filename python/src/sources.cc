@@ -144,7 +144,7 @@ void BindSources(nb::module_& module) {
              nb::arg("format") = nb::none(), nb::arg("sharding") = nb::none(),
              nb::arg("xorbs") = nb::none(),
              "What a location holds: its kind, its format, whether it is finished, and "
-             "what the format tells about it.");
+             "what the format says of it.");
   module.def("stats", StatsOfSource, nb::arg("location"), nb::kw_only(),
              nb::arg("format") = nb::none(), nb::arg("sharding") = nb::none(),
              nb::arg("xorbs") = nb::none(), nb::arg("jobs") = 0,

@@ -7,6 +7,7 @@
 
 #include "dolium/base/parallel.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/source/capabilities.h"
 #include "python/src/errors.h"
 #include "python/src/interrupt.h"
 #include "python/src/voxel_buffer.h"
@@ -26,8 +27,8 @@ PyVolume::PyVolume(VolumeArguments arguments) : arguments_(std::move(arguments))
   const auto open = [&]() -> Result<volume::Volume> {
     DOLIUM_TRY(const Location location, ParseLocation(arguments_.location));
     DOLIUM_TRY(arguments_.location, PortableText(location, arguments_.location));
-    return volume::Volume::Open(location, arguments_.allow_unfinished,
-                                arguments_.exported);
+    return OpenVolume(location, {.allow_unfinished = arguments_.allow_unfinished,
+                                 .exported = arguments_.exported});
   };
   volume_ =
       std::make_shared<const volume::Volume>(Must(WithoutGil(/*is_remote=*/true, open)));
@@ -41,8 +42,7 @@ PyVolume::PyVolume(const PyVolume& other, size_t scale)
 }
 
 void PyVolume::OpenScale() {
-  scale_.emplace(
-      Must(volume::WholeScale::Open(*volume_, arguments_.scale, arguments_.storage)));
+  scale_ = Must(volume_->OpenScale(arguments_.scale, arguments_.storage));
   const Location& folder = scale().folder();
   const auto path = folder.store->LocalPath(folder.path);
   is_local_ = path && path->has_value();

@@ -12,8 +12,8 @@
 #include "dolium/bytes/cached_store.h"
 #include "dolium/domain/volume/scale.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/domain/volume/whole_scale.h"
 #include "dolium/ops/volume/skipped_chunks.h"
-#include "dolium/ops/volume/whole_scale.h"
 
 namespace dolium::python {
 
@@ -25,7 +25,7 @@ struct VolumeArguments {
   size_t scale = 0;
   bool allow_unfinished = false;
   volume::StorageOptions storage;
-  volume::DvidReadOptions exported;        // if it is an export of DVID
+  volume::DvidReadOptions exported;        // if it is a DVID export
   std::optional<CacheOptions> cache = {};  // on disk
 };
 
@@ -70,7 +70,7 @@ class PyVolume {
 
   VolumeArguments arguments_;
   std::shared_ptr<const volume::Volume> volume_;
-  std::optional<volume::WholeScale> scale_;  // always there
+  std::shared_ptr<volume::WholeScale> scale_;
   std::shared_ptr<volume::SkippedChunks> skipped_ =
       std::make_shared<volume::SkippedChunks>();
   bool is_local_ = false;

@@ -104,7 +104,7 @@ def test_what_would_lose_its_type_is_refused(tmp_path):
         import ml_dtypes
 
         bfloat16 = np.zeros(3, ml_dtypes.bfloat16)
-        refused.append((bfloat16, ValueError, "do not tell the type bfloat16"))
+        refused.append((bfloat16, ValueError, "have no name for the type bfloat16"))
     with shardpack.Writer(tmp_path / "r.shardpack") as writer:
         writer.write("good", {"x": 1})
         for value, error, message in refused:

@@ -131,7 +131,7 @@ import json, sys
 print(json.load(sys.stdin)["offset"])'
 }
 
-# make_export FOLDER [OPTION...]: an export of DVID of 2 scales, 3 x 2 x 1 blocks at the
+# make_export FOLDER [OPTION...]: a DVID export of 2 scales, 3 x 2 x 1 blocks at the
 # finer: labels are x // 20 + 100 * (y // 30) + 1; 130 x 70 x 40 voxels.
 make_export() {
   local folder=$1

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/terminal/size.h"
+#include "dolium/ops/source/capabilities.h"
 
 namespace dolium::cli {
 
@@ -19,7 +20,7 @@ Result<std::string> StorePath(const Context& context) {
 
 Result<std::shared_ptr<cas::CasStore>> OpenStore(const Context& context) {
   DOLIUM_TRY(const std::string path, StorePath(context));
-  return cas::CasStore::Open(path);
+  return OpenVersions(path);
 }
 
 Result<cas::Version> FindVersionOf(const cas::CasStore& store, const std::string& text) {

@@ -45,10 +45,12 @@ class Rows {
   std::optional<Table> table_;
 };
 
-// As in the listing of a folder, but for the names and forms that all lines share.
+// As in the listing of a folder, but for the names and forms that all lines share: those
+// of `ls` have the path as `key`.
 Json EntryMembers(const cas::ManifestEntry& entry) {
   const Json listed = cas::EntryJson(entry);
   Json members;
+  cas::AddText(members, "key", entry.path);
   for (const auto& [name, value] : listed.items()) {
     members[name == "type" ? "kind" : name] = value;
   }
@@ -63,7 +65,7 @@ Result<void> ListVersionEntries(const Context& context, const cas::CasStore& sto
   DOLIUM_TRY_VOID(store.FindPart(version, part.path, *lease));
   const bool is_long = context.arguments.Has("long");
   Rows table(context,
-             {{"path"}, {"size", Align::kRight}, {"modified"}, {"mode"}, {"hash"}});
+             {{"key"}, {"size", Align::kRight}, {"modified"}, {"mode"}, {"hash"}});
   const auto show = [&](const cas::ManifestEntry& entry) -> Result<void> {
     if (context.terminal.json()) {
       context.terminal.JsonLine("entry", EntryMembers(entry));
@@ -72,7 +74,7 @@ Result<void> ListVersionEntries(const Context& context, const cas::CasStore& sto
       const bool is_link = entry.type == cas::EntryType::kLink;
       const bool is_special = IsSpecial(entry.type);
       table.Add({is_link ? fmt::format("{} -> {}", entry.path, entry.target) : entry.path,
-                 is_file ? FormatCount(entry.size) : "", FormatTime(entry.modified),
+                 is_file ? std::to_string(entry.size) : "-", FormatTime(entry.modified),
                  is_link ? "link"
                  : is_special
                      ? fmt::format("{:04o} {}", entry.mode, EntryTypeName(entry.type))

@@ -76,7 +76,7 @@ Result<cas::Version> DoPut(Context& context, uint64_t& skipped) {
   };
   if (context.arguments.Has("align-entries")) {
     options.forced_cuts = [&](const std::string& path) {
-      return EntryBorders(context.formats, path);
+      return EntryBoundaries(context.formats, path);
     };
   }
   options.progress = context.terminal.StartProgress("put");
@@ -126,8 +126,8 @@ class Losses {
 
 Result<cas::GetReport> DoGet(Context& context, Losses& losses) {
   DOLIUM_TRY(const auto store, OpenStore(context));
-  const auto output = context.arguments.Get("output");
-  if (!output) return InvalidArgument("where to? give --output <path>, or - for stdout");
+  DOLIUM_TRY(const auto output, context.arguments.Target(1));
+  if (!output) return InvalidArgument("where to? name a path, or - for stdout");
   DOLIUM_TRY(VersionPart part, FindPartOf(*store, context.arguments[0]));
   const cas::Version& version = part.version;
   cas::GetOptions options;
@@ -149,7 +149,7 @@ Result<cas::GetReport> DoGet(Context& context, Losses& losses) {
     DOLIUM_TRY(const cas::Version file, store->FindPart(version, options.path, *lease));
     if (file.kind != cas::VersionKind::kFile) {
       return InvalidArgument(
-          fmt::format("{}: is a folder; give --output <folder>", version.reference()));
+          fmt::format("{}: is a folder; name one to restore it to", version.reference()));
     }
     return cas::WriteTo(*store, file.hash, STDOUT_FILENO, options);
   }
@@ -222,7 +222,8 @@ ExitStatus RunCasGet(Context& context) {
   if (!report) return context.Fail(report.error());
   losses.Conclude();
   const ExitStatus status = losses.count() == 0 ? ExitStatus::kGood : ExitStatus::kBad;
-  if (context.arguments.Has("no-summary") || context.arguments.Get("output") == "-") {
+  const auto output = context.arguments.Target(1);
+  if (context.arguments.Has("no-summary") || *output == "-") {
     return status;
   }
   if (context.terminal.json()) {

@@ -118,13 +118,13 @@ Verb Put() {
 Verb Get() {
   return {
       .name = "cas get",
-      .usage = "[options] <name[/path] | hash> -o <path>",
+      .usage = "[options] <name[/path] | hash> [<path>]",
       .outline = "restore a version, checked",
       .description =
           "Restore a version of a file or folder, or what has a path in a folder. Every "
           "chunk is checked before it is written.",
       .details = WithReferences(
-          "A folder is restored into the folder that --output names, which is made, or "
+          "A folder is restored into the folder <path>, which is made, or "
           "must be empty unless --force is given. Files appear whole or not at all. "
           "Nothing is written outside of it. `-` is standard output, for files. --force "
           "replaces files and links; folders, devices and pipes are never replaced.\n"
@@ -137,13 +137,13 @@ Verb Get() {
           "restored. --no-owner leaves all to whoever restores them."),
       .options = {kStore,
                   Value(ValueKind::kFile, "o", "output", "<path>",
-                        "the file or folder to make [-: standard output]"),
+                        "<path>: the file or folder to make [-: standard output]"),
                   kCasForce, Flag("", "skip-damaged", "go on past damaged files"),
                   Flag("", "no-owner", "do not set owners"), kJobs, kJson, kNoSummary,
                   kProgress},
-      .examples = {"dolium cas get train -o restored", "dolium cas get train@2 -o before",
-                   "dolium cas get train/labels -o labels",
-                   "dolium cas get src.tar -o - | tar t"},
+      .examples = {"dolium cas get train restored", "dolium cas get train@2 -o before",
+                   "dolium cas get train/labels labels",
+                   "dolium cas get src.tar - | tar t"},
       .run = RunCasGet,
   };
 }
@@ -161,7 +161,7 @@ Verb CasLs() {
                   kJson},
       .examples = {"dolium cas ls", "dolium cas ls -l train@2",
                    "dolium cas ls train/labels",
-                   "dolium cas ls --json train | jq -r 'select(.size > 1e9).path'"},
+                   "dolium cas ls --json train | jq -r 'select(.size > 1e9).key'"},
       .run = RunCasLs,
   };
 }

@@ -8,6 +8,7 @@
 #include "cli/context.h"
 #include "cli/findings.h"
 #include "cli/pack/pack_arguments.h"
+#include "cli/pack/pack_input.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "dolium/domain/dataset/set_reference.h"
@@ -100,13 +101,23 @@ struct RepairLocations {
   bool is_salvage = false;  // the source is what a killed writer left
 };
 
-Result<RepairLocations> LocationsOf(const Context& context) {
-  RepairLocations locations;
-  DOLIUM_TRY(const Location shard, ParseLocation(context.arguments[0]));
-  locations.source = locations.target = shard;
-  if (const auto output = context.arguments.Get("output")) {
-    DOLIUM_TRY(locations.target, ParseLocation(*output));
+// Where the repaired shard goes: --output, or the place of the damaged one.
+Result<PackTarget> RepairTarget(const Context& context) {
+  const std::string& shard = context.arguments[0];
+  DOLIUM_TRY(const auto output, context.arguments.Target(1));
+  if (shard == "-" && !output) {
+    return InvalidArgument("-: what it is repaired to has no name: give one");
   }
+  return ShardTarget(context, output.value_or(shard));
+}
+
+Result<RepairLocations> LocationsOf(const Context& context, const PackTarget& target) {
+  RepairLocations locations;
+  DOLIUM_TRY(const std::string path, PackInput(context.arguments[0]));
+  DOLIUM_TRY(const Location shard, ParseLocation(path));
+  locations.source = shard;
+  DOLIUM_TRY(locations.target, ParseLocation(target.path()));
+  if (context.arguments[0] == "-") return locations;
   DOLIUM_TRY(const auto there, shard.store->Stat(shard.path));
   if (!there) {
     DOLIUM_TRY(const auto abandoned, dataset::FindAbandoned(shard));
@@ -116,7 +127,7 @@ Result<RepairLocations> LocationsOf(const Context& context) {
     }
     locations.source = *abandoned;
     locations.is_salvage = true;
-  } else if (!context.arguments.Has("output") && !context.arguments.Has("force")) {
+  } else if (target.path() == context.arguments[0] && !context.arguments.Has("force")) {
     return Exists(fmt::format(
         "{}: is not replaced without --force; or name another shard: --output <shard>",
         shard.Describe()));
@@ -124,12 +135,14 @@ Result<RepairLocations> LocationsOf(const Context& context) {
   return locations;
 }
 
-void ShowRepair(const Context& context, const RepairLocations& locations,
-                const shardpack::RepairReport& report) {
+void ShowRepair(const Context& context, const PackTarget& target,
+                const RepairLocations& locations, const shardpack::RepairReport& report) {
   if (context.arguments.Has("no-summary")) return;
-  const std::string source = locations.source.Describe();
+  const bool is_stream = context.arguments[0] == "-";
+  const std::string source = is_stream ? "-" : locations.source.Describe();
+  const std::string written = target.Named(report.written.location.Describe());
   if (context.terminal.json()) {
-    context.terminal.JsonLine("summary", {{"shard", report.written.location.Describe()},
+    context.terminal.JsonLine("summary", {{"shard", written},
                                           {"source", source},
                                           {"records", report.written.records},
                                           {"bytes", report.written.bytes},
@@ -139,7 +152,7 @@ void ShowRepair(const Context& context, const RepairLocations& locations,
     return;
   }
   context.terminal.Line(fmt::format(
-      "{}: {}, {}; lost {} and {}{}", report.written.location.Describe(),
+      "{}: {}, {}; lost {} and {}{}", written,
       Count(report.written.records, "record", "records"),
       FormatSize(report.written.bytes), Count(report.records_lost, "record", "records"),
       FormatSize(report.bytes_skipped),
@@ -161,7 +174,9 @@ ExitStatus RunPackVerify(Context& context) {
 }
 
 ExitStatus RunPackRepair(Context& context) {
-  const auto locations = LocationsOf(context);
+  const auto target = RepairTarget(context);
+  if (!target) return context.FailLocation(target.error().Within("pack repair"));
+  const auto locations = LocationsOf(context, *target);
   if (!locations) return context.FailLocation(locations.error());
   shardpack::RepairOptions options;
   options.check = context.arguments.Has("quick") ? shardpack::Check::kHeaders
@@ -169,11 +184,16 @@ ExitStatus RunPackRepair(Context& context) {
   options.force = context.arguments.Has("force");
   options.stop = context.stop;
   FindingPrinter findings(context, FindingPrinter::Output::kResults);
-  const auto report = RepairShard(locations->source, locations->target, options,
-                                  [&](const Finding& finding) { findings.Add(finding); });
+  const bool is_stream = context.arguments[0] == "-";
+  const auto report =
+      RepairShard(locations->source, locations->target, options, [&](Finding finding) {
+        if (is_stream) finding.object = "-";
+        findings.Add(finding);
+      });
   findings.Finish();
-  if (!report) return context.FailLocation(report.error());
-  ShowRepair(context, *locations, *report);
+  if (!report) return context.FailLocation(target->Named(report.error()));
+  if (const auto sent = target->Send(context); !sent) return context.Fail(sent.error());
+  ShowRepair(context, *target, *locations, *report);
   const bool is_whole = report->records_lost == 0 && report->bytes_skipped == 0;
   return is_whole ? ExitStatus::kGood : ExitStatus::kBad;
 }

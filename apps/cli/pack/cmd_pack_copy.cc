@@ -21,10 +21,11 @@ using SetPointer = std::shared_ptr<const SampleSet>;
 
 constexpr std::string_view kLimits[] = {"shards", "shard-size", "shard-records"};
 
-Result<dataset::CopyRequest> MakeCopyRequest(const Context& context, bool needs_limit) {
+Result<dataset::CopyRequest> MakeCopyRequest(const Context& context,
+                                             const PackTarget& target, bool needs_limit) {
   const Arguments& arguments = context.arguments;
   dataset::CopyRequest request;
-  DOLIUM_TRY(request.output, OutputOption(context));
+  request.output = target.path();
   std::string_view limit;
   for (const std::string_view option : kLimits) {
     if (!arguments.Has(option)) continue;
@@ -56,10 +57,11 @@ Result<dataset::CopyRequest> MakeCopyRequest(const Context& context, bool needs_
 template <typename Order>
 ExitStatus RunCopy(Context& context, std::string_view verb, bool needs_limit,
                    const Result<SetPointer>& set, const Order& order) {
-  auto request = MakeCopyRequest(context, needs_limit);
-  if (!request) {
-    return context.FailLocation(request.error().Within(fmt::format("pack {}", verb)));
-  }
+  const std::string label = fmt::format("pack {}", verb);
+  const auto target = ShardTarget(context);
+  if (!target) return context.FailLocation(target.error().Within(label));
+  auto request = MakeCopyRequest(context, *target, needs_limit);
+  if (!request) return context.FailLocation(request.error().Within(label));
   if (!set) return context.FailLocation(set.error());
   const Result<std::vector<uint64_t>> numbers = order(**set);
   if (!numbers) return context.Fail(numbers.error());
@@ -73,8 +75,9 @@ ExitStatus RunCopy(Context& context, std::string_view verb, bool needs_limit,
   request->progress = context.terminal.StartProgress(std::string(verb));
   const auto report = CopySamples(**set, *numbers, *request);
   context.terminal.EndProgress();
-  if (!report) return FailPackJob(context, report.error());
-  ShowPackReport(context, *report);
+  if (!report) return FailPackJob(context, *target, report.error());
+  if (const auto sent = target->Send(context); !sent) return context.Fail(sent.error());
+  ShowPackReport(context, *target, *report);
   return ExitStatus::kGood;
 }
 

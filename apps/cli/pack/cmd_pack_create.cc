@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -43,11 +44,12 @@ Result<dataset::ImportOptions> InputOptions(const Arguments& arguments) {
   return options;
 }
 
+// The folder: --input, or the first of the arguments.
 Result<Request> CreateOptions(const Context& context) {
-  const auto input = context.arguments.Get("input");
-  if (!input) return InvalidArgument("no input; name one: --input <folder>");
+  auto input = context.arguments.Get("input");
+  if (!input && !context.arguments.positionals().empty()) input = context.arguments[0];
+  if (!input) return InvalidArgument("no input; name a folder");
   Request request{.kind = "folder", .input = *input, .options = {}, .create = {}};
-  DOLIUM_TRY(request.create.output, OutputOption(context));
   DOLIUM_TRY(request.create.pack, PackOptionsOf(context));
   DOLIUM_TRY(request.options, InputOptions(context.arguments));
   return request;
@@ -57,16 +59,17 @@ Result<Request> ImportOptionsOf(const Context& context) {
   Request request{.kind = {}, .input = {}, .options = {}, .create = {}};
   DOLIUM_TRY(request.input, PackInput(context.arguments[0]));
   DOLIUM_TRY(request.kind, KindOption(context, "from"));
-  request.create.output = context.arguments[1];
   DOLIUM_TRY(request.create.pack, PackOptionsOf(context));
   DOLIUM_TRY(request.options, InputOptions(context.arguments));
   return request;
 }
 
-ExitStatus RunCreate(Context& context, std::string_view verb, Result<Request> request) {
-  if (!request) {
-    return context.FailLocation(request.error().Within(fmt::format("pack {}", verb)));
-  }
+ExitStatus RunCreate(Context& context, std::string_view verb,
+                     const Result<PackTarget>& target, Result<Request> request) {
+  const std::string label = fmt::format("pack {}", verb);
+  if (!request) return context.FailLocation(request.error().Within(label));
+  if (!target) return context.FailLocation(target.error().Within(label));
+  request->create.output = target->path();
   if (context.arguments.Has("plan")) {
     return context.Fail(Unsupported(fmt::format(
         "pack {}: --plan: which shards there will be is known only when all samples have "
@@ -92,22 +95,37 @@ ExitStatus RunCreate(Context& context, std::string_view verb, Result<Request> re
   request->create.progress = context.terminal.StartProgress(std::string(verb));
   const auto report = CreatePack(**source, request->create);
   context.terminal.EndProgress();
-  if (!report) return FailPackJob(context, report.error());
+  if (!report) return FailPackJob(context, *target, report.error());
+  if (const auto sent = target->Send(context); !sent) return context.Fail(sent.error());
   FindingPrinter damaged(context, FindingPrinter::Output::kReports, "left out: ");
   for (const Finding& finding : report->damaged) damaged.Add(finding);
   damaged.Finish();
-  ShowPackReport(context, *report);
+  ShowPackReport(context, *target, *report);
   return report->damaged.empty() ? ExitStatus::kGood : ExitStatus::kBad;
+}
+
+// The shard: --output, or the argument that is not the folder.
+Result<PackTarget> CreateTarget(const Context& context) {
+  const size_t position = context.arguments.Has("input") ? 0 : 1;
+  const std::vector<std::string>& all = context.arguments.positionals();
+  if (all.size() > position + 1) {
+    return InvalidArgument(fmt::format("--input {} and {}: one of them is too many",
+                                       *context.arguments.Get("input"), all.front()));
+  }
+  DOLIUM_TRY(auto target, context.arguments.Target(position));
+  if (!target) return InvalidArgument("no output; name a shard");
+  return ShardTarget(context, *std::move(target));
 }
 
 }  // namespace
 
 ExitStatus RunPackCreate(Context& context) {
-  return RunCreate(context, "create", CreateOptions(context));
+  return RunCreate(context, "create", CreateTarget(context), CreateOptions(context));
 }
 
 ExitStatus RunPackImport(Context& context) {
-  return RunCreate(context, "import", ImportOptionsOf(context));
+  return RunCreate(context, "import", ShardTarget(context, context.arguments[1]),
+                   ImportOptionsOf(context));
 }
 
 }  // namespace dolium::cli

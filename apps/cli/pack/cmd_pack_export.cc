@@ -10,6 +10,7 @@
 #include "cli/pack/pack_arguments.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
+#include "dolium/domain/dataset/imports/kinds.h"
 #include "dolium/ops/pack/pack_export.h"
 
 namespace dolium::cli {
@@ -54,10 +55,31 @@ void WarnOfLeftOut(const Context& context, const std::string& target,
   warn(summary.content_types_left_out, "content type", "file");
 }
 
+// Where samples go: kInvalidArgument for standard output, if they are several files
+// there.
+Result<PackTarget> TargetOf(const Context& context, const std::string& target,
+                            std::string_view kind) {
+  std::string_view suffix;
+  for (const dataset::SampleKind& row : dataset::SampleKinds()) {
+    if (row.name == kind) suffix = row.suffix;
+  }
+  if (target == "-" && suffix.empty()) {
+    return InvalidArgument(fmt::format(
+        "-: {} makes several files, and standard output takes one; name a folder", kind));
+  }
+  constexpr std::string_view kManifest[] = {"manifest"};
+  return PackTarget::Make(context, target, fmt::format("made{}", suffix), kManifest);
+}
+
 // Does the work of one verb.
 ExitStatus RunExport(Context& context, std::string_view label,
                      const std::vector<std::string>& references,
                      dataset::ExportRequest request) {
+  const auto target = TargetOf(context, request.target, request.kind);
+  if (!target) {
+    return context.Fail(target.error().Within(fmt::format("pack {}", label)));
+  }
+  request.target = target->path();
   const Arguments& arguments = context.arguments;
   const auto set = OpenSet(references);
   if (!set) return context.FailLocation(set.error());
@@ -83,9 +105,10 @@ ExitStatus RunExport(Context& context, std::string_view label,
   request.progress = context.terminal.StartProgress(std::string(label));
   const Result<ExportSummary> summary = ExportSamples(**set, *numbers, request);
   context.terminal.EndProgress();
-  if (!summary) return FailPackJob(context, summary.error());
-  WarnOfLeftOut(context, request.target, *summary);
-  ShowSummary(context, request.target, *summary);
+  if (!summary) return FailPackJob(context, *target, summary.error());
+  if (const auto sent = target->Send(context); !sent) return context.Fail(sent.error());
+  WarnOfLeftOut(context, target->name(), *summary);
+  ShowSummary(context, target->name(), *summary);
   return ExitStatus::kGood;
 }
 

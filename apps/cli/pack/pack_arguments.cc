@@ -13,6 +13,7 @@
 #include "dolium/domain/dataset/content_types.h"
 #include "dolium/domain/dataset/imports/kinds.h"
 #include "dolium/formats/shardpack/layout.h"
+#include "dolium/ops/source/capabilities.h"
 
 namespace dolium::cli {
 namespace {
@@ -202,9 +203,15 @@ Result<PackSelection> SelectionOf(const Context& context) {
   return selection;
 }
 
-Result<std::string> OutputOption(const Context& context) {
-  if (auto output = context.arguments.Get("output")) return *std::move(output);
+Result<PackTarget> ShardTarget(const Context& context) {
+  if (auto output = context.arguments.Get("output")) {
+    return ShardTarget(context, *std::move(output));
+  }
   return InvalidArgument("no output; name one: --output <shard>");
+}
+
+Result<PackTarget> ShardTarget(const Context& context, std::string target) {
+  return PackTarget::Make(context, std::move(target), "made-0.shardpack");
 }
 
 Result<std::string> KindOption(const Context& context, std::string_view name) {
@@ -230,7 +237,7 @@ Result<std::shared_ptr<const dataset::SampleSet>> OpenSet(
   for (const std::string& reference : references) {
     DOLIUM_TRY(paths.emplace_back(), PackInput(reference));
   }
-  auto set = dataset::OpenSampleSet(paths);
+  auto set = OpenSamples(paths);
   if (set) return set;
   // A pipe goes by the name that the user gave it.
   Error error = std::move(set).error();
@@ -242,14 +249,15 @@ Result<std::shared_ptr<const dataset::SampleSet>> OpenSet(
   return error;
 }
 
-ExitStatus FailPackJob(Context& context, const Error& error) {
-  if (error.code == ErrorCode::kCancelled) {
+ExitStatus FailPackJob(Context& context, const PackTarget& target, const Error& error) {
+  if (error.code == ErrorCode::kCancelled && !target.is_pipe()) {
     return context.Fail(Cancelled("stopped on request; the same command resumes"));
   }
-  return context.FailLocation(error);
+  return context.FailLocation(target.Named(error));
 }
 
-void ShowPackReport(const Context& context, const dataset::PackReport& report) {
+void ShowPackReport(const Context& context, const PackTarget& target,
+                    const dataset::PackReport& report) {
   const shardpack::PackSummary& summary = report.summary;
   if (report.leftover) {
     context.terminal.Report(Exists(
@@ -269,7 +277,7 @@ void ShowPackReport(const Context& context, const dataset::PackReport& report) {
   if (context.terminal.json()) {
     Json shards = Json::array();
     for (const shardpack::ShardSummary& shard : summary.shards) {
-      shards.push_back({{"shard", shard.location.Describe()},
+      shards.push_back({{"shard", target.Named(shard.location.Describe())},
                         {"records", shard.records},
                         {"size", shard.bytes}});
     }
@@ -286,7 +294,7 @@ void ShowPackReport(const Context& context, const dataset::PackReport& report) {
   const auto count = [](uint64_t number, std::string_view one, std::string_view many) {
     return fmt::format("{} {}", FormatCount(number), number == 1 ? one : many);
   };
-  std::string name = summary.shards.front().location.Describe();
+  std::string name = target.Named(summary.shards.front().location.Describe());
   if (summary.shards.size() > 1) {
     name += fmt::format(" ... {}", BaseName(summary.shards.back().location.path));
   }

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/context.h"
+#include "cli/pack/pack_target.h"
 #include "dolium/base/result.h"
 #include "dolium/domain/dataset/imports/options.h"
 #include "dolium/domain/dataset/sample_set.h"
@@ -30,8 +31,9 @@ Result<shardpack::PackOptions> PackOptionsOf(const Context& context);
 // --prefix, --keys-from, --range, --every, --sample, --seed.
 Result<dataset::PackSelection> SelectionOf(const Context& context);
 
-// --output, which the verb cannot do without.
-Result<std::string> OutputOption(const Context& context);
+// Where shards go: `target`, or --output, which the verb cannot do without.
+Result<PackTarget> ShardTarget(const Context& context);
+Result<PackTarget> ShardTarget(const Context& context, std::string target);
 
 // The kind of other data that option `name` names; see SampleKinds.
 Result<std::string> KindOption(const Context& context, std::string_view name);
@@ -40,10 +42,11 @@ Result<std::string> KindOption(const Context& context, std::string_view name);
 Result<std::shared_ptr<const dataset::SampleSet>> OpenSet(
     const std::vector<std::string>& references);
 
-// The end of a verb that writes shards and has failed, or was stopped.
-ExitStatus FailPackJob(Context& context, const Error& error);
+// The end of a verb that writes to `target` and has failed, or was stopped.
+ExitStatus FailPackJob(Context& context, const PackTarget& target, const Error& error);
 
 // The closing line of a verb that writes shards.
-void ShowPackReport(const Context& context, const dataset::PackReport& report);
+void ShowPackReport(const Context& context, const PackTarget& target,
+                    const dataset::PackReport& report);
 
 }  // namespace dolium::cli

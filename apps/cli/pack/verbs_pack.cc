@@ -164,7 +164,7 @@ Verb Verify() {
 Verb Repair() {
   return {
       .name = "pack repair",
-      .usage = "[options] <shard>",
+      .usage = "[options] <shard> [<repaired>]",
       .outline = "make a good shard of a damaged or unfinished one",
       .description =
           "Make a good shard of what can be read of a damaged or unfinished one.",
@@ -174,13 +174,14 @@ Verb Repair() {
           "reported, a line for each; the exit status is then 1. If there is no such "
           "shard, but the temporary of a writer that was killed, the shard is made of "
           "that. A shard that is there is replaced only with --force: that is how one is "
-          "repaired in place.",
+          "repaired in place. `-` is standard input, and for <repaired> standard "
+          "output; findings and the closing line go to standard error then.",
       .options = {Value(ValueKind::kFile, "o", "output", "<shard>",
-                        "the shard to write [the shard itself, with --force]"),
+                        "<repaired>: the shard to write [itself, with --force]"),
                   Flag("", "quick", "take contents as they are, unchecked"),
                   Flag("", "force", "replace a shard that is there"), kAllFindings, kJson,
                   kNoSummary},
-      .examples = {"shardpack repair damaged.shardpack -o good.shardpack",
+      .examples = {"shardpack repair damaged.shardpack good.shardpack",
                    "shardpack repair --force train-000007.shardpack"},
       .run = RunPackRepair,
   };
@@ -249,7 +250,10 @@ Verb Export() {
                       "Files appear when all are complete. Cut short, the same command "
                       "goes on behind the last of them (an lmdb is one); until then they "
                       "are in `<first file>.dolium-new`. Of a folder, see `dolium pack "
-                      "extract`.\n") +
+                      "extract`. With `-` for <target>, the one file of a webdataset, "
+                      "tfrecord or jsonl is made in a temporary folder, and goes to "
+                      "standard output when it is complete; the closing line goes to "
+                      "standard error.\n") +
           std::string(kSetDetails),
       .options = JoinOptions(
           {{Value(ValueKind::kText, "", "to", "<kind>",

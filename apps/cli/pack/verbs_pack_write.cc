@@ -11,8 +11,9 @@ namespace dolium::cli {
 namespace {
 
 constexpr Option kPackForce = Flag("", "force", "replace shards that are there");
-constexpr Option kOutput = Value(ValueKind::kFile, "o", "output", "<shard>",
-                                 "the shard to write; with a limit on shards, the first");
+constexpr Option kOutput =
+    Value(ValueKind::kFile, "o", "output", "<shard>",
+          "the shard to write; with a limit on shards, the first; -: standard output");
 constexpr Option kReproducible =
     Flag("", "reproducible", "equal input gives equal bytes: no time in the shard");
 constexpr Option kMetadata = {"",
@@ -35,7 +36,9 @@ constexpr std::string_view kCopyDetails =
     "Until then they are in `<first shard>.dolium-new`. Cut short, the same command goes "
     "on with the shards that are left. With --plan, the work is only planned: each line "
     "printed is a task that `dolium task` does, here or elsewhere; then the same command "
-    "without --plan completes the set.";
+    "without --plan completes the set.\n"
+    "With `-o -`, the one shard is made in a temporary folder, and goes to standard "
+    "output when it is complete; the closing line goes to standard error.";
 
 // How shards and records are laid out.
 Options ShardRows() {
@@ -133,7 +136,7 @@ Verb CopyVerb(std::string_view name, std::string_view usage, std::string_view ou
 Verb PackCreateVerb() {
   return {
       .name = "pack create",
-      .usage = "--input <folder> --output <shard> [options]",
+      .usage = "[options] [<folder>] [<shard>]",
       .outline = "pack the files of a folder into shards",
       .description = "Pack the files of a folder into shards: each sample is a record.",
       .details =
@@ -154,10 +157,13 @@ Verb PackCreateVerb() {
           "does. Until then they are in `<first shard>.dolium-new`. Cut short, the same "
           "command goes on behind the last shard that is complete, if the source has "
           "not changed. Of the shard that was being written, `dolium pack repair` makes "
-          "one with the samples it had.",
+          "one with the samples it had.\n"
+          "With `-o -`, the one shard is made in a temporary folder, and goes to "
+          "standard "
+          "output when it is complete; the closing line goes to standard error.",
       .options = JoinOptions({
           {Value(ValueKind::kFile, "i", "input", "<folder>",
-                 "the folder, or a manifest: a file that lists samples"),
+                 "<folder>: or a manifest, a file that lists samples"),
            kOutput,
            Choice("group-by", "<what>", "auto, dir, stem or manifest [auto]",
                   "auto dir stem manifest"),
@@ -171,8 +177,8 @@ Verb PackCreateVerb() {
       .examples = {"shardpack create --input input_data_directory --output "
                    "dataset-train-000000.shardpack --record-size-limit 1GB --compression "
                    "lz4 --metadata creator=\"MyName\" training=\"true\"",
-                   "shardpack create -i images -o train-000000.shardpack --shard-size "
-                   "256MiB --group-by stem",
+                   "shardpack create images train-000000.shardpack --shard-size 256MiB "
+                   "--group-by stem",
                    "shardpack create -i manifest.jsonl -o train.shardpack --compression "
                    "zstd --dict 64KiB"},
       .run = RunPackCreate,
@@ -203,7 +209,10 @@ Verb PackImportVerb() {
           "else "
           "is an error still.\n"
           "The shards appear when all are complete. Cut short, the same command goes on "
-          "behind the last of them, as that of `dolium pack create` does.",
+          "behind the last of them, as that of `dolium pack create` does. `-` is "
+          "standard "
+          "input or output: for <source> of kinds that are files, for <shard> if it is "
+          "one.",
       .options = JoinOptions(
           {{Value(ValueKind::kText, "", "from", "<kind>",
                   "folder, webdataset, mds, tfrecord, lmdb or jsonl"),

@@ -77,6 +77,10 @@ Terminal::~Terminal() {
 
 void Terminal::Line(std::string_view text) {
   const std::scoped_lock lock(mutex_);
+  if (lines_to_error_) {
+    WriteError((error_is_terminal_ ? Escaped(text) : std::string(text)) + "\n");
+    return;
+  }
   if (out_is_terminal_) {
     AppendOut(Escaped(text));
   } else {

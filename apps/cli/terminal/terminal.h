@@ -33,6 +33,8 @@ class Terminal {
   void set_json(bool json) { json_ = json; }
   bool json() const { return json_; }
   void set_progress(ProgressWhen when) { progress_when_ = when; }
+  // For verbs whose result is a file on standard output: lines go to standard error.
+  void set_lines_to_error(bool to_error) { lines_to_error_ = to_error; }
   // The name that the program goes by, which errors begin with. `is_for` is the command
   // that it stands for: texts that name that, name it instead.
   void set_program(std::string name, std::string is_for) {
@@ -80,6 +82,7 @@ class Terminal {
   const bool out_is_terminal_;
   const bool error_is_terminal_;
   bool json_ = false;
+  bool lines_to_error_ = false;
   std::string program_ = "dolium";
   std::string is_for_;  // empty: nothing but itself
   ProgressWhen progress_when_ = ProgressWhen::kAuto;

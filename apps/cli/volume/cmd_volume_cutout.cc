@@ -15,8 +15,9 @@
 #include "dolium/base/checked_math.h"
 #include "dolium/domain/volume/arrays/array_sink.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/domain/volume/whole_scale.h"
+#include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/volume/skipped_chunks.h"
-#include "dolium/ops/volume/whole_scale.h"
 
 namespace dolium::cli {
 namespace {
@@ -45,16 +46,14 @@ Result<CutoutRequest> Begin(const Context& context, const std::string& file) {
   const Arguments& arguments = context.arguments;
   DOLIUM_TRY(const Location location, ParseLocation(arguments[0]));
   DOLIUM_TRY(const auto exported, ExportOptionsOf(context));
-  DOLIUM_TRY(const auto volume,
-             volume::Volume::Open(location, /*allow_unfinished=*/false, exported));
+  DOLIUM_TRY(const auto volume, OpenVolume(location, {.exported = exported}));
   CutoutRequest out;
   DOLIUM_TRY(const auto index,
              ScaleOption(arguments, volume.info()).Within("volume cutout"));
   out.index = index.value_or(0);
-  DOLIUM_TRY(const auto whole, volume::WholeScale::Open(volume, out.index));
-  DOLIUM_TRY(out.box,
-             BoxOption(arguments, whole.first().bounds()).Within("volume cutout"));
-  out.scale = whole.BestFor(out.box);
+  DOLIUM_TRY(const auto whole, volume.OpenScale(out.index));
+  DOLIUM_TRY(out.box, BoxOption(arguments, whole->bounds()).Within("volume cutout"));
+  out.scale = whole->BestFor(out.box);
 
   if (out.box.empty()) {
     return InvalidArgument(fmt::format("volume cutout: {}: scale {} has no voxels",
@@ -180,19 +179,21 @@ void ShowSummary(Context& context, const std::string& file, const CutoutRequest&
 }  // namespace
 
 ExitStatus RunVolumeCutout(Context& context) {
-  const auto file = context.arguments.Get("output");
-  if (!file) {
+  const auto target = context.arguments.Target(1);
+  if (!target) return context.Fail(target.error().Within("volume cutout"));
+  if (!*target) {
     return context.Fail(InvalidArgument(
-        "volume cutout: no output; name one: -o out.npy, out.tif or out.raw"));
+        "volume cutout: no output; name one: out.npy, out.tif or out.raw"));
   }
-  auto cutout = Begin(context, *file);
+  const std::string& file = **target;
+  auto cutout = Begin(context, file);
   if (!cutout) return context.FailLocation(cutout.error());
   const auto chunks = Copy(context, *cutout);
   context.terminal.EndProgress();
   if (!chunks) return context.Fail(chunks.error());
   const ExitStatus status = ReportSkipped(context, chunks->skipped);
   if (!context.arguments.Has("no-summary")) {
-    ShowSummary(context, *file, *cutout, *chunks);
+    ShowSummary(context, file, *cutout, *chunks);
   }
   return status;
 }

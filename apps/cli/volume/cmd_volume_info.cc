@@ -14,6 +14,7 @@
 #include "dolium/domain/volume/morton.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/domain/volume/volume_sharding.h"
+#include "dolium/ops/source/capabilities.h"
 
 namespace dolium::cli {
 namespace {
@@ -149,8 +150,7 @@ ExitStatus RunVolumeInfo(Context& context) {
   if (!location) return context.FailLocation(location.error());
   const auto exported = ExportOptionsOf(context);
   if (!exported) return context.FailLocation(exported.error().Within("volume info"));
-  const auto volume =
-      volume::Volume::Open(*location, /*allow_unfinished=*/false, *exported);
+  const auto volume = OpenVolume(*location, {.exported = *exported});
   if (!volume) return context.FailLocation(volume.error());
   if (context.terminal.json()) {
     PrintJson(context, *volume);

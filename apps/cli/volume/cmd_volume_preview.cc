@@ -17,8 +17,9 @@
 #include "dolium/base/checked_math.h"
 #include "dolium/domain/volume/arrays/preview.h"
 #include "dolium/domain/volume/volume.h"
+#include "dolium/domain/volume/whole_scale.h"
+#include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/volume/skipped_chunks.h"
-#include "dolium/ops/volume/whole_scale.h"
 
 namespace dolium::cli {
 namespace {
@@ -126,16 +127,15 @@ Result<PreviewRequest> Make(const Context& context) {
   const Arguments& arguments = context.arguments;
   DOLIUM_TRY(const Location location, ParseLocation(arguments[0]));
   DOLIUM_TRY(const auto exported, ExportOptionsOf(context));
-  DOLIUM_TRY(const auto volume,
-             volume::Volume::Open(location, /*allow_unfinished=*/false, exported));
+  DOLIUM_TRY(const auto volume, OpenVolume(location, {.exported = exported}));
   const VolumeInfo& info = volume.info();
   const uint64_t pixels = arguments.Number("size", kPixels);
   PreviewRequest out;
   DOLIUM_TRY(const auto index, ScaleOption(arguments, info).Within(kName));
   const auto wanted = static_cast<int64_t>(std::min<uint64_t>(pixels, INT64_MAX));
   out.scale = index ? *index : ChooseScale(info, wanted);
-  DOLIUM_TRY(const auto whole, volume::WholeScale::Open(volume, out.scale));
-  const volume::Scale* const scale = &whole.first();
+  DOLIUM_TRY(const auto whole, volume.OpenScale(out.scale));
+  const volume::Scale* const scale = &whole->first();
   if (scale->bounds().empty()) {
     return InvalidArgument(fmt::format("{}: scale {} has no voxels", kName, out.scale));
   }
@@ -147,7 +147,7 @@ Result<PreviewRequest> Make(const Context& context) {
   }
 
   volume::SkippedChunks skipped;
-  DOLIUM_TRY(const auto slices, ReadSlices(context, whole, out.at, skipped));
+  DOLIUM_TRY(const auto slices, ReadSlices(context, *whole, out.at, skipped));
   out.skipped = skipped.findings();
   const Vec3& size = scale->info().size;
   DOLIUM_TRY(out.png, volume::RenderPreview(

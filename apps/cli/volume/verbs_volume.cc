@@ -234,7 +234,7 @@ Verb Transcode() {
 Verb CutoutVerb() {
   return {
       .name = "volume cutout",
-      .usage = "[options] <volume> -o <file>",
+      .usage = "[options] <volume> [<file>]",
       .outline = "copy a box of voxels to a file",
       .description = "Copy a box of voxels to a NumPy, TIFF or raw file.",
       .details =
@@ -251,7 +251,7 @@ Verb CutoutVerb() {
                         "the box [all of the scale]"),
                   Scale("number of the scale, or its resolution [0]"),
                   Value(ValueKind::kFile, "o", "output", "<file>",
-                        "the file to write: .npy, .tif or .raw"),
+                        "<file>: what to write, .npy, .tif or .raw"),
                   Value(ValueKind::kText, "", "axes", "<letters>",
                         "dimensions as the file lists them: zyx, czyx, ... [xyzc]"),
                   Flag("", "c-order", "raw: the last dimension is the fastest"),
@@ -262,7 +262,7 @@ Verb CutoutVerb() {
                   Value(ValueKind::kSize, "", "memory", "<size>",
                         "most to hold of voxels at once [1GiB]"),
                   kJson, kNoSummary, kProgress},
-      .examples = {"dolium volume cutout --box 0:512,0:512,100:164 em -o box.npy",
+      .examples = {"dolium volume cutout --box 0:512,0:512,100:164 em box.npy",
                    "dolium volume cutout --scale 3 --box :,:,20:21 em -o page.tif",
                    "dolium volume cutout --axes zyx --box :,:,100:164 em -o box.npy",
                    "dolium volume cutout --scale 32,32,40 https://host/em -o em.raw"},

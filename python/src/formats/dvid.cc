@@ -1,4 +1,4 @@
-// Exports of DVID: shards by block, label blocks, writing an export.
+// DVID exports: shards by block, label blocks, writing an export.
 #include <array>
 #include <cstdint>
 #include <memory>

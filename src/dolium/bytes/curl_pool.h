@@ -1,4 +1,4 @@
-// CurlPool: libcurl sessions with their open connections, lent to one call at a time.
+// CurlPool: libcurl sessions with their open connections, borrowed by one call at a time.
 //
 // A session runs many transfers at once over connections that it keeps; libcurl does not
 // allow threads to share them, so each call borrows a session of its own, the one used

@@ -21,7 +21,7 @@ constexpr size_t kBufferBytes = size_t{1} << 20;
 constexpr size_t kDirectBytes = size_t{64} << 10;
 // Below this, a kernel copy costs more than going through the buffer.
 constexpr uint64_t kKernelCopyBytes = uint64_t{128} << 10;
-constexpr size_t kKernelCopyPiece = size_t{1} << 30;
+constexpr size_t kKernelCopySegment = size_t{1} << 30;
 
 constexpr int64_t kSecond = 1'000'000'000;
 
@@ -121,8 +121,8 @@ Result<uint64_t> FileWriter::CopyInKernel(int source, ByteRange range) {
   uint64_t copied = 0;
   while (copied < range.length) {
     off_t from = static_cast<off_t>(range.offset + copied);
-    const size_t length =
-        static_cast<size_t>(std::min<uint64_t>(range.length - copied, kKernelCopyPiece));
+    const size_t length = static_cast<size_t>(
+        std::min<uint64_t>(range.length - copied, kKernelCopySegment));
     const ssize_t done = RetryOnSignal(
         [&] { return copy_file_range(source, &from, file_.fd(), nullptr, length, 0); });
     if (done == 0) break;

@@ -41,7 +41,7 @@ Result<void> MoveFile(const std::string& from, const std::string& to, bool repla
     if (errno != EINVAL && errno != ENOSYS) {
       return SystemError(errno, fmt::format("cannot rename to {}", to)).Within(from);
     }
-    // A file system that cannot tell while it renames.
+    // A file system that cannot check while it renames.
     struct stat status{};
     if (lstat(to.c_str(), &status) == 0) return Exists("is there already").Within(to);
   }

@@ -1,4 +1,4 @@
-// Feeds bytes, split into lines, to the parser of response heads.
+// Feeds bytes, split into lines, to the parser of response headers.
 
 #include <cstddef>
 #include <cstdint>

@@ -10,7 +10,7 @@
 namespace dolium {
 namespace {
 
-// Space set aside on the word of the server alone.
+// Space reserved on the word of the server alone.
 constexpr uint64_t kMaxReserve = uint64_t{16} << 20;
 
 // More than gzip ever adds to data that it cannot shrink.

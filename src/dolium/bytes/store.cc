@@ -8,7 +8,7 @@ namespace dolium {
 namespace {
 
 // Large enough that a request per segment costs little, on a network too.
-constexpr uint64_t kCopyPiece = uint64_t{4} << 20;
+constexpr uint64_t kCopySegment = uint64_t{4} << 20;
 
 std::string_view DropTrailingSlashes(std::string_view path) {
   while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
@@ -21,9 +21,9 @@ Result<void> ObjectWriter::AppendFrom(const Store& source, std::string_view obje
                                       ByteRange range, const Generation& generation) {
   ReadOptions options;
   if (!generation.token.empty()) options.if_generation = generation;
-  Buffer buffer(static_cast<size_t>(std::min(range.length, kCopyPiece)));
+  Buffer buffer(static_cast<size_t>(std::min(range.length, kCopySegment)));
   for (uint64_t done = 0; done < range.length;) {
-    const uint64_t length = std::min(range.length - done, kCopyPiece);
+    const uint64_t length = std::min(range.length - done, kCopySegment);
     const ReadSlice slice{range.offset + done,
                           buffer.view().first(static_cast<size_t>(length))};
     DOLIUM_TRY(const ObjectInfo info, source.ReadInto(object, {&slice, 1}, options));

@@ -9,11 +9,6 @@
 namespace dolium {
 namespace {
 
-// A busy writer may win many times in a row. What is not there at all, like a xorb that
-// is lost, is not asked for as often.
-constexpr int kKeyAttempts = 64;
-constexpr int kAbsentAttempts = 4;
-
 // Encoded batches below this are not worth threads.
 constexpr uint64_t kEntryBytesWorthThreads = uint64_t{256} << 10;
 
@@ -44,20 +39,13 @@ void ForgetKey(const Container& container, std::string_view key) {
 
 Result<bool> WithEntry(const Container& container, std::string_view key,
                        const std::function<Result<void>(const Entry& entry)>& read) {
-  int absent = 0;
-  for (int attempt = 1;; ++attempt) {
-    const auto once = [&]() -> Result<bool> {
-      DOLIUM_TRY(const auto entry, container.Find(key));
-      if (!entry) return false;
-      DOLIUM_TRY_VOID(read(*entry));
-      return true;
-    }();
-    if (once || !IsReplaced(once.error()) || attempt == kKeyAttempts) return once;
-    if (once.error().code == ErrorCode::kNotFound && ++absent == kAbsentAttempts) {
-      return once;
-    }
-    ForgetKey(container, key);
-  }
+  const auto once = [&]() -> Result<bool> {
+    DOLIUM_TRY(const auto entry, container.Find(key));
+    if (!entry) return false;
+    DOLIUM_TRY_VOID(read(*entry));
+    return true;
+  };
+  return WhileReplaced(kReplacedAttempts, once, [&] { ForgetKey(container, key); });
 }
 
 Result<std::optional<Entry>> FindCurrent(const Container& container,

@@ -19,6 +19,27 @@ namespace dolium {
 // help.
 bool IsReplaced(const Error& error);
 
+// A busy writer may win many times in a row. What is not there at all, like a xorb that
+// is lost, is not asked for as often.
+inline constexpr int kReplacedAttempts = 64;
+inline constexpr int kAbsentAttempts = 4;
+
+// Does `read`, which gives a Result, and does it again, up to `attempts` times in all,
+// while it says that an object was replaced or removed; `forget` drops in between what
+// led there. This is the one place where that is decided.
+template <typename Read, typename Forget>
+auto WhileReplaced(int attempts, const Read& read, const Forget& forget) {
+  int absent = 0;
+  for (int attempt = 1;; ++attempt) {
+    auto done = read();
+    if (done || !IsReplaced(done.error()) || attempt >= attempts) return done;
+    if (done.error().code == ErrorCode::kNotFound && ++absent == kAbsentAttempts) {
+      return done;
+    }
+    forget();
+  }
+}
+
 // Drops what the container keeps of its index for a key.
 void ForgetKey(const Container& container, std::string_view key);
 

@@ -66,7 +66,12 @@ Result<void> CheckVoxelRequest(const ConvertRequest& request) {
       return refuse(fmt::format("parameter \"{}\"", name));
     }
   }
-  return {};
+  const auto* const excluded =
+      FindExclusion(*FindVoxelTarget(request.target_format), request.parameters);
+  if (excluded == nullptr) return {};
+  return refuse(fmt::format("parameter \"{}\" beside \"{}\"{}{}", excluded->name,
+                            excluded->other, excluded->value.empty() ? "" : " ",
+                            excluded->value));
 }
 
 Result<uint64_t> NumberParameter(const ConvertRequest& request, const std::string& name,
@@ -208,12 +213,35 @@ Result<OpenJob> BeginToDvid(const ConvertRequest& request, const RunOptions& opt
   return BeginDvidWrite(write, options, visitor);
 }
 
+constexpr VoxelExclusion kVolumeExclusions[] = {{"labels", "supervoxels"}};
+constexpr VoxelExclusion kDvidExclusions[] = {{"csv", "layout", "seed"}};
+
 constexpr VoxelTarget kVoxelTargets[] = {
-    {"precomputed", {}, "chunk", BeginToVolume, volume::CountStages},
-    {"dvid", dvid::kFormat.parameters, "block", BeginToDvid},
+    {.format = kToVolume,
+     .made = "a volume",
+     .about = "the source is a volume or a DVID export, with all of its scales, and the "
+              "target a sharded volume; blocks become chunks of compressed_segmentation "
+              "without being decoded. Damage that DVID does to exports silently is "
+              "explained before anything is written, and blocks outside of the volume "
+              "are counted.",
+     .parameters = {},
+     .exclusions = kVolumeExclusions,
+     .entry = "chunk",
+     .begin = BeginToVolume,
+     .count_scales = volume::CountStages},
+    {.format = dvid::kFormat.name,
+     .made = "a DVID export",
+     .about = "the source is a volume of labels or another DVID export, and the target a "
+              "DVID export; its spec.json keeps sizes and resolutions.",
+     .parameters = dvid::kFormat.parameters,
+     .exclusions = kDvidExclusions,
+     .entry = "block",
+     .begin = BeginToDvid},
 };
 
 }  // namespace
+
+std::span<const VoxelTarget> VoxelTargets() { return kVoxelTargets; }
 
 const VoxelTarget* FindVoxelTarget(std::string_view format) {
   for (const VoxelTarget& target : kVoxelTargets) {
@@ -223,5 +251,21 @@ const VoxelTarget* FindVoxelTarget(std::string_view format) {
 }
 
 std::span<const VoxelParameter> VoxelParameters() { return kVoxelParameters; }
+
+const VoxelExclusion* FindExclusion(
+    const VoxelTarget& target, const std::map<std::string, std::string>& parameters) {
+  const auto contradicts = [&](const VoxelExclusion& exclusion) {
+    const auto other = parameters.find(std::string(exclusion.other));
+    return parameters.contains(std::string(exclusion.name)) &&
+           other != parameters.end() &&
+           (exclusion.value.empty() || other->second == exclusion.value);
+  };
+  const auto found = std::ranges::find_if(target.exclusions, contradicts);
+  return found == target.exclusions.end() ? nullptr : &*found;
+}
+
+std::string_view LabelsOf(const std::map<std::string, std::string>& parameters) {
+  return parameters.contains("supervoxels") ? "supervoxels" : "labels";
+}
 
 }  // namespace dolium

@@ -6,7 +6,9 @@
 // are rows as formats are, with what can be chosen of them.
 #pragma once
 
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "dolium/base/result.h"
@@ -14,15 +16,27 @@
 
 namespace dolium {
 
+// A parameter that means nothing beside another one, or beside one value of that.
+struct VoxelExclusion {
+  std::string_view name;
+  std::string_view other;
+  std::string_view value = {};  // empty: any
+};
+
 struct VoxelTarget {
   std::string_view format;
+  std::string_view made;                  // "a volume"
+  std::string_view about;                 // what a source becomes, in sentences
   std::span<const Parameter> parameters;  // of its format, if that is a row
-  std::string_view entry;                 // what its entries are called
+  std::span<const VoxelExclusion> exclusions;
+  std::string_view entry;  // what its entries are called
   Result<OpenJob> (*begin)(const ConvertRequest& request, const RunOptions& options,
                            const FindingVisitor& visitor);
   // How many scales the job writes; nullptr: it is not counted in scales.
   Result<size_t> (*count_scales)(const OpenJob& job) = nullptr;
 };
+
+std::span<const VoxelTarget> VoxelTargets();
 
 // nullptr if a format is made of entries.
 const VoxelTarget* FindVoxelTarget(std::string_view format);
@@ -34,5 +48,12 @@ struct VoxelParameter {
   std::string_view targets;
 };
 std::span<const VoxelParameter> VoxelParameters();
+
+// The first exclusion of a target that the parameters of a request contradict; nullptr if
+// there is none.
+const VoxelExclusion* FindExclusion(const VoxelTarget& target,
+                                    const std::map<std::string, std::string>& parameters);
+// What the voxels of a conversion are: "labels" or "supervoxels".
+std::string_view LabelsOf(const std::map<std::string, std::string>& parameters);
 
 }  // namespace dolium

@@ -18,7 +18,7 @@ namespace dolium {
 // No folders, no rename, no append, one range per GET. Answers carry HTTP statuses:
 // 200, 206; 400 a part too small or out of order; 404 no such key or upload; 412 the
 // condition failed; 416 a range that begins past the end; 503 a fault. ETags are digests
-// of the content: the same bytes, put again in one piece, get the same one. Thread-safe.
+// of the content: the same bytes, put again as a whole, get the same one. Thread-safe.
 class ObjectService {
  public:
   struct Answer {

@@ -248,7 +248,7 @@ TEST_F(AttributesTest, DevicesAndOwnersAreKeptByRoot) {
   EXPECT_EQ(StatusAt(path("out/device")).st_rdev, makedev(1, 5));
 }
 
-// Whoever may not set an owner or make a device is told, and gets the rest.
+// Whoever may not set an owner or make a device gets a report, and the rest.
 TEST_F(AttributesTest, WhatMayNotBeRestoredIsReported) {
   if (geteuid() != 0) GTEST_SKIP() << "root alone can make such a version";
   WriteText(path("source/file"), "text");

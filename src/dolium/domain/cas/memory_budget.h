@@ -70,7 +70,7 @@ class MemoryBudget {
   // end: of all that is read, compressed records, in buffers of up to 3/2 their size.
   bool HasRoom() const;
 
-  // The most bytes that were lent at any time.
+  // The most bytes that were borrowed at any time.
   uint64_t peak() const;
 
   // Counts whatever somebody might wait for; also each buffer that is given back.

@@ -80,7 +80,7 @@ class ChunkStorage {
                                const Visitor& visit) const = 0;
 
   // Where chunks are, by names and indexes alone: boxes of cells outside of which there
-  // is none. False, and nothing is visited, if only a look at each cell would tell.
+  // is none. False, and nothing is visited, if only a look at each cell would do.
   using BoxVisitor = std::function<Result<void>(const Box& cells)>;
   // Takes an index that is damaged, with the cells that it may list: their chunks are not
   // found. What it returns counts instead of the error. Empty: the error does.

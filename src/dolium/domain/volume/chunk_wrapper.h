@@ -47,7 +47,7 @@ std::optional<Wrapper> ParseWrapper(std::string_view text);
 const ChunkForm& FormOf(std::string_view name);
 
 // The wrapper of bytes that begin like this; kNone if they begin like none. Brotli cannot
-// be told by its first bytes.
+// be recognised by its first bytes.
 inline constexpr size_t kWrapperHeadBytes = 4;
 Wrapper WrapperOf(BytesView head);
 

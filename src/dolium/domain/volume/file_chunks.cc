@@ -25,7 +25,7 @@ constexpr size_t kRemoteFileJobs = 32;
 constexpr int kMaxFileRounds = 1000;
 constexpr int kMaxPauseMilliseconds = 5;
 
-// Unknown endings of names in one folder that are told apart.
+// Unknown endings of names in one folder that are distinguished.
 constexpr size_t kMaxForeignSuffixes = 32;
 
 // Keeps threads from making one chunk under two names, in stores that have no locks.
@@ -201,19 +201,19 @@ Result<void> FileChunks::GetEach(std::span<const Vec3> cells, const WorkOptions&
 Result<bool> FileChunks::VisitNames(
     uint64_t max_names, const std::function<Result<void>(const Vec3&)>& visit) const {
   uint64_t names = 0;
-  bool tells = true;
+  bool suffices = true;
   Result<void> visited;
   const auto listed =
       folder_.store->List(folder_.path, [&](std::string_view name, bool is_folder) {
         // Names of chunks have no dot. What has another ending, or is a folder, is for
         // reads to report.
         const auto cell = grid_.ParseName(name.substr(0, name.find('.')));
-        tells = ++names <= max_names && (cell || !is_folder || !IsRange(name));
-        if (tells && cell) visited = visit(*cell);
-        return tells && visited;
+        suffices = ++names <= max_names && (cell || !is_folder || !IsRange(name));
+        if (suffices && cell) visited = visit(*cell);
+        return suffices && visited;
       });
   if (!visited) return visited.error();
-  if (listed) return tells;
+  if (listed) return suffices;
   if (listed.error().code == ErrorCode::kNotFound) return true;
   if (listed.error().code == ErrorCode::kUnsupported) return false;
   return listed.error();
@@ -221,10 +221,10 @@ Result<bool> FileChunks::VisitNames(
 
 Result<bool> FileChunks::VisitOccupied(const BoxVisitor& visit,
                                        const DamagedIndexVisitor& /*damaged*/) const {
-  // Nothing may be visited where names do not tell.
-  DOLIUM_TRY(const bool tells,
+  // Nothing may be visited where names do not suffice.
+  DOLIUM_TRY(const bool suffices,
              VisitNames(UINT64_MAX, [](const Vec3&) { return Result<void>(); }));
-  if (!tells) return false;
+  if (!suffices) return false;
   return VisitNames(UINT64_MAX, [&](const Vec3& cell) { return visit(CellBox(cell)); });
 }
 
@@ -234,11 +234,12 @@ Result<std::optional<std::vector<Vec3>>> FileChunks::FindOccupied(
   if (count < kMinListedCells) return std::nullopt;
   std::vector<Vec3> cells;
   // A list of more names than there are cells to look at would take longer.
-  DOLIUM_TRY(const bool tells, VisitNames(count, [&](const Vec3& cell) -> Result<void> {
+  DOLIUM_TRY(const bool suffices,
+             VisitNames(count, [&](const Vec3& cell) -> Result<void> {
                if (within.Contains(CellBox(cell))) cells.push_back(cell);
                return {};
              }));
-  if (!tells) return std::nullopt;
+  if (!suffices) return std::nullopt;
   std::ranges::sort(cells);
   const auto repeated = std::ranges::unique(cells);
   cells.erase(repeated.begin(), repeated.end());

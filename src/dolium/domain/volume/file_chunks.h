@@ -46,8 +46,8 @@ class FileChunks : public ChunkStorage {
 
  private:
   // Visits the cells whose names are in the folder, with any ending and perhaps more than
-  // once, until `visit` fails. False if names do not tell: it cannot be listed, has more
-  // than `max_names`, or chunks in folders within folders.
+  // once, until `visit` fails. False if names do not suffice: it cannot be listed, has
+  // more than `max_names`, or chunks in folders within folders.
   Result<bool> VisitNames(uint64_t max_names,
                           const std::function<Result<void>(const Vec3&)>& visit) const;
   struct Found {

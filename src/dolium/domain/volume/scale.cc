@@ -62,17 +62,17 @@ Result<std::shared_ptr<Scale>> Scale::Open(const Location& folder, const VolumeI
                                           info.num_channels, std::move(storage)));
 }
 
-Result<std::shared_ptr<Scale>> Scale::OpenWith(const Location& place,
+Result<std::shared_ptr<Scale>> Scale::OpenWith(const Location& folder,
                                                const VolumeInfo& info, size_t index,
                                                const MakeStorage& make) {
   if (index >= info.scales.size()) {
     return InvalidArgument(fmt::format("{}: no scale {}; the volume has {}",
-                                       place.Describe(), index, info.scales.size()));
+                                       folder.Describe(), index, info.scales.size()));
   }
   const ScaleInfo& scale = info.scales[index];
   DOLIUM_TRY(const Grid grid, Grid::Make(scale.bounds(), scale.chunk_sizes.front()));
   return std::shared_ptr<Scale>(
-      new Scale(place, scale, grid, info.data_type, info.num_channels, make(grid)));
+      new Scale(folder, scale, grid, info.data_type, info.num_channels, make(grid)));
 }
 
 Scale::Scale(Location folder, ScaleInfo info, Grid grid, DataType type, int64_t channels,

@@ -59,7 +59,7 @@ class Scale {
 
   // One whose chunks are kept elsewhere, as those of an export are.
   using MakeStorage = std::function<std::shared_ptr<ChunkStorage>(const Grid& grid)>;
-  static Result<std::shared_ptr<Scale>> OpenWith(const Location& place,
+  static Result<std::shared_ptr<Scale>> OpenWith(const Location& folder,
                                                  const VolumeInfo& info, size_t index,
                                                  const MakeStorage& make);
 

@@ -60,7 +60,7 @@ class Shadow {
   Shadow(const Kind& kind, const Vec3& size, const Vec3& offset, const Vec3& chunk,
          Location folder = MemoryFolder())
       : volume_(*Volume::Create(folder, InfoOf(kind, size, offset, chunk))),
-        scale_(*volume_.OpenScale(0, 0, {.gzip_files = kind.gzip_files})),
+        scale_(*volume_.OpenCopy(0, 0, {.gzip_files = kind.gzip_files})),
         voxels_(*scale_->ShapeOf(scale_->bounds()).bytes()) {}
 
   Scale& scale() { return *scale_; }

@@ -32,6 +32,11 @@ Result<ReadInfo> Load(const Location& folder) {
   return ReadInfo{*std::move(info), std::move(whole->generation)};
 }
 
+// Only local writers of ours leave markers; a server is spared the question.
+Result<void> CheckMarker(const Location& folder, bool allow_unfinished) {
+  return allow_unfinished || !IsLocal(folder) ? Result<void>() : CheckFinished(folder);
+}
+
 Result<void> Save(const Location& folder, const VolumeInfo& info,
                   const Precondition& precondition) {
   const Location object = folder.Child(kInfoName);
@@ -42,25 +47,12 @@ Result<void> Save(const Location& folder, const VolumeInfo& info,
 
 }  // namespace
 
-Result<Volume> Volume::Open(const Location& location, bool allow_unfinished,
-                            const DvidReadOptions& options) {
-  Location folder = dvid::ExportFolder(location);  // An export may be named by its spec.
+Result<Volume> Volume::Open(const Location& location, bool allow_unfinished) {
+  Location folder = location;
   std::vector<std::string> seen;
   for (;;) {
-    // Only local writers of ours leave markers; a server is spared the question.
-    if (!allow_unfinished && IsLocal(folder)) DOLIUM_TRY_VOID(CheckFinished(folder));
-    auto loaded = Load(folder);
-    if (!loaded) {
-      auto found = DvidExport::Open(folder, options);
-      if (found && *found) {
-        Volume volume(std::move(folder), (*found)->info());
-        volume.export_ = std::make_shared<const DvidExport>(**std::move(found));
-        return volume;
-      }
-      // An info that is there is the one to know of.
-      if (!found && loaded.error().code == ErrorCode::kNotFound) return found.error();
-    }
-    DOLIUM_TRY(ReadInfo read, std::move(loaded));
+    DOLIUM_TRY_VOID(CheckMarker(folder, allow_unfinished));
+    DOLIUM_TRY(ReadInfo read, Load(folder));
     if (!read.info.redirect) return Volume(std::move(folder), std::move(read.info));
     seen.push_back(folder.Describe());
     DOLIUM_TRY(folder, ParseLocation(*read.info.redirect));
@@ -71,8 +63,29 @@ Result<Volume> Volume::Open(const Location& location, bool allow_unfinished,
   }
 }
 
-Result<std::shared_ptr<Scale>> Volume::OpenScale(size_t index, size_t chunking,
-                                                 const StorageOptions& options) const {
+Result<std::optional<Volume>> Volume::OpenExport(const Location& folder,
+                                                 bool allow_unfinished,
+                                                 const DvidReadOptions& options) {
+  DOLIUM_TRY_VOID(CheckMarker(folder, allow_unfinished));
+  DOLIUM_TRY(auto found, DvidExport::Open(folder, options));
+  if (!found) return std::nullopt;
+  Volume volume(folder, found->info());
+  volume.export_ = std::make_shared<const DvidExport>(*std::move(found));
+  return volume;
+}
+
+Result<std::shared_ptr<WholeScale>> Volume::OpenScale(
+    size_t index, const StorageOptions& options) const {
+  std::vector<std::shared_ptr<Scale>> copies;
+  do {
+    DOLIUM_TRY(auto copy, OpenCopy(index, copies.size(), options));
+    copies.push_back(std::move(copy));
+  } while (copies.size() < info_.scales[index].chunk_sizes.size());
+  return std::make_shared<WholeScale>(std::move(copies));
+}
+
+Result<std::shared_ptr<Scale>> Volume::OpenCopy(size_t index, size_t chunking,
+                                                const StorageOptions& options) const {
   if (export_ == nullptr) {
     return Scale::Open(folder_, info_, index, chunking, options);
   }

@@ -93,7 +93,7 @@ Result<void> Shard::OpenObject() {
     }
     return {};
   }
-  // A request tells size and generation, too.
+  // A request returns size and generation, too.
   auto tail = store.ReadSuffix(location_.path, kFooterTail);
   if (!tail && tail.error().code == ErrorCode::kNotFound) {
     return NotFound("there is no such object");

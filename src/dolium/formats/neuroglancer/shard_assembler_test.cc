@@ -12,7 +12,7 @@
 namespace dolium::neuroglancer {
 namespace {
 
-// Keeps what is not zero, and the size of the largest piece that it was given.
+// Keeps what is not zero, and the size of the largest segment that it was given.
 class SparseWriter final : public ObjectWriter {
  public:
   Result<void> Append(BytesView bytes) override {

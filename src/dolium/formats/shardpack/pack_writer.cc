@@ -220,7 +220,7 @@ Result<void> PackWriter::CommitFront() {
   std::unique_lock lock(batch->mutex);
   batch->changed.wait(lock, [&] { return batch->encoded.has_value(); });
   // Taken out: the thread that encoded them may hold the batch a little longer, but bytes
-  // that were lent are given back on this one.
+  // that were borrowed are given back on this one.
   const std::vector<Sample> samples = std::move(batch->samples);
   auto all = *std::move(batch->encoded);
   lock.unlock();

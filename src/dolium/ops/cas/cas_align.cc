@@ -7,7 +7,7 @@
 
 namespace dolium {
 
-Result<std::vector<uint64_t>> EntryBorders(Formats formats, const std::string& path) {
+Result<std::vector<uint64_t>> EntryBoundaries(Formats formats, const std::string& path) {
   std::vector<uint64_t> boundaries;
   DOLIUM_TRY(const Location location, ParseLocation(path));
   OpenOptions options;

@@ -14,6 +14,6 @@ namespace dolium {
 // beginning. None if no format knows the file, or its index cannot be read: it is then
 // cut by its contents alone. Whole files, as in a folder of them, have no boundaries
 // within.
-Result<std::vector<uint64_t>> EntryBorders(Formats formats, const std::string& path);
+Result<std::vector<uint64_t>> EntryBoundaries(Formats formats, const std::string& path);
 
 }  // namespace dolium

@@ -43,7 +43,7 @@ Result<JobRecord> ParseJobRecord(std::string_view text);
 // kind and request.
 std::optional<std::string> DifferenceOf(const JobRecord& found, const JobRecord& wanted);
 
-// A short text that tells one job from another, from the text of its marker.
+// A short text that distinguishes one job from another, from the text of its marker.
 std::string JobId(std::string_view marker);
 
 // The record of a job whose parts are all done, with its report.

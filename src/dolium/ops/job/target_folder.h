@@ -4,7 +4,7 @@
 // A set that replaces another is built beside it, in `<target>.dolium-new`, and swapped
 // in when it is complete: by exchanging the two names or, where the file system cannot,
 // by way of `<target>.dolium-old`. Either way no part of the old set is touched before,
-// and a rerun can tell from the folders how far a swap that was cut short had come.
+// and a rerun can see from the folders how far a swap that was cut short had come.
 #pragma once
 
 #include <functional>

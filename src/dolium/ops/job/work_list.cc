@@ -28,10 +28,10 @@ constexpr uint64_t kMaxVarintBytes = 10;
 // What Find() reads of a table at once; a larger table is narrowed down to it row by row.
 constexpr uint64_t kRowsAtOnce = 256;
 
-// Passes bytes on to an object in pieces of a good size, and counts them.
-class PieceWriter {
+// Passes bytes on to an object in segments of a good size, and counts them.
+class SegmentWriter {
  public:
-  explicit PieceWriter(ObjectWriter& writer) : writer_(writer) {}
+  explicit SegmentWriter(ObjectWriter& writer) : writer_(writer) {}
 
   ByteVector& buffer() { return buffer_; }
   uint64_t position() const { return writer_.size() + buffer_.size(); }
@@ -146,7 +146,7 @@ Result<void> WorkListWriter::Spill() {
   });
   const Location object = WorkList::ObjectOf(folder_, summary_.lists);
   DOLIUM_TRY(const auto writer, object.store->Begin(object.path));
-  PieceWriter out(*writer);
+  SegmentWriter out(*writer);
   std::vector<PartShare> table;
   ByteVector spelled;
 
@@ -330,10 +330,10 @@ Result<BytesView> ShareReader::Peek(uint64_t length) {
 }
 
 Result<Entry> ShareReader::ReadEntry() {
-  DOLIUM_TRY(const BytesView head, Peek(kMaxVarintBytes));
-  ByteReader head_reader(head);
-  DOLIUM_TRY(const uint64_t length, GetVarint(head_reader, "record length"));
-  position_ += head_reader.position();
+  DOLIUM_TRY(const BytesView first, Peek(kMaxVarintBytes));
+  ByteReader number_reader(first);
+  DOLIUM_TRY(const uint64_t length, GetVarint(number_reader, "record length"));
+  position_ += number_reader.position();
   const uint64_t left = share_.range.length - position_;
   if (length > left) {
     return Corrupt(

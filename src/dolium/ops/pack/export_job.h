@@ -17,7 +17,7 @@ TaskReport ReportOfExport(const ExportSummary& after, const ExportSummary& befor
 // The sum of such reports.
 Result<ExportSummary> SumOfExports(std::span<const std::string> details);
 
-// What of a request tells it from another, but for what the kind of job adds.
+// What of a request distinguishes it from another, but for what the kind of job adds.
 nlohmann::json ExportJson(std::span<const uint64_t> numbers,
                           const ExportRequest& request);
 

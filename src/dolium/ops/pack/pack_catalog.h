@@ -1,4 +1,4 @@
-// catalog: what the shards of a set tell of themselves, in one file beside them.
+// catalog: what the shards of a set say of themselves, in one file beside them.
 #pragma once
 
 #include <span>

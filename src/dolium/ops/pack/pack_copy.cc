@@ -28,7 +28,7 @@ constexpr std::string_view kEndsName = "work-ends";
 constexpr uint64_t kEndsLimit = uint64_t{1} << 30;
 
 // How many bytes the records of each sample take, without reading them where the index of
-// their shard tells.
+// their shard says.
 class SampleSizes {
  public:
   static Result<SampleSizes> Make(const SampleSet& set) {
@@ -189,7 +189,7 @@ class PackCopyDraft final : public JobDraft {
 
   Result<std::string> Plan(const PlanFolder& folder) override {
     DOLIUM_TRY(const std::vector<uint64_t> ends, CutShards());
-    DOLIUM_TRY_VOID(CheckApartFromSource(ends.size()));
+    DOLIUM_TRY_VOID(CheckDisjointFromSource(ends.size()));
     DOLIUM_TRY_VOID(PutNumbers(folder.folder().Child(kEndsName), ends));
     if (parameters_.has_order) {
       DOLIUM_TRY_VOID(JobSamples::PutOrder(folder, order_));
@@ -232,7 +232,7 @@ class PackCopyDraft final : public JobDraft {
     return ends;
   }
 
-  Result<void> CheckApartFromSource(uint64_t shards) const {
+  Result<void> CheckDisjointFromSource(uint64_t shards) const {
     if (!output_.is_numbered()) return {};
     std::set<std::string> sources;
     for (size_t i = 0; i < set_.shard_count(); ++i) {

@@ -72,7 +72,7 @@ std::vector<EntryColumn> ColumnsOf(const Shard& shard, const ShardFacts& facts) 
   return columns;
 }
 
-// Counts what the heads of all records tell.
+// Counts what the headers of all records say.
 class Scan {
  public:
   Scan(const std::vector<std::shared_ptr<const Shard>>& shards,

@@ -40,7 +40,7 @@ struct ShardFacts {
 struct ColumnFacts {
   std::string name;
   std::string content_type;
-  // Where all heads were read:
+  // Where all headers were read:
   uint64_t entries = 0;
   uint64_t raw_bytes = 0;
   uint64_t stored_bytes = 0;
@@ -51,16 +51,16 @@ struct PackFacts {
   std::vector<ShardFacts> shards;
   uint64_t size = 0;
   uint64_t records = 0;
-  // Sums of what the shards tell; nullopt if one does not.
+  // Sums of what the shards say; nullopt if one does not.
   std::optional<uint64_t> entries;
   std::optional<uint64_t> raw_bytes;
   std::optional<uint64_t> stored_bytes;
-  // Files that every record has, as far as the tails tell; or all there are, with `scan`.
+  // Files that every record has, as far as the tails say; or all there are, with `scan`.
   std::vector<ColumnFacts> columns;
 };
 
 struct PackInfoOptions {
-  bool scan = false;  // read the heads of all records
+  bool scan = false;  // read the headers of all records
   size_t jobs = 0;
   ProgressFunction progress = {};
   std::stop_token stop = {};

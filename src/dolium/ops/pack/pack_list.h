@@ -26,7 +26,7 @@ Result<void> ListSamples(const SampleSet& set, std::span<const uint64_t> numbers
                          const SampleVisitor& visitor);
 
 // The number of the sample with that key; else, for a text like `#17`, the number that it
-// tells. kNotFound if there is no such sample.
+// says. kNotFound if there is no such sample.
 Result<uint64_t> FindSample(const SampleSet& set, std::string_view key);
 
 // The number of the sample that begins at `offset` of the only shard of a set. kNotFound

@@ -1,4 +1,4 @@
-// What is to be told of a sample: its key, where it lies, its files.
+// What is to be said of a sample: its key, where it lies, its files.
 #pragma once
 
 #include <cstdint>

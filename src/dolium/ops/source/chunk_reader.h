@@ -26,11 +26,6 @@ struct ShardingSpec;
 
 class ChunkReader {
  public:
-  // For WhileReplaced(): a busy writer may win many times in a row. Of a batch, the
-  // chunks are better read one by one then.
-  static constexpr int kAttempts = 64;
-  static constexpr int kBatchAttempts = 3;
-
   // Nullopt if the keys of the container are no numbers.
   static std::optional<ChunkReader> Of(const Container& container);
 
@@ -49,27 +44,38 @@ class ChunkReader {
   Result<void> Read(std::span<const ChunkRef> chunks,
                     std::span<const MutableBytes> into) const;
 
-  // The size of the value, if stored bytes tell it before they are decoded.
+  // The size of the value, if stored bytes say it before they are decoded.
   std::optional<uint64_t> SizeOf(BytesView stored) const;
   // False if the size turns out to be another.
   Result<bool> DecodeInto(uint64_t id, const ChunkRef& chunk, BytesView stored,
                           MutableBytes value) const;
   Result<Bytes> Decode(uint64_t id, const ChunkRef& chunk, BytesView stored) const;
 
-  // Does `read`, which gives a Result, and does it again, a number of times, while it
-  // says that a shard of these chunks was replaced or removed since Locate(): what leads
-  // to them is forgotten in between.
+  // The result of `read`, which locates and reads one chunk; done again if its shard is
+  // replaced or removed in between.
   template <typename Read>
-  auto WhileReplaced(std::span<const uint64_t> ids, int attempts,
-                     const Read& read) const {
-    for (int attempt = 1;; ++attempt) {
-      auto done = read();
-      if (done || !IsReplaced(done.error()) || attempt >= attempts) return done;
+  auto ReadCurrent(uint64_t id, const Read& read) const {
+    return WhileReplaced(kReplacedAttempts, read, [&] { Forget(id); });
+  }
+
+  // The same for many: `read_all` does it for all of them, as one batch; where a writer
+  // keeps replacing their shards, `read_one` does it for each, by its position.
+  template <typename ReadAll, typename ReadOne>
+  Result<void> ReadEachCurrent(std::span<const uint64_t> ids, const ReadAll& read_all,
+                               const ReadOne& read_one) const {
+    const Result<void> done = WhileReplaced(kBatchAttempts, read_all, [&] {
       for (const uint64_t id : ids) Forget(id);
+    });
+    if (done || !IsReplaced(done.error())) return done;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      DOLIUM_TRY_VOID(ReadCurrent(ids[i], [&] { return read_one(i); }));
     }
+    return {};
   }
 
  private:
+  static constexpr int kBatchAttempts = 3;
+
   // Forgets what leads to the chunk.
   void Forget(uint64_t id) const;
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -68,25 +69,49 @@ TEST_F(ChunkReaderTest, ReadsAgainWhileShardsAreReplaced) {
   const auto chunks = *ChunkReader::Of(*set);
   const uint64_t id = 7;
   int attempts = 0;
-  const auto value = chunks.WhileReplaced(
-      {&id, 1}, ChunkReader::kAttempts, [&]() -> Result<std::string> {
-        DOLIUM_TRY(const auto chunk, chunks.Locate(id));
-        if (++attempts < 3) {  // Replaced under the reader.
-          Change change;
-          change.key = "7";
-          change.value = Bytes::Copy(AsBytes("seven, " + std::to_string(attempts)));
-          Must(writer->Apply({&change, 1}, {}));
-        }
-        ByteVector stored(chunk->range.length);
-        DOLIUM_TRY_VOID(chunks.Read(*chunk, stored));
-        return std::string(AsText(stored));
-      });
+  const auto value = chunks.ReadCurrent(id, [&]() -> Result<std::string> {
+    DOLIUM_TRY(const auto chunk, chunks.Locate(id));
+    if (++attempts < 3) {  // Replaced under the reader.
+      Change change;
+      change.key = "7";
+      change.value = Bytes::Copy(AsBytes("seven, " + std::to_string(attempts)));
+      Must(writer->Apply({&change, 1}, {}));
+    }
+    ByteVector stored(chunk->range.length);
+    DOLIUM_TRY_VOID(chunks.Read(*chunk, stored));
+    return std::string(AsText(stored));
+  });
   ASSERT_TRUE(value) << value.error().message;
   EXPECT_EQ(*value, "seven, 2");
   EXPECT_EQ(attempts, 3);
-  const Result<void> never = chunks.WhileReplaced(
-      {&id, 1}, 2, []() -> Result<void> { return Conflict("replaced"); });
-  EXPECT_EQ(never.error().code, ErrorCode::kConflict);
+  const auto conflict = []() -> Result<void> { return Conflict("replaced"); };
+  EXPECT_EQ(chunks.ReadCurrent(id, conflict).error().code, ErrorCode::kConflict);
+}
+
+TEST_F(ChunkReaderTest, ReadsOneByOneWhatIsReplacedUnderEveryBatch) {
+  Write("neuroglancer", {{"data-encoding", "raw"}});
+  const auto set = Open(path_);
+  const auto chunks = *ChunkReader::Of(*set);
+  const std::vector<uint64_t> ids = {7, 300};
+  int batches = 0;
+  std::vector<size_t> read;
+  const auto read_all = [&]() -> Result<void> {
+    ++batches;
+    return Conflict("replaced");
+  };
+  const auto read_one = [&](size_t i) -> Result<void> {
+    read.push_back(i);
+    if (read.size() == 1) return Conflict("replaced, too");
+    return {};
+  };
+  Must(chunks.ReadEachCurrent(ids, read_all, read_one));
+  EXPECT_GT(batches, 1);
+  EXPECT_EQ(read, (std::vector<size_t>{0, 0, 1}));
+
+  const auto damaged = [] { return Result<void>(Corrupt("damaged")); };
+  EXPECT_EQ(chunks.ReadEachCurrent(ids, damaged, read_one).error().code,
+            ErrorCode::kCorrupt);
+  EXPECT_EQ(read.size(), 3U) << "damage is no reason to read again";
 }
 
 TEST_F(ChunkReaderTest, IsForKeysThatAreNumbers) {

@@ -16,6 +16,7 @@
 #include "dolium/formats/files/format.h"
 #include "dolium/formats/neuroglancer/format.h"
 #include "dolium/formats/neuroglancer/info.h"
+#include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/source/cas_entries.h"
 #include "dolium/ops/source/volume_entries.h"
 #include "dolium/ops/source/volume_files.h"
@@ -39,9 +40,10 @@ Result<int> ProbeVolume(const Location& location) {
 }
 
 Result<std::shared_ptr<const volume::Volume>> OpenVolumeOf(const Source& source) {
-  DOLIUM_TRY(auto opened, volume::Volume::Open(source.location(),
-                                               source.options().open.allow_unfinished,
-                                               source.options().exported));
+  const SourceOptions& options = source.options();
+  DOLIUM_TRY(auto opened, OpenVolume(source.location(),
+                                     {.allow_unfinished = options.open.allow_unfinished,
+                                      .exported = options.exported}));
   return std::make_shared<const volume::Volume>(std::move(opened));
 }
 
@@ -258,7 +260,7 @@ Result<CopySource> OpenFilesForCopy(const Source& source,
 
 Result<std::shared_ptr<const dataset::SampleSet>> OpenSamplesOf(const Source& source) {
   const std::string reference[] = {source.location().Describe()};
-  return dataset::OpenSampleSet(reference);
+  return OpenSamples(reference);
 }
 
 // Cas stores.
@@ -283,7 +285,7 @@ Result<std::shared_ptr<const cas::CasStore>> OpenCasOf(const Source& source) {
     return Unsupported(
         fmt::format("{}: a cas store is a local folder", source.location().Describe()));
   }
-  DOLIUM_TRY(auto store, cas::CasStore::Open(path));
+  DOLIUM_TRY(auto store, OpenVersions(path));
   return std::shared_ptr<const cas::CasStore>(std::move(store));
 }
 
@@ -394,7 +396,8 @@ std::span<const SourceKind> SourceKinds() {
        .check_replaceable = CheckVolumeCopyReplaceable},
       {.kind = "sharded set",
        .format = "neuroglancer",
-       .find_left_out = FindLeftOutOfSharded},
+       .find_left_out = FindLeftOutOfSharded,
+       .takes_entries = true},
       {.kind = "ShardPack set", .format = "shardpack", .samples = OpenSamplesOf},
       {.kind = "Xet shard or xorb", .format = "xet"},
       {.kind = "DVID export",
@@ -404,9 +407,20 @@ std::span<const SourceKind> SourceKinds() {
        .is_copied_as_voxels = true,
        .decode_entry = DecodeBlock,
        .entry_labels = LabelsOfBlock},
-      {.kind = "folder of files", .format = "files", .open_for_copy = OpenFilesForCopy},
+      {.kind = "folder of files",
+       .format = "files",
+       .open_for_copy = OpenFilesForCopy,
+       .takes_entries = true},
   };
   return kKinds;
+}
+
+std::vector<std::string_view> EntryTargets() {
+  std::vector<std::string_view> formats;
+  for (const SourceKind& row : SourceKinds()) {
+    if (row.takes_entries) formats.push_back(row.format);
+  }
+  return formats;
 }
 
 }  // namespace dolium

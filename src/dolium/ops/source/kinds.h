@@ -44,6 +44,8 @@ struct SourceKind {
   // What a copy of the entries into that format does not have of the rest.
   Result<std::vector<Finding>> (*find_left_out)(const Source&,
                                                 const Format& format) = nullptr;
+  // Whether a conversion can write its format, entry by entry.
+  bool takes_entries = false;
   // Copied as voxels, by the voxel target of its own name (ops/write_voxels.h).
   bool is_copied_as_voxels = false;
   // Of kinds whose copies are written in a format that is no row of formats/builtin.cc:
@@ -56,6 +58,9 @@ struct SourceKind {
 };
 
 std::span<const SourceKind> SourceKinds();
+
+// The formats that a conversion writes entry by entry.
+std::vector<std::string_view> EntryTargets();
 
 // The format that copies of that name are written in: a kind's, or one of `formats`.
 Result<const Format*> FindTargetFormat(Formats formats, std::string_view name);

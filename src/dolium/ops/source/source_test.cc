@@ -1,8 +1,10 @@
 #include "dolium/ops/source/source.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -72,6 +74,37 @@ TEST(SourceKinds, HaveNamesOfTheirOwn) {
   }
   for (const Format& format : BuiltinFormats()) {
     EXPECT_TRUE(formats.contains(format.name)) << format.name;
+  }
+}
+
+// What `dolium info`, `ls`, `stats` and `verify` print of each kind is written down.
+TEST(SourceKinds, HaveAGoldenCaseEach) {
+  std::set<std::string> shown;
+  const fs::path cases = fs::path(DOLIUM_SOURCE_DIR) / "tests/cli/sources";
+  for (const auto& entry : fs::directory_iterator(cases)) {
+    std::ifstream out(entry.path() / "case.stdout");
+    for (std::string line; std::getline(out, line);) {
+      std::istringstream words(line);
+      std::string word;
+      std::string format;
+      if (words >> word >> format && word == "format") shown.insert(format);
+    }
+  }
+  for (const SourceKind& row : SourceKinds()) {
+    EXPECT_TRUE(shown.contains(std::string(row.format)))
+        << "no case below " << cases << " has `dolium info` of a " << row.kind;
+  }
+}
+
+TEST(SourceKinds, TakeEntriesIfTheirFormatCanBeWritten) {
+  const TemporaryFolder folder;
+  for (const Format& format : BuiltinFormats()) {
+    const auto target =
+        format.create(Must(ParseLocation(folder.path() + "/set")), CreateOptions());
+    const bool is_written = target || target.error().code != ErrorCode::kUnsupported;
+    const auto targets = EntryTargets();
+    EXPECT_EQ(std::ranges::count(targets, format.name), is_written ? 1 : 0)
+        << format.name;
   }
 }
 

@@ -59,7 +59,7 @@ class VolumePlanTest : public ::testing::Test {
   }
 
   static std::vector<uint32_t> ReadAll(const Volume& volume, size_t index) {
-    const auto scale = volume.OpenScale(index);
+    const auto scale = volume.OpenCopy(index);
     EXPECT_TRUE(scale) << scale.error().message;
     const ArrayShape shape = (*scale)->ShapeOf((*scale)->bounds());
     std::vector<uint32_t> out(*shape.voxels());

@@ -16,6 +16,7 @@
 #include "dolium/formats/builtin.h"
 #include "dolium/formats/dvid/testing/blocks.h"
 #include "dolium/ops/list.h"
+#include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/source/source.h"
 #include "dolium/ops/volume/dvid_write.h"
 #include "dolium/ops/volume/volume_plan.h"
@@ -112,7 +113,7 @@ TEST_F(RemoteExportTest, IsOpenedByItsSpec) {
     EXPECT_TRUE(copy == Files("first")) << name;
     std::filesystem::remove_all(Text("copy"));
   }
-  EXPECT_EQ(Must(Must(Volume::Open(At("first"))).OpenScale(0))->bounds().end,
+  EXPECT_EQ(Must(Must(OpenVolume(At("first"))).OpenCopy(0))->bounds().end,
             (Vec3{384, 192, 256}));
 }
 

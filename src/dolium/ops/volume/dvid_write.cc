@@ -20,6 +20,7 @@
 #include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/volume/dvid_job.h"
 #include "dolium/ops/volume/dvid_rows.h"
 #include "dolium/ops/volume/export_check.h"
@@ -350,8 +351,7 @@ class DvidDraft final : public JobDraft {
       return InvalidArgument("the seed's layout has no CSV, so none of DVID's form");
     }
     DOLIUM_TRY_VOID(CheckShardSide(request_.shard_side));
-    DOLIUM_TRY(volume_,
-               Volume::Open(source, /*allow_unfinished=*/false, request_.exported));
+    DOLIUM_TRY(volume_, OpenVolume(source, {.exported = request_.exported}));
     if (request_.scales.empty()) {
       request_.scales.resize(volume_->info().scales.size());
       std::iota(request_.scales.begin(), request_.scales.end(), size_t{0});
@@ -410,13 +410,12 @@ Result<std::unique_ptr<Job>> OpenDvidJob(Formats /*formats*/, const Location& fo
   DOLIUM_TRY(DvidWriteRequest request, ParseRequest(record).Within(folder.Describe()));
   DOLIUM_TRY_VOID(CheckShardSide(request.shard_side));
   DOLIUM_TRY(const Location source, ParseLocation(request.source));
-  DOLIUM_TRY(Volume volume,
-             Volume::Open(source, /*allow_unfinished=*/false, request.exported));
+  DOLIUM_TRY(Volume volume, OpenVolume(source, {.exported = request.exported}));
   DOLIUM_TRY_VOID(CheckSource(volume, request.scales));
   const DvidExport* const exported = volume.dvid_export();
   std::vector<WrittenScale> scales;
   for (const size_t index : request.scales) {
-    DOLIUM_TRY(const auto opened, volume.OpenScale(index));
+    DOLIUM_TRY(const auto opened, volume.OpenCopy(index));
     WrittenScale scale;
     const size_t number = exported != nullptr ? exported->number(index) : index;
     scale.folder = fmt::format("s{}", number);

@@ -15,6 +15,7 @@
 #include "dolium/formats/dvid/format.h"
 #include "dolium/formats/dvid/label_block.h"
 #include "dolium/formats/dvid/testing/blocks.h"
+#include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/volume/verify_volume.h"
 #include "dolium/ops/volume/volume_plan.h"
 
@@ -42,7 +43,7 @@ class DvidWriteTest : public testing::Test {
     scale.chunk_sizes = {{32, 32, 32}};
     info.scales = {scale};
     const Volume volume = Must(Volume::Create(At(name), info));
-    const auto opened = Must(volume.OpenScale(0));
+    const auto opened = Must(volume.OpenCopy(0));
     const ArrayShape shape = opened->ShapeOf(opened->bounds());
     ByteVector bytes(static_cast<size_t>(*shape.bytes()));
     const std::vector<uint64_t> voxels = Voxels();
@@ -70,8 +71,8 @@ class DvidWriteTest : public testing::Test {
   }
 
   std::vector<uint64_t> Read(const std::string& name) const {
-    const Volume volume = Must(Volume::Open(At(name)));
-    const auto scale = Must(volume.OpenScale(0));
+    const Volume volume = Must(OpenVolume(At(name)));
+    const auto scale = Must(volume.OpenCopy(0));
     const Box box = {{0, 0, 0}, kSize};
     const ArrayShape shape = scale->ShapeOf(box);
     std::vector<uint64_t> voxels(static_cast<size_t>(*shape.voxels()));
@@ -138,7 +139,7 @@ TEST_F(DvidWriteTest, ResumesWhatWasStopped) {
     if (++reported == 3) stop.request_stop();
   };
   EXPECT_EQ(WriteDvidExport(request, options).error().code, ErrorCode::kCancelled);
-  EXPECT_EQ(Volume::Open(At("e")).error().code, ErrorCode::kUnavailable)
+  EXPECT_EQ(OpenVolume(At("e")).error().code, ErrorCode::kUnavailable)
       << "an export that carries the marker is not read";
   DvidWriteRequest other = request;
   other.csv = dvid::CsvForm::kDvid;
@@ -185,12 +186,12 @@ TEST_F(DvidWriteTest, ReplacesAnExportWithForceAndNothingElse) {
 TEST_F(DvidWriteTest, KeepsSizesAndResolutions) {
   MakeVolume("v", DataType::kUint32);
   Must(WriteDvidExport(Request("v", "e"), {}));
-  const Volume volume = Must(Volume::Open(At("e")));
+  const Volume volume = Must(OpenVolume(At("e")));
   EXPECT_EQ(volume.info().scales[0].size, kSize);
   EXPECT_EQ(volume.info().scales[0].resolution, (Resolution{8, 8, 8}));
   EXPECT_EQ(volume.info().scales[0].key, "8_8_8");
   Must(WriteDvidExport(Request("e", "copy"), {}));
-  EXPECT_EQ(Must(Volume::Open(At("copy"))).info(), volume.info());
+  EXPECT_EQ(Must(OpenVolume(At("copy"))).info(), volume.info());
 }
 
 TEST_F(DvidWriteTest, KeepsTheNumbersOfScales) {
@@ -204,8 +205,8 @@ TEST_F(DvidWriteTest, KeepsTheNumbersOfScales) {
   EXPECT_FALSE(std::filesystem::exists(Text("copy/s0")));
   EXPECT_FALSE(std::filesystem::exists(Text("copy/s1")));
   EXPECT_TRUE(std::filesystem::exists(Text("copy/s2/0_0_0.arrow")));
-  const auto scales = Must(Volume::Open(At("e"))).info().scales;
-  EXPECT_EQ(Must(Volume::Open(At("copy"))).info().scales,
+  const auto scales = Must(OpenVolume(At("e"))).info().scales;
+  EXPECT_EQ(Must(OpenVolume(At("copy"))).info().scales,
             std::vector<ScaleInfo>{scales[1]});
 }
 
@@ -343,7 +344,7 @@ TEST_F(DvidWriteTest, ConvertsBackToAVolume) {
   request.pyramid.emplace().scales = 1;
   const Plan plan = Must(PlanTranscode(request));
   Must(RunPlan(BuiltinFormats(), plan, {}));
-  const VolumeInfo info = Must(Volume::Open(Must(ParseLocation(request.target)))).info();
+  const VolumeInfo info = Must(OpenVolume(Must(ParseLocation(request.target)))).info();
   ASSERT_EQ(info.scales.size(), 2U);
   EXPECT_TRUE(info.scales[0].sharding);
   EXPECT_EQ(info.scales[0].encoding.encoding, Encoding::kCompressedSegmentation);

@@ -56,7 +56,7 @@ TEST_F(SkippingDamage, ReadsZerosAndNamesTheVoxels) {
     Make(sharded, !sharded);
     const std::vector<uint32_t> whole = ReadAll(Open(Path("vol")), 0);
     DamageFirst(sharded);
-    const auto scale = Must(Open(Path("vol")).OpenScale(0));
+    const auto scale = Must(Open(Path("vol")).OpenCopy(0));
     const ArrayShape shape = scale->ShapeOf(scale->bounds());
     std::vector<uint32_t> found(*shape.voxels(), 1);
     const auto view =
@@ -108,7 +108,7 @@ TEST_F(SkippingDamage, LeavesOutAndReportsWhatTranscodeAndDownsampleCannotRead) 
     ExpectGood(out);
     EXPECT_EQ(ReadAll(out, 0)[0], 0u);
     EXPECT_EQ(ReadAll(out, 0)[16], Value(16, 0, 0));
-    const auto strict = Must(out.OpenScale(0))->storage().Get({0, 0, 0});
+    const auto strict = Must(out.OpenCopy(0))->storage().Get({0, 0, 0});
     ASSERT_TRUE(strict);
     EXPECT_FALSE(strict->has_value());
   }

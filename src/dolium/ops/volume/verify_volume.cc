@@ -88,7 +88,7 @@ class VolumeVerifier {
     DOLIUM_TRY_VOID(CheckInfo());
     for (size_t i = 0; i < volume_.info().scales.size(); ++i) {
       const size_t chunkings = volume_.info().scales[i].chunk_sizes.size();
-      auto scale = volume_.OpenScale(i);
+      auto scale = volume_.OpenCopy(i);
       if (!scale) {
         Report(ErrorFinding("scale", InfoName(), {}, {}, scale.error()),
                scale.error().code);
@@ -127,7 +127,7 @@ class VolumeVerifier {
     std::vector<std::shared_ptr<Scale>> others;
     std::vector<const Scale*> all = {&scale};
     for (size_t c = 1; c < chunkings; ++c) {
-      DOLIUM_TRY(auto other, volume_.OpenScale(index, c));
+      DOLIUM_TRY(auto other, volume_.OpenCopy(index, c));
       all.push_back(other.get());
       others.push_back(std::move(other));
     }

@@ -13,6 +13,7 @@
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/volume/volume_target.h"
 
 namespace dolium::volume {
@@ -162,7 +163,7 @@ Result<size_t> FindScale(const VolumeInfo& info, const ScaleName& name) {
 
 Result<DropScalesReport> DropScales(const DropScalesRequest& request) {
   DOLIUM_TRY(const Location location, ParseLocation(request.volume));
-  DOLIUM_TRY(const Volume volume, Volume::Open(location));
+  DOLIUM_TRY(const Volume volume, OpenVolume(location));
   if (volume.dvid_export() != nullptr) {
     return Unsupported(location.Describe() + ": a DVID export cannot be changed");
   }

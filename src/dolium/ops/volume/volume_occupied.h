@@ -28,7 +28,7 @@ struct ScalePair {
 };
 
 // The parts of the target that can have a chunk, by number. Nullopt if only a look at
-// each cell of the source would tell. `damaged` is as in ChunkStorage, here and below.
+// each cell of the source would do. `damaged` is as in ChunkStorage, here and below.
 Result<std::optional<std::vector<Part>>> FindOccupiedParts(
     const ScalePair& pair, PartLayout layout,
     const ChunkStorage::DamagedIndexVisitor& damaged = {});

@@ -13,6 +13,7 @@
 #include "dolium/domain/volume/volume.h"
 #include "dolium/formats/builtin.h"
 #include "dolium/formats/dvid/testing/blocks.h"
+#include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/volume/dvid_write.h"
 #include "dolium/ops/volume/volume_plan.h"
 
@@ -44,7 +45,7 @@ class SparseVolumeTest : public testing::Test {
 
   // Labels of one block of a scale.
   std::vector<uint64_t> ReadBlock(const std::string& volume, const dvid::Key& key) const {
-    const auto scale = Must(Must(Volume::Open(At(volume))).OpenScale(0));
+    const auto scale = Must(Must(OpenVolume(At(volume))).OpenCopy(0));
     Box box;
     for (size_t d = 0; d < 3; ++d) {
       box.begin[d] = int64_t{key[d]} * 64;
@@ -185,7 +186,7 @@ TEST_F(SparseVolumeTest, GivesWhatALookAtEachCellGives) {
   TranscodeRequest files = Request("e", "files");
   files.sharded = false;
   Must(RunPlan(BuiltinFormats(), Must(PlanTranscode(files)), {}));
-  // Where there may be chunks in folders within folders, names do not tell.
+  // Where there may be chunks in folders within folders, names do not suffice.
   const std::string key = Must(Volume::Open(At("files"))).info().scales[0].key;
   std::filesystem::create_directory(Text("files/" + key + "/0-64"));
   std::map<std::string, Plan> plans;
@@ -227,17 +228,17 @@ TEST_F(SparseVolumeTest, MapsCellsBothWays) {
   request.storage.chunk_size = Vec3{32, 64, 128};
   request.pyramid = Pyramid(1);
   Must(RunPlan(BuiltinFormats(), Must(PlanTranscode(request)), {}));
-  const Volume from = Must(Volume::Open(At("e")));
+  const Volume from = Must(OpenVolume(At("e")));
   const Volume to = Must(Volume::Open(At("v")));
-  const auto source = Must(from.OpenScale(0));
-  const auto target = Must(to.OpenScale(0));
+  const auto source = Must(from.OpenCopy(0));
+  const auto target = Must(to.OpenCopy(0));
   const ScalePair pair{*source, *target};
   EXPECT_EQ(pair.TargetCells({{3, 2, 1}, {4, 3, 2}}), (Box{{6, 2, 0}, {8, 3, 1}}));
   EXPECT_EQ(pair.SourceCells({{6, 2, 0}, {7, 3, 1}}), (Box{{3, 2, 0}, {4, 3, 2}}));
   EXPECT_THAT(
       Must(FindOccupiedCells(pair, target->grid().cells())),
       testing::ElementsAre(Vec3{0, 0, 0}, Vec3{1, 0, 0}, Vec3{6, 2, 0}, Vec3{7, 2, 0}));
-  const auto coarse = Must(to.OpenScale(1));
+  const auto coarse = Must(to.OpenCopy(1));
   EXPECT_THAT(
       Must(FindOccupiedCells({*target, *coarse, {2, 2, 2}}, coarse->grid().cells())),
       testing::ElementsAre(Vec3{0, 0, 0}, Vec3{3, 1, 0}));

@@ -2,15 +2,11 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "dolium/domain/volume/morton.h"
 #include "dolium/domain/volume/volume_sharding.h"
 
 namespace dolium::volume {
 namespace {
-
-constexpr Vec3 kBlock = {8, 8, 8};
 
 // How many blocks there are in each dimension.
 Vec3 BlockCounts(const Vec3& grid, const Vec3& block) {
@@ -42,14 +38,6 @@ std::vector<Part> Blocks(const Vec3& grid, const Vec3& block, const Box& cells) 
   return parts;
 }
 
-Error NotBoxes(const Scale& scale) {
-  return Unsupported(fmt::format(
-      "{}: a volume is written shard by shard, so its shards must be boxes of chunks: "
-      "the hash identity, and preshift, minishard and shard bits that add up to those of "
-      "the chunk numbers",
-      scale.folder().Describe()));
-}
-
 }  // namespace
 
 std::string_view ToString(PartLayout layout) {
@@ -77,19 +65,11 @@ PartLayout LayoutOf(const ScaleInfo& scale, bool whole_pages) {
   return scale.sharding ? PartLayout::kShards : PartLayout::kBlocks;
 }
 
-Result<Vec3> PartSize(const Scale& scale) {
-  if (!scale.info().sharding) return kBlock;
-  DOLIUM_TRY(const MortonCode morton, MortonCode::Make(scale.grid().shape()));
-  const auto first = ShardCells(*scale.info().sharding, morton, 0);
-  if (!first) return NotBoxes(scale);
-  return first->size();
-}
-
 namespace {
 
 // The cells of a block, for layouts other than kShards.
 Result<Vec3> BlockSize(const Scale& scale, PartLayout layout) {
-  if (layout != PartLayout::kLayers) return kBlock;
+  if (layout != PartLayout::kLayers) return kBlockCells;
   const Vec3& grid = scale.grid().shape();
   Vec3 layer = {std::max<int64_t>(1, grid[0]), std::max<int64_t>(1, grid[1]), 1};
   if (scale.info().sharding) {

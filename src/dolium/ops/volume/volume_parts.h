@@ -12,6 +12,7 @@
 
 #include "dolium/base/result.h"
 #include "dolium/domain/volume/scale.h"
+#include "dolium/domain/volume/whole_scale.h"
 
 namespace dolium::volume {
 
@@ -25,10 +26,6 @@ std::optional<PartLayout> ParsePartLayout(std::string_view name);
 
 // The layout for a scale that is filled from whole pages, or from anywhere.
 PartLayout LayoutOf(const ScaleInfo& scale, bool whole_pages);
-
-// The cells of a part in x, y and z, whether or not the grid is as large: of a shard, or
-// of a block. Parts at the end of the grid may have fewer. kUnsupported as PartsOf().
-Result<Vec3> PartSize(const Scale& scale);
 
 struct Part {
   uint64_t number = 0;

@@ -18,6 +18,7 @@
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/volume/export_check.h"
 #include "dolium/ops/volume/volume_folders.h"
 #include "dolium/ops/volume/volume_rebuild.h"
@@ -329,7 +330,7 @@ Result<Plan> PlanIngest(const IngestRequest& request) {
 
 Result<Plan> PlanDownsample(const DownsampleRequest& request) {
   DOLIUM_TRY(const Location location, ParseLocation(request.volume));
-  DOLIUM_TRY(const Volume volume, Volume::Open(location));
+  DOLIUM_TRY(const Volume volume, OpenVolume(location));
   if (volume.dvid_export() != nullptr) {
     return Unsupported(
                fmt::format("{}: a DVID export cannot be changed; convert it to a volume "
@@ -350,7 +351,7 @@ Result<Plan> PlanDownsample(const DownsampleRequest& request) {
     if (complete) return PlanOfAddition(*complete, job.volume);
   }
   const size_t from = request.from.value_or(job.info.scales.size() - 1);
-  DOLIUM_TRY(const auto finer, volume.OpenScale(from));
+  DOLIUM_TRY(const auto finer, volume.OpenCopy(from));
   StorageRequest storage = request.storage;
   storage.sharded = request.sharded.value_or(finer->info().sharding.has_value());
   json text = {{"downsample", job.volume},
@@ -403,8 +404,7 @@ Result<OpenJob> BeginTranscode(const TranscodeRequest& request, const RunOptions
   DOLIUM_TRY(const Location location, ParseLocation(request.source));
   DOLIUM_TRY(const Location target, ParseLocation(request.target));
   DOLIUM_TRY_VOID(CheckDisjoint(location, target));
-  DOLIUM_TRY(const Volume volume,
-             Volume::Open(location, /*allow_unfinished=*/false, request.exported));
+  DOLIUM_TRY(const Volume volume, OpenVolume(location, {.exported = request.exported}));
   const bool is_export = volume.dvid_export() != nullptr;
   VolumeJob job;
   // Of an export, it is the blocks that are left out, when it is opened.
@@ -424,7 +424,7 @@ Result<OpenJob> BeginTranscode(const TranscodeRequest& request, const RunOptions
   }
   uint64_t shard_bytes = request.storage.shard_bytes;
   for (const size_t index : scales) {
-    DOLIUM_TRY(const auto source, volume.OpenScale(index));
+    DOLIUM_TRY(const auto source, volume.OpenCopy(index));
     ScaleInfo scale = source->info();
     StorageRequest storage = request.storage;
     storage.sharded = request.sharded.value_or(scale.sharding.has_value() || is_export);

@@ -67,7 +67,8 @@ std::vector<SwappedScale> SwappedBy(const VolumeJob& job) {
   return scales;
 }
 
-// What tells a folder from others, also under another name; nullopt if there is none.
+// What distinguishes a folder from others, also under another name; nullopt if there is
+// none.
 Result<std::optional<uint64_t>> FolderNumber(const std::string& path) {
   struct stat found = {};
   if (lstat(path.c_str(), &found) != 0) {
@@ -131,7 +132,7 @@ Result<void> CheckStillListed(const VolumeJob& job, const Location& folder) {
 
 Result<VolumeJob> MakeRebuildJob(const Volume& volume, size_t from,
                                  const DownsampleSpec& spec) {
-  DOLIUM_TRY_VOID(volume.OpenScale(from));
+  DOLIUM_TRY_VOID(volume.OpenCopy(from));
   VolumeJob job;
   job.adds = true;
   job.info = volume.info();
@@ -154,11 +155,11 @@ Result<VolumeJob> MakeRebuildJob(const Volume& volume, size_t from,
     }
     made[i] = job.info.scales.size();
     for (size_t c = 0; c < scales[i].chunk_sizes.size(); ++c) {
-      DOLIUM_TRY(const auto old, volume.OpenScale(i, c));
+      DOLIUM_TRY(const auto old, volume.OpenCopy(i, c));
       // One that has no chunks yet gets them as the scale that it is made of has them.
       DOLIUM_TRY(auto wrapper, FindWrapper(*old));
       if (!wrapper) {
-        DOLIUM_TRY(const auto source, volume.OpenScale(from));
+        DOLIUM_TRY(const auto source, volume.OpenCopy(from));
         DOLIUM_TRY(wrapper, FindWrapper(*source));
       }
       ScaleInfo fresh = scales[i];

@@ -41,7 +41,7 @@ class Rebuilding : public VolumePlanTest {
   // Other voxels in a corner of scale 0, with a label that was nowhere.
   void Edit(uint32_t label = 7777) {
     const Volume volume = Open(Path("vol"));
-    const auto scale = Must(volume.OpenScale(0));
+    const auto scale = Must(volume.OpenCopy(0));
     const Box box = {scale->bounds().begin, {25, 17, 8}};
     const std::vector<uint32_t> voxels(static_cast<size_t>(*scale->ShapeOf(box).voxels()),
                                        label);
@@ -140,7 +140,7 @@ TEST_F(Rebuilding, WritesEveryCopyInSeveralChunkSizes) {
   EXPECT_EQ(plan->scales, 2u);
   Run(plan);
   const Volume volume = Open(Path("vol"));
-  const auto second = Must(volume.OpenScale(1, 1));
+  const auto second = Must(volume.OpenCopy(1, 1));
   std::vector<uint32_t> voxels(*second->ShapeOf(second->bounds()).voxels());
   Must(second->Read(second->bounds(),
                     MutableVoxelView::Dense(second->ShapeOf(second->bounds()),

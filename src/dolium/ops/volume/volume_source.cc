@@ -7,6 +7,7 @@
 #include "dolium/domain/volume/chunk_source.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/job/source_state.h"
+#include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/volume/volume_folders.h"
 
 namespace dolium::volume {
@@ -48,11 +49,11 @@ Result<void> AddScale(const Volume& volume, size_t index, SourceState& state) {
     if (is_listed) return added;
     return state.AddObjects(*scale.location().store, scale.objects());
   }
-  DOLIUM_TRY(const auto scale, volume.OpenScale(index));
+  DOLIUM_TRY(const auto scale, volume.OpenCopy(index));
   auto added = state.AddFolder(scale->folder());
   if (added || added.error().code != ErrorCode::kUnsupported) return added;
   for (size_t i = 0; i < scale->info().chunk_sizes.size(); ++i) {
-    DOLIUM_TRY(const auto chunks, volume.OpenScale(index, i));
+    DOLIUM_TRY(const auto chunks, volume.OpenCopy(index, i));
     DOLIUM_TRY_VOID(AddCells(*chunks, state));
   }
   return {};
@@ -61,8 +62,7 @@ Result<void> AddScale(const Volume& volume, size_t index, SourceState& state) {
 // Of another volume than the one that is written.
 Result<void> AddVolume(const Location& location, const DvidReadOptions& options,
                        std::span<const size_t> scales, SourceState& state) {
-  DOLIUM_TRY(const Volume volume,
-             Volume::Open(location, /*allow_unfinished=*/false, options));
+  DOLIUM_TRY(const Volume volume, OpenVolume(location, {.exported = options}));
   state.AddText(ToJson(volume.info()));
   const std::array<std::string, 2> described = {volume.folder().Child(kInfoName).path,
                                                 volume.folder().Child(kSpecName).path};

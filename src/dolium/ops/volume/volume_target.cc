@@ -18,6 +18,7 @@
 #include "dolium/formats/neuroglancer/info.h"
 #include "dolium/ops/job/plan_folder.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/volume/volume_worker.h"
 
 namespace dolium::volume {
@@ -168,7 +169,7 @@ Result<std::optional<FoundVolumeJob>> JobAt(const Location& home) {
 Result<void> CheckVolumeReplaceable(const Location& folder, bool with_all_parts) {
   std::vector<ScaleInfo> scales;
   std::vector<std::string> parts;
-  const auto volume = Volume::Open(folder, /*allow_unfinished=*/true);
+  const auto volume = OpenVolume(folder, {.allow_unfinished = true});
   if (volume && volume->folder().Describe() == folder.Describe()) {
     scales = volume->info().scales;
     for (const auto& part : {volume->info().mesh, volume->info().skeletons,

@@ -10,6 +10,7 @@
 #include "dolium/domain/volume/fill.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/job/target_folder.h"
+#include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/volume/volume_folders.h"
 #include "dolium/ops/volume/volume_occupied.h"
 #include "dolium/ops/volume/volume_rebuild.h"
@@ -198,15 +199,15 @@ Result<std::shared_ptr<Scale>> VolumeWorker::SourceOf(const VolumeInput& input) 
   std::shared_ptr<Scale>& slot = sources_[input.scale];
   if (slot != nullptr) return slot;
   DOLIUM_TRY(const Location location, ParseLocation(input.location));
-  DOLIUM_TRY(const Volume volume,
-             Volume::Open(location, /*allow_unfinished=*/false,
-                          input.exported.value_or(DvidReadOptions{})));
+  DOLIUM_TRY(
+      const Volume volume,
+      OpenVolume(location, {.exported = input.exported.value_or(DvidReadOptions{})}));
   if (ToJson(volume.info()) != input.info) {
     return Conflict(
         fmt::format("{}: its info has changed since the plan was made; begin again",
                     location.Describe()));
   }
-  DOLIUM_TRY(slot, volume.OpenScale(input.scale));
+  DOLIUM_TRY(slot, volume.OpenCopy(input.scale));
   return slot;
 }
 

@@ -1,4 +1,4 @@
-# The seed's layout counts voxels, unless it is told otherwise.
+# The seed's layout counts voxels, unless asked otherwise.
 make_export e --layout seed
 dolium ls e/s0
 dolium cat --voxels labels e/s0 64_64_0 | head -c 8 | od -An -tu8

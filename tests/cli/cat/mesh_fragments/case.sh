@@ -1,4 +1,4 @@
-# A sharded mesh: the fragments lie right before the manifest, which tells their length.
+# A sharded mesh: the fragments lie right before the manifest, which has their length.
 mkdir files
 python3 - <<'PYTHON'
 import struct

@@ -1,4 +1,4 @@
-# Blocks outside of the volume that the spec tells are a warning.
+# Blocks outside of the volume that the spec has are a warning.
 make_export e
 sed -i 's/\b130\b/128/' e/spec.json
 without_sizes dolium verify e

@@ -124,7 +124,10 @@ Result<std::vector<Location>> ResolveFiles(const std::string& path, const KindRo
 std::span<const SampleKind> SampleKinds() {
   static const auto* const kinds = [] {
     auto* made = new std::vector<SampleKind>;
-    for (const KindRow& row : Rows()) made->push_back(row.kind);
+    for (const KindRow& row : Rows()) {
+      made->push_back(row.kind);
+      if (!row.suffixes.empty()) made->back().suffix = row.suffixes.front();
+    }
     return made;
   }();
   return *kinds;

@@ -14,7 +14,8 @@ namespace dolium::dataset {
 
 struct SampleKind {
   std::string_view name;
-  std::string_view summary;  // one line, for help
+  std::string_view summary;      // one line, for help
+  std::string_view suffix = {};  // of its files; empty: it is no single file
 };
 
 // All of them: folder, webdataset, mds, tfrecord, lmdb, jsonl.

@@ -1,4 +1,4 @@
-// DvidExport: an export of DVID as a volume, in place.
+// DvidExport: a DVID export as a volume, in place.
 //
 // Blocks become chunks of compressed_segmentation when they are asked for, without
 // decoding a voxel, so that an export is a volume to all that reads volumes. Nothing can

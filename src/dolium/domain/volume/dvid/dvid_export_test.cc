@@ -35,6 +35,12 @@ std::string Spec(std::string_view size, std::string_view preshift = "3") {
   return text;
 }
 
+Result<Volume> OpenAt(const Location& location, const DvidReadOptions& options = {}) {
+  DOLIUM_TRY(auto opened, Volume::OpenExport(location, false, options));
+  if (!opened) return NotFound("no export");
+  return *std::move(opened);
+}
+
 class DvidExportTest : public testing::Test {
  protected:
   DvidExportTest() : location_{std::make_shared<MemoryStore>("test"), "export"} {
@@ -61,10 +67,10 @@ class DvidExportTest : public testing::Test {
 
 TEST_F(DvidExportTest, IsAVolumeOfWholeBlocksWithoutASpec) {
   const Volume volume =
-      Must(Volume::Open(location_, false, {.labels = dvid::LabelKind::kSupervoxels}));
+      Must(OpenAt(location_, {.labels = dvid::LabelKind::kSupervoxels}));
   ASSERT_NE(volume.dvid_export(), nullptr);
   EXPECT_EQ(volume.info().data_type, DataType::kUint64);
-  const auto scale = Must(volume.OpenScale(0));
+  const auto scale = Must(volume.OpenCopy(0));
   EXPECT_EQ(scale->bounds(), (Box{{0, 0, 0}, {192, 128, 64}}));
   const auto voxels = ReadAll(*scale);
   for (size_t z = 0; z < 64; z += 7) {
@@ -80,9 +86,8 @@ TEST_F(DvidExportTest, IsAVolumeOfWholeBlocksWithoutASpec) {
 }
 
 TEST_F(DvidExportTest, GivesLabelsAndCutsTheLastChunks) {
-  const Volume volume =
-      Must(Volume::Open(location_, false, {.spec = Spec("150, 60, 50")}));
-  const auto scale = Must(volume.OpenScale(0));
+  const Volume volume = Must(OpenAt(location_, {.spec = Spec("150, 60, 50")}));
+  const auto scale = Must(volume.OpenCopy(0));
   EXPECT_EQ(scale->info().resolution, (Resolution{8, 8, 8}));
   EXPECT_TRUE(scale->info().sharding);
   const auto voxels = ReadAll(*scale);
@@ -92,8 +97,8 @@ TEST_F(DvidExportTest, GivesLabelsAndCutsTheLastChunks) {
 }
 
 TEST_F(DvidExportTest, CannotBeWrittenTo) {
-  const Volume volume = Must(Volume::Open(location_));
-  const auto scale = Must(volume.OpenScale(0));
+  const Volume volume = Must(OpenAt(location_));
+  const auto scale = Must(volume.OpenCopy(0));
   const Box box = {{0, 0, 0}, {1, 1, 1}};
   const uint64_t one = 1;
   const auto written = scale->Write(
@@ -174,8 +179,8 @@ TEST_F(DvidExportTest, RefusesListsThatAreNotTheBlocks) {
                          const std::vector<uint64_t>& supervoxels) -> std::string {
     const Location location{std::make_shared<MemoryStore>("test"), "one"};
     WriteRow(location.Child("0_0_0.arrow"), {0, 0, 0}, voxels, labels, supervoxels);
-    const Volume volume = Must(Volume::Open(location));
-    const auto scale = Must(volume.OpenScale(0));
+    const Volume volume = Must(OpenAt(location));
+    const auto scale = Must(volume.OpenCopy(0));
     const auto chunk = scale->storage().Get({0, 0, 0});
     if (chunk) return *chunk ? "read" : "not there";
     return std::string(ErrorCodeName(chunk.error().code)) + ": " + chunk.error().message;
@@ -200,12 +205,11 @@ TEST_F(DvidExportTest, RefusesBlocksInTheWrongShard) {
   EXPECT_THAT(report.damage[0].message,
               HasSubstr("1 of 2 blocks do not belong into a file of this name, 0_1_0 for "
                         "one"));
-  const Volume volume = Must(Volume::Open(location_, false, options));
-  const auto scale = Must(volume.OpenScale(0));
+  const Volume volume = Must(OpenAt(location_, options));
+  const auto scale = Must(volume.OpenCopy(0));
   const auto chunk = scale->storage().Get({4, 0, 0});
   EXPECT_EQ(chunk.error().kind, "misplaced");
-  EXPECT_EQ(Volume::Open(location_).error().kind, "misplaced")
-      << "its size is not known then";
+  EXPECT_EQ(OpenAt(location_).error().kind, "misplaced") << "its size is not known then";
 }
 
 TEST_F(DvidExportTest, SalvagesBlocksFromTheWrongShard) {
@@ -218,8 +222,8 @@ TEST_F(DvidExportTest, SalvagesBlocksFromTheWrongShard) {
   EXPECT_TRUE(report.damage.empty());
   ASSERT_EQ(report.warnings.size(), 1U);
   EXPECT_EQ(report.warnings[0].kind, "misplaced");
-  const Volume volume = Must(Volume::Open(location_, false, options));
-  const auto scale = Must(volume.OpenScale(0));
+  const Volume volume = Must(OpenAt(location_, options));
+  const auto scale = Must(volume.OpenCopy(0));
   ASSERT_EQ(scale->bounds(), (Box{{0, 0, 0}, {320, 128, 64}}));
   const auto voxels = ReadAll(*scale);
   EXPECT_EQ(voxels[7 + 320 * (64 + 9 + 128 * 11)], second_[7 + 64 * (9 + 64 * 11)]);
@@ -270,8 +274,8 @@ TEST_F(DvidExportTest, LeavesDamagedBlocksOutWithSalvage) {
   EXPECT_EQ(report.warnings[0].kind, "block");
   EXPECT_EQ(report.warnings[0].key, "4_0_0");
   EXPECT_THAT(report.warnings[0].message, HasSubstr("the block is left out"));
-  const Volume volume = Must(Volume::Open(location_, false, options));
-  const auto scale = Must(volume.OpenScale(0));
+  const Volume volume = Must(OpenAt(location_, options));
+  const auto scale = Must(volume.OpenCopy(0));
   EXPECT_EQ(Must(scale->storage().Get({4, 0, 0})), std::nullopt);
   EXPECT_TRUE(Must(scale->storage().Get({0, 0, 0})));
 }
@@ -339,7 +343,7 @@ TEST(DvidSpec, OfAVolumeHasItsSizesAndNoOffset) {
 }
 
 TEST_F(DvidExportTest, IsNoVolumeWithoutShards) {
-  EXPECT_EQ(Volume::Open(location_.Child("none")).error().code, ErrorCode::kNotFound);
+  EXPECT_FALSE(Must(Volume::OpenExport(location_.Child("none"), false, {})));
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
-#include "dolium/ops/volume/whole_scale.h"
+#include "dolium/domain/volume/whole_scale.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "dolium/ops/volume/volume_parts.h"
+#include <fmt/format.h>
+
+#include "dolium/domain/volume/morton.h"
+#include "dolium/domain/volume/volume_sharding.h"
 
 namespace dolium::volume {
 namespace {
@@ -11,6 +13,14 @@ namespace {
 // Boxes are written in parts of about so much, or of a shard, so that no more of them is
 // held encoded.
 constexpr int64_t kPartBytes = int64_t{256} << 20;
+
+Error NotBoxes(const Scale& scale) {
+  return Unsupported(fmt::format(
+      "{}: a volume is written shard by shard, so its shards must be boxes of chunks: "
+      "the hash identity, and preshift, minishard and shard bits that add up to those of "
+      "the chunk numbers",
+      scale.folder().Describe()));
+}
 
 int64_t RoundUpTo(int64_t number, int64_t unit) {
   return (number + unit - 1) / unit * unit;
@@ -72,16 +82,12 @@ double VoxelsTouchedBy(const Box& box, const Scale& scale) {
 
 }  // namespace
 
-Result<WholeScale> WholeScale::Open(const Volume& volume, size_t index,
-                                    const StorageOptions& options) {
-  std::vector<std::shared_ptr<Scale>> copies;
-  size_t count = 1;
-  for (size_t i = 0; i < count; ++i) {
-    DOLIUM_TRY(auto copy, volume.OpenScale(index, i, options));
-    copies.push_back(std::move(copy));
-    count = copies.front()->info().chunk_sizes.size();
-  }
-  return WholeScale(std::move(copies));
+Result<Vec3> PartSize(const Scale& scale) {
+  if (!scale.info().sharding) return kBlockCells;
+  DOLIUM_TRY(const MortonCode morton, MortonCode::Make(scale.grid().shape()));
+  const auto first = ShardCells(*scale.info().sharding, morton, 0);
+  if (!first) return NotBoxes(scale);
+  return first->size();
 }
 
 const std::shared_ptr<Scale>& WholeScale::BestFor(const Box& box) const {

@@ -1,0 +1,31 @@
+#include "dolium/ops/source/capabilities.h"
+
+#include <utility>
+
+#include "dolium/formats/dvid/export.h"
+
+namespace dolium {
+
+using volume::Volume;
+
+Result<Volume> OpenVolume(const Location& location, const VolumeOptions& options) {
+  const Location folder = dvid::ExportFolder(location);
+  auto opened = Volume::Open(folder, options.allow_unfinished);
+  if (opened) return opened;
+  auto exported = Volume::OpenExport(folder, options.allow_unfinished, options.exported);
+  if (exported && *exported) return **std::move(exported);
+  // An info that is there is the one to know of.
+  if (!exported && opened.error().code == ErrorCode::kNotFound) return exported.error();
+  return opened;
+}
+
+Result<std::shared_ptr<const dataset::SampleSet>> OpenSamples(
+    std::span<const std::string> references, const dataset::SetOptions& options) {
+  return dataset::OpenSampleSet(references, options);
+}
+
+Result<std::shared_ptr<cas::CasStore>> OpenVersions(const std::string& folder) {
+  return cas::CasStore::Open(folder);
+}
+
+}  // namespace dolium

@@ -1,0 +1,36 @@
+// The capabilities of a location, for those who know which one they need: what
+// Source::volume(), samples() and versions() give, without asking first what else it may
+// be. Faces open these here; the openers of the classes are for the library.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "dolium/base/result.h"
+#include "dolium/bytes/location.h"
+#include "dolium/domain/cas/store.h"
+#include "dolium/domain/dataset/sample_set.h"
+#include "dolium/domain/volume/volume.h"
+
+namespace dolium {
+
+struct VolumeOptions {
+  bool allow_unfinished = false;
+  volume::DvidReadOptions exported = {};  // if it is a DVID export
+};
+
+// A volume by the folder of its info, or else a DVID export, which may be named by its
+// spec. This is the one place that chooses between the two. Errors are those of
+// Volume::Open(), where there is an info, or no export.
+Result<volume::Volume> OpenVolume(const Location& location,
+                                  const VolumeOptions& options = {});
+
+// One set of samples, of all that the references name.
+Result<std::shared_ptr<const dataset::SampleSet>> OpenSamples(
+    std::span<const std::string> references, const dataset::SetOptions& options = {});
+
+// A cas store, to be read or changed. kNotFound if there is none.
+Result<std::shared_ptr<cas::CasStore>> OpenVersions(const std::string& folder);
+
+}  // namespace dolium
