@@ -104,7 +104,12 @@ Verb ConvertVerb() {
           "exports silently is explained before anything is written, and blocks outside "
           "of the volume are counted.\n"
           "With --to dvid, the source is a volume of labels or another DVID export, and "
-          "the target a DVID export; its spec.json keeps sizes and resolutions.",
+          "the target a DVID export; its spec.json keeps sizes and resolutions. Exports "
+          "hold voxels only: mesh, skeletons, segment properties and other files of a "
+          "volume are left out, with a warning for each.\n"
+          "With --skip-damaged, damaged entries, chunks and blocks are left out and "
+          "named, and so are the chunks of a shard whose index is damaged. A conversion "
+          "that stopped at damage goes on when the same command has this option, too.",
       .options = ConvertOptions(),
       .examples = {"dolium convert --shard-size 1GB seg/s0 seg-large/s0",
                    "dolium convert --to files seg/s0 chunks",

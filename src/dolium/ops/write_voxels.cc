@@ -160,6 +160,7 @@ Result<volume::TranscodeRequest> VolumeRequest(const ConvertRequest& request) {
   transcode.source = request.source;
   transcode.target = request.target;
   DOLIUM_TRY(transcode.exported, ReadOptionsOf(request));
+  transcode.skip_damaged = request.skip_damaged;
   transcode.force = request.force;
   DOLIUM_TRY(transcode.scales, ScalesOf(request));
   if (request.parameters.contains("shard-size")) {
@@ -189,6 +190,7 @@ Result<volume::DvidWriteRequest> DvidRequest(const ConvertRequest& request) {
   write.source = request.source;
   write.target = request.target;
   DOLIUM_TRY(write.exported, ReadOptionsOf(request));
+  write.skip_damaged = request.skip_damaged;
   write.force = request.force;
   DOLIUM_TRY(write.scales, ScalesOf(request));
   DOLIUM_TRY(const bool is_seed, IsSecondWord(request, "layout", "stream", "seed"));

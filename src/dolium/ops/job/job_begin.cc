@@ -183,10 +183,12 @@ class Beginner {
     if (!parameters) return state;
     DOLIUM_TRY(const bool has_same_source, HasSameSource(state));
     if (!has_same_source) return state;
+    DOLIUM_TRY_VOID(draft_.Prepare());
     DOLIUM_TRY(const auto running, folder.LockRun());
     DOLIUM_TRY(const auto lock, folder.FindLock());
     DOLIUM_TRY(auto now, folder.Load());
     if (now.phase != state.phase || now.id != state.id) return now;
+    DOLIUM_TRY_VOID(draft_.TakeOver(folder));
     now.record->request = record_.request;
     now.record->parameters = *std::move(parameters);
     DOLIUM_TRY_VOID(folder.Rewrite(*now.record));

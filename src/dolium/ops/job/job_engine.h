@@ -41,6 +41,9 @@ class JobDraft {
   virtual Result<std::optional<std::string>> TakeUp(const JobRecord& /*begun*/) const {
     return std::nullopt;
   }
+  // Then Prepare() is called, and this before the record becomes that of this request: it
+  // replaces what the bookkeeping says besides, the report of the scan.
+  virtual Result<void> TakeOver(const PlanFolder& /*folder*/) { return {}; }
 
   // Called once it is known that there is nothing to resume, before all that follows; and
   // again, of a job that makes files, when nobody else can begin one there.

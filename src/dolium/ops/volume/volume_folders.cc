@@ -62,10 +62,27 @@ std::string FindObstacle(const Volume& from, const Location& folder,
                      unlisted->front());
 }
 
-// Warnings of what is in the folder of a volume and is no part of it. Its info may name
-// folders within folders; what else is in the outer one is not looked at.
-Result<void> FindForeignFiles(const Volume& from, std::vector<Finding>& left_out) {
-  if (from.dvid_export() != nullptr) return {};
+constexpr std::pair<std::string_view, std::optional<std::string> VolumeInfo::*>
+    kFolderMembers[] = {{"mesh", &VolumeInfo::mesh},
+                        {"skeletons", &VolumeInfo::skeletons},
+                        {"segment_properties", &VolumeInfo::segment_properties}};
+
+Finding LeftOutFolder(const Location& folder, std::string message) {
+  return {.severity = Severity::kWarning,
+          .kind = "part",
+          .object = folder.Describe(),
+          .key = {},
+          .range = std::nullopt,
+          .message = std::move(message)};
+}
+
+}  // namespace
+
+// The info may name folders within folders; what else is in the outer one is not looked
+// at.
+Result<std::vector<Finding>> FindForeignFiles(const Volume& from) {
+  std::vector<Finding> left_out;
+  if (from.dvid_export() != nullptr) return left_out;
   const VolumeInfo& info = from.info();
   std::vector<std::string> names;
   const auto add = [&](std::string_view key) {
@@ -73,8 +90,8 @@ Result<void> FindForeignFiles(const Volume& from, std::vector<Finding>& left_out
     names.push_back(path.substr(0, path.find('/')));
   };
   for (const ScaleInfo& scale : info.scales) add(scale.key);
-  for (const auto* const key : {&info.mesh, &info.skeletons, &info.segment_properties}) {
-    if (*key) add(**key);
+  for (const auto& [name, member] : kFolderMembers) {
+    if (info.*member) add(*(info.*member));
   }
   const Location& folder = from.folder();
   std::vector<std::string> foreign;
@@ -96,20 +113,25 @@ Result<void> FindForeignFiles(const Volume& from, std::vector<Finding>& left_out
                         .range = std::nullopt,
                         .message = "is no part of the volume, and is left out"});
   }
-  return {};
+  return left_out;
 }
 
-}  // namespace
+Result<std::vector<Finding>> FindBesideVoxels(const Volume& from) {
+  DOLIUM_TRY(auto left_out, FindForeignFiles(from));
+  for (const auto& [name, member] : kFolderMembers) {
+    const std::optional<std::string>& key = from.info().*member;
+    if (!key) continue;
+    left_out.push_back(
+        LeftOutFolder(ResolveScaleKey(from.folder(), *key),
+                      fmt::format("{} is left out: the target holds voxels only", name)));
+  }
+  return left_out;
+}
 
 Result<std::vector<Finding>> AddFolderCopies(const Volume& from, const Location& target,
                                              VolumeJob& job) {
-  std::vector<Finding> left_out;
-  DOLIUM_TRY_VOID(FindForeignFiles(from, left_out));
-  const std::pair<std::string_view, std::optional<std::string> VolumeInfo::*> members[] =
-      {{"mesh", &VolumeInfo::mesh},
-       {"skeletons", &VolumeInfo::skeletons},
-       {"segment_properties", &VolumeInfo::segment_properties}};
-  for (const auto& [name, member] : members) {
+  DOLIUM_TRY(auto left_out, FindForeignFiles(from));
+  for (const auto& [name, member] : kFolderMembers) {
     std::optional<std::string>& key = job.info.*member;
     if (!key) continue;
     const Location folder = ResolveScaleKey(from.folder(), *key);
@@ -129,12 +151,8 @@ Result<std::vector<Finding>> AddFolderCopies(const Volume& from, const Location&
             ? fmt::format("another folder is copied to \"{}\"", copied_to)
             : FindObstacle(from, folder, copied_to, job);
     if (!obstacle.empty()) {
-      left_out.push_back({.severity = Severity::kWarning,
-                          .kind = "part",
-                          .object = folder.Describe(),
-                          .key = {},
-                          .range = std::nullopt,
-                          .message = fmt::format("{} is left out: {}", name, obstacle)});
+      left_out.push_back(
+          LeftOutFolder(folder, fmt::format("{} is left out: {}", name, obstacle)));
       key.reset();
       continue;
     }

@@ -62,7 +62,15 @@ json TextOf(const PyramidRequest& pyramid) {
 class VolumeDraft final : public JobDraft {
  public:
   VolumeDraft(VolumeJob job, const json& request)
-      : job_(std::move(job)), request_(DumpJsonLossy(request)) {}
+      : job_(std::move(job)), request_(DumpJsonLossy(request)) {
+    if (job_.skip_damaged) LeavesOut(request, {{"skip_damaged", false}});
+  }
+  // That it is to leave out what is damaged, if it would be the same request without
+  // that with these members.
+  void LeavesOut(json request, const json& strict) {
+    request.update(strict);
+    strict_request_ = DumpJsonLossy(request);
+  }
 
   std::string_view kind() const override { return kVolumeKind; }
   const std::string& request() const override { return request_; }
@@ -76,16 +84,17 @@ class VolumeDraft final : public JobDraft {
 
   // Parts that were made without leaving out anything are the same.
   Result<std::optional<std::string>> TakeUp(const JobRecord& begun) const override {
-    if (!job_.skip_damaged) return std::nullopt;
-    DOLIUM_TRY(json request, ParseJson(begun.request));
-    if (!request.is_object() || !request.contains("skip_damaged")) return std::nullopt;
-    request["skip_damaged"] = true;
-    if (DumpJsonLossy(request) != request_) return std::nullopt;
+    if (begun.request != strict_request_) return std::nullopt;
     DOLIUM_TRY(VolumeJob job, ParseVolumeJob(begun.parameters));
-    job.skip_damaged = true;
+    job.skip_damaged = job_.skip_damaged;
+    for (Stage& stage : job.stages) {
+      auto* const input = std::get_if<VolumeInput>(&stage.input);
+      if (input != nullptr && input->exported) input->exported->salvage = true;
+    }
     DOLIUM_TRY(std::string parameters, ToText(job));
     return std::optional(std::move(parameters));
   }
+  Result<void> TakeOver(const PlanFolder& folder) override { return WriteScan(folder); }
 
   // Has the source looked at before anything is written. It must outlive the draft.
   void CheckFirst(const Volume& source, const WriterOptions& options,
@@ -110,16 +119,19 @@ class VolumeDraft final : public JobDraft {
     VolumeWorker worker(job_, home, std::move(volume));
     DOLIUM_TRY_VOID(worker.Plan([](const JobPart&) {}));
     std::ranges::copy(worker.plan_findings(), std::back_inserter(left_out_));
-    if (!left_out_.empty()) {
-      DOLIUM_TRY_VOID(
-          folder.WriteReport({.part = {}, .written = {}, .skipped = left_out_}));
-    }
+    DOLIUM_TRY_VOID(WriteScan(folder));
     return ToText(job_);
   }
 
  private:
+  Result<void> WriteScan(const PlanFolder& folder) const {
+    if (left_out_.empty()) return {};
+    return folder.WriteReport({.part = {}, .written = {}, .skipped = left_out_});
+  }
+
   VolumeJob job_;
   const std::string request_;
+  std::optional<std::string> strict_request_;  // the one that leaves out nothing
   std::function<Result<std::vector<Finding>>()> check_;
   std::vector<Finding> left_out_;
 };
@@ -474,6 +486,11 @@ Result<OpenJob> BeginTranscode(const TranscodeRequest& request, const RunOptions
   if (is_export) text["export"] = ToText(request.exported);
   if (request.pyramid) text["pyramid"] = TextOf(*request.pyramid);
   VolumeDraft draft(std::move(job), text);
+  if (is_export && request.exported.salvage) {
+    DvidReadOptions strict = request.exported;
+    strict.salvage = false;
+    draft.LeavesOut(text, {{"export", ToText(strict)}});
+  }
   draft.CheckFirst(volume, options.writer, visitor);
   DOLIUM_TRY(OpenJob open,
              BeginJob(BuiltinFormats(), draft, target, request.force, options));
