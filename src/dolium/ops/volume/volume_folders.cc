@@ -1,9 +1,12 @@
 #include "dolium/ops/volume/volume_folders.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -67,13 +70,40 @@ constexpr std::pair<std::string_view, std::optional<std::string> VolumeInfo::*>
                         {"skeletons", &VolumeInfo::skeletons},
                         {"segment_properties", &VolumeInfo::segment_properties}};
 
-Finding LeftOutFolder(const Location& folder, std::string message) {
+Finding WarningOf(const Location& folder, std::string message) {
   return {.severity = Severity::kWarning,
           .kind = "part",
           .object = folder.Describe(),
           .key = {},
           .range = std::nullopt,
           .message = std::move(message)};
+}
+
+// What is to be said of links in a folder that lead out of it and of the volume: what
+// they lead to is copied. Empty: there are none.
+Result<std::string> DescribeLinksOut(const Volume& from, const Location& folder) {
+  namespace fs = std::filesystem;
+  DOLIUM_TRY(const auto path, folder.store->LocalPath(folder.path));
+  DOLIUM_TRY(const auto volume, from.folder().store->LocalPath(from.folder().path));
+  if (!path || !volume) return std::string();
+  std::error_code error;
+  const std::string homes[] = {fs::weakly_canonical(*path, error).native(),
+                               fs::weakly_canonical(*volume, error).native()};
+  uint64_t count = 0;
+  std::string first;
+  DOLIUM_TRY_VOID(VisitFiles(*path, [&](const std::string& name) -> Result<void> {
+    const std::string file = JoinPath(*path, name);
+    if (!fs::is_symlink(file, error)) return {};
+    const std::string to = fs::weakly_canonical(file, error).native();
+    if (IsSameOrBelow(to, homes[0]) || IsSameOrBelow(to, homes[1])) return {};
+    if (count++ == 0 || name < first) first = name;
+    return {};
+  }));
+  if (count == 0) return std::string();
+  return fmt::format(
+      "links in it lead out of the volume (\"{}\", {} in all); what they lead to is "
+      "copied",
+      first, count);
 }
 
 }  // namespace
@@ -122,8 +152,8 @@ Result<std::vector<Finding>> FindBesideVoxels(const Volume& from) {
     const std::optional<std::string>& key = from.info().*member;
     if (!key) continue;
     left_out.push_back(
-        LeftOutFolder(ResolveScaleKey(from.folder(), *key),
-                      fmt::format("{} is left out: the target holds voxels only", name)));
+        WarningOf(ResolveScaleKey(from.folder(), *key),
+                  fmt::format("{} is left out: the target holds voxels only", name)));
   }
   return left_out;
 }
@@ -152,11 +182,13 @@ Result<std::vector<Finding>> AddFolderCopies(const Volume& from, const Location&
             : FindObstacle(from, folder, copied_to, job);
     if (!obstacle.empty()) {
       left_out.push_back(
-          LeftOutFolder(folder, fmt::format("{} is left out: {}", name, obstacle)));
+          WarningOf(folder, fmt::format("{} is left out: {}", name, obstacle)));
       key.reset();
       continue;
     }
     DOLIUM_TRY_VOID(CheckDisjoint(folder, target));
+    DOLIUM_TRY(std::string links, DescribeLinksOut(from, folder));
+    if (!links.empty()) left_out.push_back(WarningOf(folder, std::move(links)));
     job.copies.push_back({text, copied_to});
     key = copied_to;
   }

@@ -29,7 +29,8 @@ Result<std::vector<Finding>> FindBesideVoxels(const Volume& from);
 
 // Adds to the job what it is to copy of a volume's folders, and to its info by which keys
 // they are found. Those that cannot be copied are left out of both: the findings say
-// which and why. Precondition: the job's scales are complete. kInvalidArgument if the
+// which and why; and where links lead out of the volume, for what they lead to is copied
+// as well. Precondition: the job's scales are complete. kInvalidArgument if the
 // target lies in such a folder.
 Result<std::vector<Finding>> AddFolderCopies(const Volume& from, const Location& target,
                                              VolumeJob& job);

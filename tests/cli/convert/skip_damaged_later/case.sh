@@ -12,8 +12,8 @@ status dolium convert -j 1 --skip-damaged --to neuroglancer set out
 make_export e
 damage_payload e/s0 0_0_0
 for to in precomputed dvid; do
-  status dolium convert --to $to e to-$to
+  status dolium convert -j 1 --to $to e to-$to
   ls -A to-$to
-  without_sizes status dolium convert --to $to --skip-damaged e to-$to
+  without_sizes status dolium convert -j 1 --to $to --skip-damaged e to-$to
   dolium verify to-$to > /dev/null && echo good
 done
