@@ -31,7 +31,9 @@ constexpr std::string_view kPlanDetails =
     "With --plan, the work is only planned: each line printed is a task that `dolium "
     "task` does, in any process that sees the locations. Tasks of one `stage` may be "
     "done in any order, when all of the stages before it are done. After the last one, "
-    "the same command without --plan completes the volume.";
+    "the same command without --plan completes the volume.\n"
+    "If the source changes while it is read, a job that began with this command begins "
+    "again, three times at most.";
 
 // How chunks are encoded and kept.
 std::vector<Option> StorageRows(std::string_view chunk_size, std::string_view encoding) {

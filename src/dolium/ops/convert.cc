@@ -226,12 +226,23 @@ Result<Plan> PlanConvert(Formats formats, const ConvertRequest& request,
 
 Result<ConvertReport> Convert(Formats formats, const ConvertRequest& request,
                               const RunOptions& options, const FindingVisitor& visitor) {
-  DOLIUM_TRY(OpenJob open, BeginConvert(formats, request, options, visitor));
-  DOLIUM_TRY(ConvertReport report, RunJob(formats, open, options));
   const auto* const voxels = FindVoxelTarget(request.target_format);
-  if (voxels != nullptr && voxels->count_scales != nullptr) {
-    DOLIUM_TRY(report.scales, voxels->count_scales(open));
-  }
+  ConvertRequest asked = request;
+  size_t scales = 0;
+  DOLIUM_TRY(ConvertReport report,
+             BeginAndRun(
+                 formats,
+                 [&](bool again) -> Result<OpenJob> {
+                   asked.force |= again;
+                   DOLIUM_TRY(OpenJob open,
+                              BeginConvert(formats, asked, options, visitor));
+                   if (voxels != nullptr && voxels->count_scales != nullptr) {
+                     DOLIUM_TRY(scales, voxels->count_scales(open));
+                   }
+                   return open;
+                 },
+                 options));
+  report.scales = scales;
   return report;
 }
 

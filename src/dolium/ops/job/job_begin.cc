@@ -98,6 +98,7 @@ class Beginner {
                          ": cannot be written; only local files can be");
     }
     DOLIUM_TRY_VOID(RemoveHidden(*path));
+    DOLIUM_TRY_VOID(folder.RestoreRecord());
     DOLIUM_TRY(auto state, folder.Load());
     DOLIUM_TRY(const bool can_resume, CanResume(state));
     if (can_resume && draft_.can_resume()) {
@@ -329,7 +330,9 @@ class Beginner {
       }
     }
     DOLIUM_TRY(auto ready, folder.Load());
-    return OpenState(formats_, folder, std::move(ready), options_);
+    DOLIUM_TRY(OpenJob open, OpenState(formats_, folder, std::move(ready), options_));
+    open.began = state.phase == Phase::kNone;
+    return open;
   }
 
   // Another process may have completed the same job until the lock was ours.

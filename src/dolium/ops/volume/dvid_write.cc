@@ -145,8 +145,14 @@ Result<Plan> PlanDvidExport(const DvidWriteRequest& request, const RunOptions& o
 
 Result<JobReport> WriteDvidExport(const DvidWriteRequest& request,
                                   const RunOptions& options) {
-  DOLIUM_TRY(OpenJob open, BeginDvidWrite(request, options));
-  return RunJob(BuiltinFormats(), open, options);
+  DvidWriteRequest asked = request;
+  return BeginAndRun(
+      BuiltinFormats(),
+      [&](bool again) {
+        asked.force |= again;
+        return BeginDvidWrite(asked, options);
+      },
+      options);
 }
 
 }  // namespace dolium::volume

@@ -11,14 +11,13 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/bytes/folder_swap.h"
-#include "dolium/container/json.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/chunk_source.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/job/target_folder.h"
-#include "dolium/ops/volume/export_check.h"
+#include "dolium/ops/volume/volume_draft.h"
 #include "dolium/ops/volume/volume_folders.h"
 #include "dolium/ops/volume/volume_rebuild.h"
 #include "dolium/ops/volume/volume_scales.h"
@@ -31,8 +30,7 @@ namespace {
 
 using nlohmann::json;
 
-// --- requests as text, to see whether two are the same
-// ---------------------------------
+// Requests as text, to see whether two are the same.
 
 json TextOf(const StorageRequest& storage) {
   json out = {{"sharded", storage.sharded}, {"shard_bytes", storage.shard_bytes}};
@@ -55,86 +53,6 @@ json TextOf(const PyramidRequest& pyramid) {
   if (pyramid.method) out["method"] = ToString(*pyramid.method);
   return out;
 }
-
-// --- jobs
-// ----------------------------------------------------------------
-
-class VolumeDraft final : public JobDraft {
- public:
-  VolumeDraft(VolumeJob job, const json& request)
-      : job_(std::move(job)), request_(DumpJsonLossy(request)) {
-    if (job_.skip_damaged) LeavesOut(request, {{"skip_damaged", false}});
-  }
-  // That it is to leave out what is damaged, if it would be the same request without
-  // that with these members.
-  void LeavesOut(json request, const json& strict) {
-    request.update(strict);
-    strict_request_ = DumpJsonLossy(request);
-  }
-
-  std::string_view kind() const override { return kVolumeKind; }
-  const std::string& request() const override { return request_; }
-  Result<std::string> FindSourceState() override {
-    return volume::FindSourceState(job_, {});
-  }
-
-  Result<void> CheckReplaceable(const Location& folder) const override {
-    return CheckVolumeReplaceable(folder, !job_.copies.empty());
-  }
-
-  // Parts that were made without leaving out anything are the same.
-  Result<std::optional<std::string>> TakeUp(const JobRecord& begun) const override {
-    if (begun.request != strict_request_) return std::nullopt;
-    DOLIUM_TRY(VolumeJob job, ParseVolumeJob(begun.parameters));
-    job.skip_damaged = job_.skip_damaged;
-    for (Stage& stage : job.stages) {
-      auto* const input = std::get_if<VolumeInput>(&stage.input);
-      if (input != nullptr && input->exported) input->exported->salvage = true;
-    }
-    DOLIUM_TRY(std::string parameters, ToText(job));
-    return std::optional(std::move(parameters));
-  }
-  Result<void> TakeOver(const PlanFolder& folder) override { return WriteScan(folder); }
-
-  // Has the source looked at before anything is written. It must outlive the draft.
-  void CheckFirst(const Volume& source, const WriterOptions& options,
-                  const FindingVisitor& visitor) {
-    check_ = [&] { return CheckExportToRead(source, options, visitor); };
-  }
-
-  Result<void> Prepare() override {
-    if (check_) {
-      DOLIUM_TRY(left_out_, check_());
-    }
-    return {};
-  }
-
-  Result<std::string> Plan(const PlanFolder& folder) override {
-    const Location& home = folder.set();
-    if (!job_.adds) {
-      DOLIUM_TRY(job_.volume, PortableText(home, home.Describe()));
-    }
-    DOLIUM_TRY(Location volume, ParseLocation(job_.volume));
-    // What cannot be planned must not leave a marker.
-    VolumeWorker worker(job_, home, std::move(volume));
-    DOLIUM_TRY_VOID(worker.Plan([](const JobPart&) {}));
-    std::ranges::copy(worker.plan_findings(), std::back_inserter(left_out_));
-    DOLIUM_TRY_VOID(WriteScan(folder));
-    return ToText(job_);
-  }
-
- private:
-  Result<void> WriteScan(const PlanFolder& folder) const {
-    if (left_out_.empty()) return {};
-    return folder.WriteReport({.part = {}, .written = {}, .skipped = left_out_});
-  }
-
-  VolumeJob job_;
-  const std::string request_;
-  std::optional<std::string> strict_request_;  // the one that leaves out nothing
-  std::function<Result<std::vector<Finding>>()> check_;
-  std::vector<Finding> left_out_;
-};
 
 // With a stage for each scale, done or not.
 Result<Plan> PlanOfVolume(const OpenJob& open) {
