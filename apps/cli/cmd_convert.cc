@@ -115,6 +115,7 @@ void ShowSummary(Context& context, const ConvertReport& report) {
   if (!report.skipped.empty()) {
     line += fmt::format("; {} damaged left out", FormatCount(report.skipped.size()));
   }
+  line += BeginningsText(report);
   context.terminal.Line(line);
 }
 

@@ -66,4 +66,10 @@ Json SummaryMembers(const CheckSummary& summary) {
           {"counts", summary.counts}};
 }
 
+std::string BeginningsText(const JobReport& report) {
+  if (report.beginnings == 1) return "";
+  return fmt::format("; begun {} times, as the source changed meanwhile",
+                     FormatCount(report.beginnings));
+}
+
 }  // namespace dolium::cli

@@ -11,6 +11,7 @@
 
 #include "cli/context.h"
 #include "dolium/container/container.h"
+#include "dolium/ops/job/job.h"
 
 namespace dolium::cli {
 
@@ -61,5 +62,8 @@ struct CheckSummary {
 };
 
 Json SummaryMembers(const CheckSummary& summary);
+
+// What a closing line says of a job that began several times; of others, nothing.
+std::string BeginningsText(const JobReport& report);
 
 }  // namespace dolium::cli

@@ -123,7 +123,8 @@ Verb ConvertVerb() {
       "With --to and --help, only the options are shown that fit this target.\n"
       "The target carries a marker until it is complete. A conversion that was "
       "stopped is resumed by the same command. With --force, a finished target is "
-      "replaced: the new set is built beside it and then swapped in.\n"
+      "replaced: the new set is built beside it and then swapped in. If the source "
+      "changes while it is read, the conversion begins again, three times at most.\n"
       "Where neither a spec nor parameters are given, they are chosen by the number "
       "and sizes of the entries.\n"
       "A volume is copied whole, with mesh, skeletons and all else in its folder; "
@@ -134,7 +135,10 @@ Verb ConvertVerb() {
       "With --plan, the work is only planned: each line printed is a task that "
       "`dolium task` does, on any machine that sees both locations. When all are "
       "done, the same convert without --plan completes the target." +
-      HelpOfVoxelTargets();
+      HelpOfVoxelTargets() +
+      "\nWith --skip-damaged, damaged entries, chunks and blocks are left out and "
+      "named, and so are the chunks of a shard whose index is damaged. A conversion "
+      "that stopped at damage goes on when the same command has this option, too.";
   return {
       .name = "convert",
       .usage = "[options] <source> <target>",

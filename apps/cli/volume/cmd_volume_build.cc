@@ -1,4 +1,5 @@
 // volume ingest, downsample, transcode: each a plan, printed or carried out.
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,25 +59,42 @@ void ShowSummary(Context& context, const Subject& subject, const Plan& plan,
   if (!report.skipped.empty()) {
     line += fmt::format("; {} damaged left out", FormatCount(report.skipped.size()));
   }
+  line += BeginningsText(report);
   context.terminal.Line(line);
 }
 
-// Prints the plan, or carries it out, as --plan says.
+using PlanFunction = std::function<Result<Plan>(bool again, const RunOptions& options)>;
+
+// Prints the plan, or carries it out, as --plan says. `is_shown`: whether the damage that
+// it fails for has been shown, finding by finding.
 ExitStatus RunVolumePlan(Context& context, const Subject& subject,
-                         const Result<Plan>& plan) {
-  if (!plan) return context.FailLocation(plan.error());
-  if (context.arguments.Has("plan")) return context.ShowTasks(*plan);
+                         const PlanFunction& make, const bool& is_shown) {
   RunOptions options;
   options.writer = context.writer_options();
+  const auto fail = [&](const Error& error) {
+    return is_shown ? ExitStatus::kBad : context.FailLocation(error);
+  };
+  if (context.arguments.Has("plan")) {
+    const auto plan = make(/*again=*/false, options);
+    if (!plan) return fail(plan.error());
+    return context.ShowTasks(*plan);
+  }
   options.progress = context.terminal.StartProgress(std::string(subject.verb));
-  const auto report = RunPlan(context.formats, *plan, options);
+  Plan plan;
+  const auto report = PlanAndRun(
+      context.formats,
+      [&](bool again) -> Result<Plan> {
+        DOLIUM_TRY(plan, make(again, options));
+        return plan;
+      },
+      options);
   context.terminal.EndProgress();
   if (!report && report.error().code == ErrorCode::kCancelled) {
     return context.Fail(Cancelled("stopped on request; the same command resumes"));
   }
-  if (!report) return context.FailLocation(report.error());
+  if (!report) return fail(report.error());
   const ExitStatus status = ReportSkipped(context, report->skipped);
-  if (!context.arguments.Has("no-summary")) ShowSummary(context, subject, *plan, *report);
+  if (!context.arguments.Has("no-summary")) ShowSummary(context, subject, plan, *report);
   return status;
 }
 
@@ -209,14 +227,19 @@ ExitStatus RunVolumeDropScale(Context& context) {
 }
 
 ExitStatus RunVolumeIngest(Context& context) {
-  const auto request = MakeIngest(context);
+  auto request = MakeIngest(context);
   if (!request) return context.FailLocation(request.error().Within("volume ingest"));
-  return RunVolumePlan(context, {.verb = "ingest", .volume = request->target},
-                       PlanIngest(*request));
+  return RunVolumePlan(
+      context, {.verb = "ingest", .volume = request->target},
+      [&](bool again, const RunOptions&) {
+        request->force |= again;
+        return PlanIngest(*request);
+      },
+      /*is_shown=*/false);
 }
 
 ExitStatus RunVolumeDownsample(Context& context) {
-  const auto request = MakeDownsample(context);
+  auto request = MakeDownsample(context);
   if (!request) return context.FailLocation(request.error().Within("volume downsample"));
   Subject subject{.verb = "downsample",
                   .volume = request->volume,
@@ -226,24 +249,32 @@ ExitStatus RunVolumeDownsample(Context& context) {
     subject.scale = "rebuilt scale";
     subject.nothing = "no scale to rebuild";
   }
-  return RunVolumePlan(context, subject, PlanDownsample(*request));
+  return RunVolumePlan(
+      context, subject,
+      [&](bool again, const RunOptions&) {
+        request->force |= again;
+        return PlanDownsample(*request);
+      },
+      /*is_shown=*/false);
 }
 
 ExitStatus RunVolumeTranscode(Context& context) {
-  const auto request = MakeTranscode(context);
+  auto request = MakeTranscode(context);
   if (!request) return context.FailLocation(request.error().Within("volume transcode"));
   bool is_damaged = false;
   FindingPrinter findings(context, FindingPrinter::Output::kReports);
-  RunOptions options;
-  options.writer = context.writer_options();
-  const auto plan = PlanTranscode(*request, options, [&](const Finding& finding) {
-    is_damaged = is_damaged || finding.severity == Severity::kError;
-    findings.Add(finding);
-  });
-  findings.Finish();
-  // What was damaged has been shown, finding by finding.
-  if (!plan && is_damaged) return ExitStatus::kBad;
-  return RunVolumePlan(context, {.verb = "transcode", .volume = request->target}, plan);
+  return RunVolumePlan(
+      context, {.verb = "transcode", .volume = request->target},
+      [&](bool again, const RunOptions& options) {
+        request->force |= again;
+        auto plan = PlanTranscode(*request, options, [&](const Finding& finding) {
+          is_damaged = is_damaged || finding.severity == Severity::kError;
+          findings.Add(finding);
+        });
+        findings.Finish();
+        return plan;
+      },
+      is_damaged);
 }
 
 }  // namespace dolium::cli

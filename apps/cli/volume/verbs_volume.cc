@@ -31,7 +31,9 @@ constexpr std::string_view kPlanDetails =
     "With --plan, the work is only planned: each line printed is a task that `dolium "
     "task` does, in any process that sees the locations. Tasks of one `stage` may be "
     "done in any order, when all of the stages before it are done. After the last one, "
-    "the same command without --plan completes the volume.";
+    "the same command without --plan completes the volume.\n"
+    "If the source changes while it is read, a job that began with this command begins "
+    "again, three times at most.";
 
 // How chunks are encoded and kept.
 std::vector<Option> StorageRows(std::string_view chunk_size, std::string_view encoding) {
@@ -206,8 +208,9 @@ Verb Transcode() {
           "What no option names stays as in the source. Where neither the size nor the "
           "encoding of chunks changes, they are copied as they are; each is decoded to "
           "see that it can be, and damage is an error. Mesh, "
-          "skeletons and segment properties are copied file by file; what cannot be is "
-          "named in a warning. If the work is stopped, the same command resumes it.\n"
+          "skeletons and segment properties are copied file by file, also where links "
+          "lead out of the volume, which a warning names; what cannot be copied is "
+          "named in one, too. If the work is stopped, the same command resumes it.\n"
           "With --skip-damaged, chunks that are damaged are left out, and so are those "
           "of a "
           "shard whose index is; the exit status is 1. A job that has failed on damage "

@@ -239,6 +239,7 @@ volume::DvidWriteRequest WriteRequestOf(nb::handle source, nb::handle target,
   request.source = LocationText(source);
   request.target = LocationText(target);
   request.exported = ExportOptionsFrom(exported);
+  request.skip_damaged = request.exported.salvage;
   request.scales = scales;
   request.layout = LayoutNamed(layout);
   request.csv = CsvFormNamed(csv);

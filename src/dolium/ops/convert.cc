@@ -69,6 +69,9 @@ class ConvertDraft final : public JobDraft {
     DOLIUM_TRY(source_location_, ParseLocation(request_.source));
     DOLIUM_TRY(target_, ParseLocation(request_.target));
     DOLIUM_TRY(text_, RequestText(request_));
+    ConvertRequest strict = request_;
+    strict.skip_damaged = false;
+    DOLIUM_TRY(strict_text_, RequestText(strict));
     return {};
   }
 
@@ -79,6 +82,13 @@ class ConvertDraft final : public JobDraft {
   Result<std::string> FindSourceState() override {
     return FindConvertState(formats_, source_location_, OptionsOfSource(),
                             request_.target_format, options_.writer);
+  }
+
+  // What was written without leaving out anything is the same, and nothing was damaged of
+  // what the lists of entries were made of.
+  Result<std::optional<std::string>> TakeUp(const JobRecord& begun) const override {
+    if (!request_.skip_damaged || begun.request != strict_text_) return std::nullopt;
+    return begun.parameters;
   }
 
   Result<void> Prepare() override {
@@ -172,6 +182,7 @@ class ConvertDraft final : public JobDraft {
   const RunOptions& options_;
   const FindingVisitor& visitor_;
   std::string text_;
+  std::string strict_text_;  // of the request that leaves out nothing
   Location source_location_;
   Location target_;
   std::unique_ptr<Source> source_;
@@ -215,12 +226,23 @@ Result<Plan> PlanConvert(Formats formats, const ConvertRequest& request,
 
 Result<ConvertReport> Convert(Formats formats, const ConvertRequest& request,
                               const RunOptions& options, const FindingVisitor& visitor) {
-  DOLIUM_TRY(OpenJob open, BeginConvert(formats, request, options, visitor));
-  DOLIUM_TRY(ConvertReport report, RunJob(formats, open, options));
   const auto* const voxels = FindVoxelTarget(request.target_format);
-  if (voxels != nullptr && voxels->count_scales != nullptr) {
-    DOLIUM_TRY(report.scales, voxels->count_scales(open));
-  }
+  ConvertRequest asked = request;
+  size_t scales = 0;
+  DOLIUM_TRY(ConvertReport report,
+             BeginAndRun(
+                 formats,
+                 [&](bool again) -> Result<OpenJob> {
+                   asked.force |= again;
+                   DOLIUM_TRY(OpenJob open,
+                              BeginConvert(formats, asked, options, visitor));
+                   if (voxels != nullptr && voxels->count_scales != nullptr) {
+                     DOLIUM_TRY(scales, voxels->count_scales(open));
+                   }
+                   return open;
+                 },
+                 options));
+  report.scales = scales;
   return report;
 }
 

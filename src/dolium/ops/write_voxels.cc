@@ -165,6 +165,7 @@ Result<volume::TranscodeRequest> VolumeRequest(const ConvertRequest& request) {
   transcode.source = request.source;
   transcode.target = request.target;
   DOLIUM_TRY(transcode.exported, ReadOptionsOf(request));
+  transcode.skip_damaged = request.skip_damaged;
   transcode.force = request.force;
   DOLIUM_TRY(transcode.scales, ScalesOf(request));
   if (request.parameters.contains("shard-size")) {
@@ -194,6 +195,7 @@ Result<volume::DvidWriteRequest> DvidRequest(const ConvertRequest& request) {
   write.source = request.source;
   write.target = request.target;
   DOLIUM_TRY(write.exported, ReadOptionsOf(request));
+  write.skip_damaged = request.skip_damaged;
   write.force = request.force;
   DOLIUM_TRY(write.scales, ScalesOf(request));
   DOLIUM_TRY(const bool is_seed, IsSecondWord(request, "layout", "stream", "seed"));
@@ -231,8 +233,11 @@ constexpr VoxelTarget kVoxelTargets[] = {
      .count_scales = volume::CountStages},
     {.format = dvid::kFormat.name,
      .made = "a DVID export",
-     .about = "the source is a volume of labels or another DVID export, and the target a "
-              "DVID export; its spec.json keeps sizes and resolutions.",
+     .about =
+         "the source is a volume of labels or another DVID export, and the target a "
+         "DVID export; its spec.json keeps sizes and resolutions. Exports hold voxels "
+         "only: mesh, skeletons, segment properties and other files of a volume are "
+         "left out, with a warning for each.",
      .parameters = dvid::kFormat.parameters,
      .exclusions = kDvidExclusions,
      .entry = "block",

@@ -48,8 +48,8 @@ enum class JobStep : uint8_t {
   kOldMovedAside,  // where folders cannot be exchanged: between the two renames; of a
                    // job that makes files: the first of them is in its place
   kSwapped,        // the new set is in its place; the old one is still there
-  kOldRemoved,     // the bookkeeping is all that is left
-  kRecordGone,     // of a job that makes files: a temporary is all that is left
+  kOldRemoved,     // the bookkeeping is all that is left, or its folder
+  kTidied,         // the record is all that is left
 };
 
 struct RunOptions {
@@ -87,6 +87,7 @@ struct JobReport {
   std::vector<std::string> details = {};  // of the parts, in order, if one has any
   std::string target = {};                // location of the finished set
   size_t scales = 0;                      // of a new volume
+  uint64_t beginnings = 1;                // more if its source has changed meanwhile
 };
 
 // What a part is made with.

@@ -98,6 +98,7 @@ class Beginner {
                          ": cannot be written; only local files can be");
     }
     DOLIUM_TRY_VOID(RemoveHidden(*path));
+    DOLIUM_TRY_VOID(folder.RestoreRecord());
     DOLIUM_TRY(auto state, folder.Load());
     DOLIUM_TRY(const bool can_resume, CanResume(state));
     if (can_resume && draft_.can_resume()) {
@@ -183,10 +184,12 @@ class Beginner {
     if (!parameters) return state;
     DOLIUM_TRY(const bool has_same_source, HasSameSource(state));
     if (!has_same_source) return state;
+    DOLIUM_TRY_VOID(draft_.Prepare());
     DOLIUM_TRY(const auto running, folder.LockRun());
     DOLIUM_TRY(const auto lock, folder.FindLock());
     DOLIUM_TRY(auto now, folder.Load());
     if (now.phase != state.phase || now.id != state.id) return now;
+    DOLIUM_TRY_VOID(draft_.TakeOver(folder));
     now.record->request = record_.request;
     now.record->parameters = *std::move(parameters);
     DOLIUM_TRY_VOID(folder.Rewrite(*now.record));
@@ -327,7 +330,9 @@ class Beginner {
       }
     }
     DOLIUM_TRY(auto ready, folder.Load());
-    return OpenState(formats_, folder, std::move(ready), options_);
+    DOLIUM_TRY(OpenJob open, OpenState(formats_, folder, std::move(ready), options_));
+    open.began = state.phase == Phase::kNone;
+    return open;
   }
 
   // Another process may have completed the same job until the lock was ours.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,9 @@ class JobDraft {
   virtual Result<std::optional<std::string>> TakeUp(const JobRecord& /*begun*/) const {
     return std::nullopt;
   }
+  // Then Prepare() is called, and this before the record becomes that of this request: it
+  // replaces what the bookkeeping says besides, the report of the scan.
+  virtual Result<void> TakeOver(const PlanFolder& /*folder*/) { return {}; }
 
   // Called once it is known that there is nothing to resume, before all that follows; and
   // again, of a job that makes files, when nobody else can begin one there.
@@ -62,6 +66,7 @@ struct OpenJob {
   // What an earlier run of the same request had made was dropped: its source has changed,
   // or cannot be read again.
   bool began_again = false;
+  bool began = false;  // by this process, just now: it was not found
 
   uint64_t parts_total() const;
   uint64_t parts_done() const;
@@ -92,6 +97,17 @@ Result<OpenJob> FindJob(Formats formats, const Location& folder,
 // Makes the parts that are left, stage by stage, on `options.writer.jobs` threads that
 // share its memory; then FinishJob(). kUnavailable if another process is at it.
 Result<JobReport> RunJob(Formats formats, OpenJob& job, const RunOptions& options);
+
+// How often a job begins whose source does not hold still.
+inline constexpr uint64_t kMostBeginnings = 3;
+
+// Begins a job and runs it. If its source changes meanwhile, and the job was not found
+// but began here, it is dropped and begins again with what the source is then, up to
+// kMostBeginnings times in all; then that is kConflict. `begin` gets whether it is to
+// replace what the beginning before it left.
+Result<JobReport> BeginAndRun(Formats formats,
+                              const std::function<Result<OpenJob>(bool again)>& begin,
+                              const RunOptions& options);
 
 // After all tasks: checks that every part is there, writes what describes the set,
 // removes marker and bookkeeping, and swaps the set into place if it replaces another.

@@ -411,7 +411,7 @@ class KilledJobTest : public testing::TestWithParam<Asked> {
 
 TEST_P(KilledJobTest, IsCompletedByTheSameRequest) {
   for (const JobStep step : {JobStep::kPartsMade, JobStep::kClosed, JobStep::kDescribed,
-                             JobStep::kMarkerRemoved}) {
+                             JobStep::kMarkerRemoved, JobStep::kTidied}) {
     SCOPED_TRACE(fmt::format("step {}", static_cast<int>(step)));
     ASSERT_NO_FATAL_FAILURE(RunAndKill({step}));
     ASSERT_NO_FATAL_FAILURE(ExpectCompleted({step}));
@@ -481,12 +481,14 @@ TEST_P(KilledReplacementTest, IsCompletedByTheSameRequest) {
            {JobStep::kSwapped, /*exchange=*/true, /*while_removing=*/true,
             /*folders_first=*/true},
            {JobStep::kOldRemoved},
+           {JobStep::kTidied},
            {JobStep::kOldMovedAside, /*exchange=*/false},
            {JobStep::kSwapped, /*exchange=*/false},
            {JobStep::kSwapped, /*exchange=*/false, /*while_removing=*/true},
            {JobStep::kSwapped, /*exchange=*/false, /*while_removing=*/true,
             /*folders_first=*/true},
            {JobStep::kOldRemoved, /*exchange=*/false},
+           {JobStep::kTidied, /*exchange=*/false},
        }) {
     SCOPED_TRACE(fmt::format("step {}{}{}", static_cast<int>(kill.step),
                              kill.exchange ? "" : ", without exchange",
@@ -518,7 +520,7 @@ class KilledFilesTest : public KilledJobTest {
   static constexpr JobStep kSteps[] = {JobStep::kPartsMade,     JobStep::kClosed,
                                        JobStep::kDescribed,     JobStep::kMarkerRemoved,
                                        JobStep::kOldMovedAside, JobStep::kSwapped,
-                                       JobStep::kOldRemoved};
+                                       JobStep::kOldRemoved,    JobStep::kTidied};
 };
 
 TEST_P(KilledFilesTest, AreCompletedByTheSameRequest) {
@@ -553,19 +555,6 @@ TEST_P(KilledFilesTest, ThatReplaceOthersAreCompletedByTheSameRequest) {
   }
 }
 
-TEST_P(KilledFilesTest, AreCompleteOnceTheRecordIsGone) {
-  ASSERT_NO_FATAL_FAILURE(RunAndKill({JobStep::kRecordGone}));
-  EXPECT_THAT(Names(work_.target),
-              testing::Each(testing::Not(testing::EndsWith("-new"))));
-  // As after a run that came to its end.
-  const auto refused = GetParam().run(work_, {});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kExists) << refused.error().message;
-  EXPECT_EQ(Files(work_.target), Files(folder_.path() + "/expected"));
-  work_.force = true;
-  ASSERT_NO_FATAL_FAILURE(ExpectCompleted({JobStep::kRecordGone}));
-}
-
 class KilledSetTest : public KilledFilesTest {};
 
 TEST_P(KilledSetTest, IsRefusedToAnotherRequestUnlessForced) {
@@ -578,6 +567,20 @@ TEST_P(KilledSetTest, IsRefusedToAnotherRequestUnlessForced) {
   EXPECT_THAT(refused.error().message, HasSubstr("begun by another request"));
   work_.force = true;
   ASSERT_NO_FATAL_FAILURE(ExpectCompleted({JobStep::kPartsMade}));
+}
+
+// What is left of it then is a file with its record, which another request removes.
+TEST_P(KilledSetTest, IsInTheWayOfNobodyAtItsEnd) {
+  ASSERT_NO_FATAL_FAILURE(RunAndKill({JobStep::kTidied}));
+  EXPECT_THAT(Names(work_.target),
+              testing::Each(testing::Not(testing::EndsWith("-new"))));
+  Work other = work_;
+  other.of = "old";
+  other.force = true;
+  Must(GetParam().run(other, {}));
+  for (const std::string& name : Names(work_.target)) {
+    EXPECT_THAT(name, testing::Not(HasSubstr(".dolium"))) << "left behind";
+  }
 }
 
 constexpr auto kNameOf = [](const auto& param) { return std::string(param.param.name); };

@@ -12,7 +12,7 @@ namespace {
 constexpr JobKind kJobKinds[] = {
     {kConvertKind, OpenConvertJob, CheckConvertReplaceable},
     {volume::kVolumeKind, volume::OpenVolumeJob, volume::CheckVolumeJobReplaceable},
-    {volume::kDvidKind, volume::OpenDvidJob, volume::CheckDvidReplaceable},
+    {volume::kDvidKind, volume::OpenDvidJob, volume::CheckDvidJobReplaceable},
     {dataset::kPackCopyKind, dataset::OpenPackCopyJob, nullptr, /*makes_files=*/true},
     {dataset::kPackCreateKind, dataset::OpenPackCreateJob, nullptr, /*makes_files=*/true},
     {dataset::kPackExportKind, dataset::OpenPackExportJob, nullptr, /*makes_files=*/true},

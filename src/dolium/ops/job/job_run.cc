@@ -287,10 +287,7 @@ Result<std::string> PutFilesInPlace(const PlanFolder& folder, const RunOptions& 
   }
   Reach(options, JobStep::kSwapped);
   Reach(options, JobStep::kOldRemoved);
-  // The record goes with the folder, at once: until then the same request completes this.
-  DOLIUM_TRY(const std::string hidden, HideFolder(*home));
-  Reach(options, JobStep::kRecordGone);
-  DOLIUM_TRY_VOID(RemoveFolder(hidden));
+  DOLIUM_TRY_VOID(folder.RemoveAll([&] { Reach(options, JobStep::kTidied); }));
   return PortableText(parent, parent.Describe());
 }
 
@@ -390,10 +387,10 @@ Result<size_t> StageOf(std::string_view task) {
   return parsed.stage;
 }
 
-Result<JobReport> RunJob(Formats formats, OpenJob& open, const RunOptions& options) {
-  DOLIUM_TRY(const auto running, open.folder.LockRun());
-  DOLIUM_TRY(const auto state, open.folder.Load());
-  if (!state.record) return NoJobError(open.folder, state);
+namespace {
+
+// Makes the parts that are left.
+Result<void> RunParts(OpenJob& open, const RunOptions& options) {
   std::vector<std::vector<const JobPart*>> stages;
   for (const JobPart& part : open.parts) {
     if (part.done) continue;
@@ -408,6 +405,28 @@ Result<JobReport> RunJob(Formats formats, OpenJob& open, const RunOptions& optio
   for (const std::vector<const JobPart*>& parts : stages) {
     if (!parts.empty()) DOLIUM_TRY_VOID(RunStage(open, parts, options, progress));
   }
+  return {};
+}
+
+// What is wrong with a part, if that is not that it was read from two states.
+Error WithoutMixture(const OpenJob& open, const RunOptions& options, Error error) {
+  const bool may_be_mixed = error.code == ErrorCode::kConflict ||
+                            error.code == ErrorCode::kNotFound ||
+                            error.code == ErrorCode::kCorrupt;
+  if (!may_be_mixed) return error;
+  const auto now = open.job->FindSourceState(options.writer);
+  if (!now || !*now || **now == open.state.record->source) return error;
+  return SourceChangedError(open.folder.set());
+}
+
+}  // namespace
+
+Result<JobReport> RunJob(Formats formats, OpenJob& open, const RunOptions& options) {
+  DOLIUM_TRY(const auto running, open.folder.LockRun());
+  DOLIUM_TRY(const auto state, open.folder.Load());
+  if (!state.record) return NoJobError(open.folder, state);
+  auto made = RunParts(open, options);
+  if (!made) return WithoutMixture(open, options, std::move(made).error());
   DOLIUM_TRY(JobReport report, FinishJob(formats, open.folder.set(), options));
   report.parts_done_before = open.parts_done();
   return report;
@@ -450,7 +469,7 @@ Result<std::string> PutInPlace(Formats formats, const PlanFolder& folder,
   if (kind->makes_files) return PutFilesInPlace(folder, options);
   if (record.replaces.empty()) {
     DOLIUM_TRY(std::string location, PortableText(folder.set(), folder.set().Describe()));
-    DOLIUM_TRY_VOID(folder.Remove());
+    DOLIUM_TRY_VOID(folder.Remove([&] { Reach(options, JobStep::kTidied); }));
     // A job whose folder is bookkeeping itself leaves nothing of it.
     if (IsBookkeeping(BaseName(folder.set().path))) {
       DOLIUM_TRY_VOID(RemoveFolder(location));
@@ -469,7 +488,7 @@ Result<std::string> PutInPlace(Formats formats, const PlanFolder& folder,
   Reach(options, JobStep::kSwapped);
   DOLIUM_TRY_VOID(RemoveReplaced(folders));
   Reach(options, JobStep::kOldRemoved);
-  DOLIUM_TRY_VOID(PlanFolder(target).Remove());
+  DOLIUM_TRY_VOID(PlanFolder(target).Remove([&] { Reach(options, JobStep::kTidied); }));
   return folders.target;
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/convert.h"
 #include "dolium/ops/job/job.h"
+#include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/testing/convert_fixture.h"
 #include "dolium/ops/volume/dvid_write.h"
 #include "dolium/ops/volume/volume_plan.h"
@@ -42,9 +44,12 @@ struct WantedKind {
   // The tasks of its first stage.
   Result<TaskLines> (*plan)(const Wanted& work);
   Result<WriteSummary> (*run)(const Wanted& work, const RunOptions& options);
+  // Whether `run` begins the job and runs it, so that it begins again by itself.
+  bool begins_again = false;
   bool is_in_target = false;  // the source is a scale of the volume that it adds to
   bool has_many_files = true;
   bool is_toy = false;
+  std::string_view data = {};  // what the files that change begin with
 
   Formats formats() const { return is_toy ? Formats(kFormats) : BuiltinFormats(); }
 };
@@ -189,6 +194,49 @@ Result<WriteSummary> RunScales(const Wanted& work, const RunOptions& options) {
   return report.written;
 }
 
+Result<Plan> PlanWantedRebuild(const Wanted& work) {
+  volume::DownsampleRequest request;
+  request.volume = work.target;
+  request.rebuild = true;
+  request.force = work.force;
+  return PlanDownsample(request);
+}
+
+// With a coarser scale.
+void PreparePyramids(const Wanted& work) {
+  PrepareVolumes<true>(work);
+  for (const std::string of : {"source", "other"}) {
+    Wanted volume{work.folder, work.Path(of)};
+    Must(RunPlan(BuiltinFormats(), Must(PlanWantedDownsample(volume)), {}));
+  }
+}
+
+void PrepareMeshes(const Wanted& work) {
+  PrepareVolumes<true>(work);
+  for (const std::string of : {"source", "other"}) {
+    for (int i = 0; i < 30; ++i) {
+      WriteText(work.Path(fmt::format("{}/mesh/{:02}:0:1", of, i)),
+                fmt::format("{} mesh {}", of, i));
+    }
+    std::string info = ReadText(work.Path(of + "/info"));
+    info.insert(info.find('{') + 1, R"("mesh": "mesh", )");
+    WriteText(work.Path(of + "/info"), info);
+  }
+}
+
+template <PlanFunction kPlan>
+Result<WriteSummary> RunAtOnce(const Wanted& work, const RunOptions& options) {
+  Wanted asked = work;
+  DOLIUM_TRY(const auto report, PlanAndRun(
+                                    BuiltinFormats(),
+                                    [&](bool again) {
+                                      asked.force |= again;
+                                      return kPlan(asked);
+                                    },
+                                    options));
+  return report.written;
+}
+
 volume::DvidWriteRequest WantedExport(const Wanted& work) {
   volume::DvidWriteRequest request;
   request.source = work.Path("source");
@@ -213,12 +261,14 @@ constexpr WantedKind kWantedKinds[] = {
      .prepare = PrepareToys,
      .plan = TasksOfConversion<WantedToys, true>,
      .run = RunConversion<WantedToys, true>,
+     .begins_again = true,
      .has_many_files = false,
      .is_toy = true},
     {.name = "convert_files",
      .prepare = PrepareFolders,
      .plan = TasksOfConversion<WantedConversion, false>,
-     .run = RunConversion<WantedConversion, false>},
+     .run = RunConversion<WantedConversion, false>,
+     .begins_again = true},
     {.name = "ingest",
      .prepare = PrepareArrays,
      .plan = TasksOfScales<PlanWantedIngest>,
@@ -246,18 +296,44 @@ constexpr WantedKind kWantedKinds[] = {
      .plan = TasksOfScales<PlanWantedDownsample>,
      .run = RunScales<PlanWantedDownsample>,
      .is_in_target = true},
+    {.name = "rebuild",
+     .prepare = PreparePyramids,
+     .plan = TasksOfScales<PlanWantedRebuild>,
+     .run = RunScales<PlanWantedRebuild>,
+     .is_in_target = true,
+     .data = "1_1_1/"},
+    // Not its scales, but what lies beside them.
+    {.name = "transcode_mesh",
+     .prepare = PrepareMeshes,
+     .plan = TasksOfScales<PlanWantedTranscode>,
+     .run = RunScales<PlanWantedTranscode>,
+     .data = "mesh/"},
+    {.name = "transcode_at_once",
+     .prepare = PrepareVolumes<true>,
+     .plan = TasksOfScales<PlanWantedTranscode>,
+     .run = RunAtOnce<PlanWantedTranscode>,
+     .begins_again = true},
+    {.name = "downsample_at_once",
+     .prepare = PrepareVolumes<true>,
+     .plan = TasksOfScales<PlanWantedDownsample>,
+     .run = RunAtOnce<PlanWantedDownsample>,
+     .begins_again = true,
+     .is_in_target = true},
     {.name = "export_shards",
      .prepare = PrepareVolumes<true>,
      .plan = TasksOfExport,
-     .run = RunExport},
+     .run = RunExport,
+     .begins_again = true},
     {.name = "export_files",
      .prepare = PrepareVolumes<false>,
      .plan = TasksOfExport,
-     .run = RunExport},
+     .run = RunExport,
+     .begins_again = true},
     {.name = "export_export",
      .prepare = PrepareExports,
      .plan = TasksOfExport,
-     .run = RunExport},
+     .run = RunExport,
+     .begins_again = true},
 };
 
 class JobSourcesTest : public testing::TestWithParam<WantedKind> {
@@ -267,8 +343,8 @@ class JobSourcesTest : public testing::TestWithParam<WantedKind> {
   void SetUp() override {
     GetParam().prepare(work_);
     for (const auto& [name, text] : Files(work_.Path("source"))) {
-      const bool is_data =
-          name != "info" && name != "spec.json" && !name.ends_with("csv");
+      const bool is_data = name != "info" && name != "spec.json" &&
+                           !name.ends_with("csv") && name.starts_with(GetParam().data);
       if (is_data) names_.push_back(name);
     }
     // One that can be added.
@@ -321,6 +397,11 @@ class JobSourcesTest : public testing::TestWithParam<WantedKind> {
     work_.force = true;
     const auto forced = GetParam().run(work_, {});
     ASSERT_TRUE(forced) << forced.error().message;
+    ExpectNewState(change);
+  }
+
+  // The target is what a run makes of the source as it is now.
+  void ExpectNewState(Change change) {
     const Wanted whole{work_.folder, work_.Path("expected")};
     Begin(whole);
     if (GetParam().is_in_target) Apply(change, whole);
@@ -359,6 +440,15 @@ TEST_P(JobSourcesTest, AreNotMixedIfTheyChangeMeanwhile) {
     };
     const auto done = GetParam().run(work_, options);
     ASSERT_TRUE(has_changed);
+    if (GetParam().begins_again) {
+      // This call began it, and so it has begun again.
+      ASSERT_TRUE(done) << done.error().message;
+      ExpectNewState(change);
+      for (const std::string& name : Names(work_.folder)) {
+        EXPECT_THAT(name, testing::Not(HasSubstr(".dolium"))) << "left behind";
+      }
+      continue;
+    }
     ASSERT_FALSE(done);
     // An entry that is gone may be noticed as such.
     if (change != Change::kRemove) {
@@ -366,6 +456,35 @@ TEST_P(JobSourcesTest, AreNotMixedIfTheyChangeMeanwhile) {
     }
     ASSERT_NO_FATAL_FAILURE(ExpectNoMixture(change));
   }
+}
+
+// A source that never holds still: a bounded number of times, and then one error.
+TEST_P(JobSourcesTest, AreGivenUpIfTheyChangeAgainAndAgain) {
+  if (!GetParam().begins_again) return;
+  Restore();
+  const std::string states[] = {work_.Path("saved/" + names_[names_.size() / 2]),
+                                work_.Path("other/" + names_[names_.size() / 2])};
+  RunOptions options;
+  options.writer.jobs = 1;
+  uint64_t changes = 0;
+  options.progress = [&](const Progress&) {
+    const std::string to = GetParam().is_in_target ? work_.target : work_.Path("source");
+    fs::copy(states[++changes % 2], work_.Path("one"));
+    fs::rename(work_.Path("one"), to + "/" + names_[names_.size() / 2]);
+  };
+  const auto done = GetParam().run(work_, options);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kConflict);
+  EXPECT_THAT(done.error().message,
+              HasSubstr("changed since the job began, as it had since each of the 2 "
+                        "beginnings before"));
+  EXPECT_GE(changes, kMostBeginnings);
+  // The same command refuses to go on, and --force begins again.
+  const auto again = GetParam().run(work_, {});
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::kConflict);
+  work_.force = true;
+  Must(GetParam().run(work_, {}));
 }
 
 // The tasks may be done elsewhere, and the end come later.

@@ -33,6 +33,7 @@ Result<Plan> PlanOf(const OpenJob& open) {
   const auto volume = open.job ? open.job->AddsTo() : std::nullopt;
   plan.adds = volume.has_value();
   plan.target = volume.value_or(TargetOf(open));
+  if (open.began) plan.began_as = open.state.id;
   plan.is_stream = open.job && open.job->is_stream();
   if (!plan.is_stream) {
     DOLIUM_TRY(plan.stages, open.Tasks());

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,11 @@ namespace dolium {
 struct OpenJob;
 
 struct Plan {
-  std::string kind;    // of JobKinds()
-  std::string folder;  // location of the one with the marker; empty: nothing to do
-  std::string target;  // location of what is made
-  bool adds = false;   // to what is at `target`
+  std::string kind;           // of JobKinds()
+  std::string folder;         // location of the one with the marker; empty: nothing to do
+  std::string target;         // location of what is made
+  bool adds = false;          // to what is at `target`
+  std::string began_as = {};  // id of the job, if it was not found but began with this
   bool force = false;  // files that are in the way of those of the job are replaced
   // A stream: its parts become known only while it runs, so that it has no tasks.
   bool is_stream = false;
@@ -43,5 +45,11 @@ Result<Plan> PlanOf(const OpenJob& open);
 
 // Makes what is left, on threads, and completes it: RunJob() (job_engine.h).
 Result<JobReport> RunPlan(Formats formats, const Plan& plan, const RunOptions& options);
+
+// Plans and makes it; if the source changes meanwhile, again, as BeginAndRun() does
+// (job_engine.h).
+Result<JobReport> PlanAndRun(Formats formats,
+                             const std::function<Result<Plan>(bool again)>& plan,
+                             const RunOptions& options);
 
 }  // namespace dolium

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "dolium/base/stable_hash.h"
 #include "dolium/bytes/folder_swap.h"
 #include "dolium/container/unfinished.h"
 
@@ -17,6 +19,7 @@ constexpr std::string_view kFolderName = ".dolium-plan";
 constexpr std::string_view kLockName = "lock";
 constexpr std::string_view kRunningName = "running";
 constexpr std::string_view kFinishedName = "finished";
+constexpr std::string_view kDoneName = ".dolium-done";
 constexpr std::string_view kScanName = "scan";
 constexpr std::string_view kPartPrefix = "part-";
 
@@ -70,7 +73,11 @@ Result<PlanFolder::State> PlanFolder::Load() const {
     state.record = *std::move(record);
   }
   const Location object = folder_.Child(kFinishedName);
-  const auto finished = object.store->ReadWhole(object.path, kReportLimit);
+  auto finished = object.store->ReadWhole(object.path, kReportLimit);
+  if (!finished && IsNotFound(finished.error())) {
+    const Location done = set_.Child(kDoneName);
+    finished = done.store->ReadWhole(done.path, kReportLimit);
+  }
   if (!finished) {
     if (IsNotFound(finished.error())) return state;
     return finished.error();
@@ -197,16 +204,52 @@ Result<void> PlanFolder::RemoveLeftovers() const {
   return {};
 }
 
-Result<void> PlanFolder::Remove() const {
+Result<void> PlanFolder::Remove(const std::function<void()>& at_end) const {
   DOLIUM_TRY_VOID(RemoveExcept(kLockName, kFinishedName));
   DOLIUM_TRY([[maybe_unused]] const size_t removed,
              set_.store->RemoveStaleTemporaries(set_.path));
   DOLIUM_TRY_VOID(RemoveSpills(set_));
+  const Location done = set_.Child(kDoneName);
+  DOLIUM_TRY_VOID(CopyRecord(folder_.Child(kFinishedName), done));
   DOLIUM_TRY_VOID(RemoveIfThere(folder_.Child(kLockName)));
   DOLIUM_TRY_VOID(RemoveIfThere(folder_.Child(kFinishedName)));
   DOLIUM_TRY(const auto path, folder_.store->LocalPath(folder_.path));
-  if (path) return RemoveFolder(*path);
-  return {};
+  if (path) DOLIUM_TRY_VOID(RemoveFolder(*path));
+  if (at_end) at_end();
+  return RemoveIfThere(done);
+}
+
+Location PlanFolder::RecordBeside() const {
+  // Not by the name itself, which may be as long as names can be.
+  const std::string name =
+      fmt::format("{}-{:016x}", kDoneName, StableHash(BaseName(set_.path), 0));
+  return Location{set_.store, ParentPath(set_.path)}.Child(name);
+}
+
+Result<void> PlanFolder::RemoveAll(const std::function<void()>& at_end) const {
+  DOLIUM_TRY(const auto path, set_.store->LocalPath(set_.path));
+  DOLIUM_TRY_VOID(CopyRecord(folder_.Child(kFinishedName), RecordBeside()));
+  // At once, so that another process never sees a part of it.
+  DOLIUM_TRY(const std::string hidden, HideFolder(*path));
+  DOLIUM_TRY_VOID(RemoveFolder(hidden));
+  if (at_end) at_end();
+  return RemoveIfThere(RecordBeside());
+}
+
+Result<void> PlanFolder::RestoreRecord() const {
+  const Location beside = RecordBeside();
+  DOLIUM_TRY(const State state, Load());
+  if (state.phase == Phase::kNone) {
+    DOLIUM_TRY_VOID(CopyRecord(beside, folder_.Child(kFinishedName)));
+  }
+  return RemoveIfThere(beside);
+}
+
+Result<void> PlanFolder::CopyRecord(const Location& from, const Location& to) const {
+  const auto record = from.store->ReadWhole(from.path, kReportLimit);
+  if (!record && IsNotFound(record.error())) return {};
+  if (!record) return record.error();
+  return PutText(to, AsText(record->bytes), Precondition::None());
 }
 
 Result<void> PlanFolder::RemoveExcept(std::string_view a, std::string_view b) const {

@@ -8,12 +8,15 @@
 //   <set>/.dolium-plan/part-<n>  the report of part n; the part is done once it is there
 //   <set>/.dolium-plan/finished  the record and the report of all parts, once all are
 //   done
+//   <set>/.dolium-done           the same, while the folder above is removed
+//   .dolium-done-<hash>          the same, beside <set>, while <set> is removed
 //
 // They appear in this order, each atomically, and vanish so that a plan that is killed at
 // any point is recognised: without a marker, work lists are leftovers of a planner that
 // died; with one, the plan is under way; with `finished` beside it, no task is left to be
 // done; `finished` alone means that the set is complete, and only the swap and the
-// tidying up may remain.
+// tidying up may remain. The record is the last thing to go, and a single file by then:
+// as long as anything of the job is there, its request is known to be carried out.
 #pragma once
 
 #include <cstdint>
@@ -82,13 +85,22 @@ class PlanFolder {
 
   // Removes what a planner or writers that died left behind; the lock stays.
   Result<void> RemoveLeftovers() const;
-  // Removes all but the marker; `finished` goes when the rest is gone.
-  Result<void> Remove() const;
+  // Removes all but the marker; `at_end` is called when only the record is left.
+  Result<void> Remove(const std::function<void()>& at_end = {}) const;
+
+  // Of a job that makes files, whose folder goes with its bookkeeping: removes both.
+  // Precondition: the job is finished, and its folder local.
+  Result<void> RemoveAll(const std::function<void()>& at_end) const;
+  // Puts the record back where Load() finds it, if RemoveAll() was cut short.
+  Result<void> RestoreRecord() const;
 
  private:
   Result<std::string> MarkerText(const JobRecord& record) const;
   Result<void> RemoveExcept(std::string_view a, std::string_view b) const;
   Result<void> RemoveIfThere(const Location& object) const;
+  // Copies the record of a finished job; without one, nothing.
+  Result<void> CopyRecord(const Location& from, const Location& to) const;
+  Location RecordBeside() const;
 
   Location set_;
   Location folder_;

@@ -25,7 +25,8 @@ class VoxelRows : public RowSource {
   VoxelRows(std::shared_ptr<const Scale> scale, dvid::ShardLayout layout)
       : scale_(std::move(scale)), layout_(layout) {}
 
-  Result<std::optional<MadeRow>> Make(const dvid::Key& block) const override {
+  Result<std::optional<MadeRow>> Make(const dvid::Key& block,
+                                      const DamageVisitor& skip_damaged) const override {
     Box whole;
     for (size_t d = 0; d < 3; ++d) {
       whole.begin[d] = int64_t{block[d]} * dvid::kBlockSide;
@@ -33,7 +34,7 @@ class VoxelRows : public RowSource {
     }
     const Box part = whole.Intersect(scale_->bounds());
     std::vector<uint64_t> voxels(kBlockVoxels);
-    DOLIUM_TRY(const uint64_t found, Read(whole, part, voxels));
+    DOLIUM_TRY(const uint64_t found, Read(whole, part, skip_damaged, voxels));
     if (found == 0 || std::ranges::all_of(voxels, [](uint64_t v) { return v == 0; })) {
       return std::nullopt;
     }
@@ -49,12 +50,14 @@ class VoxelRows : public RowSource {
 
  private:
   Result<uint64_t> Read(const Box& whole, const Box& part,
+                        const DamageVisitor& skip_damaged,
                         std::vector<uint64_t>& voxels) const {
+    const BoxOptions options{.jobs = 1, .skip_damaged = skip_damaged};
     const ArrayShape shape{whole.size(), 1, DataType::kUint64};
     const auto view =
         MutableVoxelView::Dense(shape, reinterpret_cast<std::byte*>(voxels.data()));
     if (scale_->type() == DataType::kUint64) {
-      return scale_->Read(part, view.Part(whole, part), {.jobs = 1});
+      return scale_->Read(part, view.Part(whole, part), options);
     }
     const ArrayShape narrow{part.size(), 1, DataType::kUint32};
     std::vector<uint32_t> labels(static_cast<size_t>(*narrow.voxels()));
@@ -62,7 +65,7 @@ class VoxelRows : public RowSource {
                scale_->Read(part,
                             MutableVoxelView::Dense(
                                 narrow, reinterpret_cast<std::byte*>(labels.data())),
-                            {.jobs = 1}));
+                            options));
     const Vec3 size = part.size();
     size_t from = 0;
     for (int64_t z = 0; z < size[2]; ++z) {
@@ -87,7 +90,9 @@ class CopiedRows : public RowSource {
   CopiedRows(std::shared_ptr<const dvid::ExportScale> scale, dvid::ShardLayout layout)
       : scale_(std::move(scale)), layout_(layout) {}
 
-  Result<std::optional<MadeRow>> Make(const dvid::Key& block) const override {
+  // What is damaged of an export is known before anything is written.
+  Result<std::optional<MadeRow>> Make(
+      const dvid::Key& block, const DamageVisitor& /*skip_damaged*/) const override {
     DOLIUM_TRY(const auto found, scale_->FindBlock(block));
     if (!found) return std::nullopt;
     auto row = found->shard->Read(found->number);

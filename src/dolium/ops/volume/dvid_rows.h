@@ -28,8 +28,10 @@ struct MadeRow {
 class RowSource {
  public:
   virtual ~RowSource() = default;
-  // Nullopt if all voxels are zero, or it is not there.
-  virtual Result<std::optional<MadeRow>> Make(const dvid::Key& block) const = 0;
+  // Nullopt if all voxels are zero, or it is not there. `skip_damaged` is as in
+  // BoxOptions.
+  virtual Result<std::optional<MadeRow>> Make(
+      const dvid::Key& block, const DamageVisitor& skip_damaged) const = 0;
 };
 
 std::unique_ptr<RowSource> RowsOfVoxels(std::shared_ptr<const Scale> scale,

@@ -29,15 +29,17 @@ struct DvidWriteRequest {
   dvid::ShardLayout layout = dvid::ShardLayout::kStream;
   dvid::CsvForm csv = dvid::CsvForm::kDocumented;
   int64_t shard_side = 2048;  // voxels; a multiple of 64
+  bool skip_damaged = false;  // leave out chunks of a volume that are damaged
   bool force = false;         // replace an export: build beside, then swap
 };
 
 // Begins the job, or finds what is left of it. kExists, unless `force`, if the target is
 // there and does not carry the marker of the same request; with `force`, if it holds what
 // is not part of an export. kUnsupported unless the volume has one channel of uint32 or
-// uint64, at coordinates that are not negative. `visitor` gets what there is to say of a
-// source that is an export itself before anything is written: warnings, and damage, which
-// is kCorrupt then.
+// uint64, at coordinates that are not negative. `visitor` gets warnings of what an export
+// cannot hold of a volume (mesh, skeletons, ...), and what there is to say of a source
+// that is an export itself before anything is written: warnings, and damage, which is
+// kCorrupt then.
 Result<OpenJob> BeginDvidWrite(const DvidWriteRequest& request,
                                const RunOptions& options = {},
                                const FindingVisitor& visitor = {});

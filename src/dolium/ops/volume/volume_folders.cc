@@ -1,9 +1,12 @@
 #include "dolium/ops/volume/volume_folders.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,10 +65,54 @@ std::string FindObstacle(const Volume& from, const Location& folder,
                      unlisted->front());
 }
 
-// Warnings of what is in the folder of a volume and is no part of it. Its info may name
-// folders within folders; what else is in the outer one is not looked at.
-Result<void> FindForeignFiles(const Volume& from, std::vector<Finding>& left_out) {
-  if (from.dvid_export() != nullptr) return {};
+constexpr std::pair<std::string_view, std::optional<std::string> VolumeInfo::*>
+    kFolderMembers[] = {{"mesh", &VolumeInfo::mesh},
+                        {"skeletons", &VolumeInfo::skeletons},
+                        {"segment_properties", &VolumeInfo::segment_properties}};
+
+Finding WarningOf(const Location& folder, std::string message) {
+  return {.severity = Severity::kWarning,
+          .kind = "part",
+          .object = folder.Describe(),
+          .key = {},
+          .range = std::nullopt,
+          .message = std::move(message)};
+}
+
+// What is to be said of links in a folder that lead out of it and of the volume: what
+// they lead to is copied. Empty: there are none.
+Result<std::string> DescribeLinksOut(const Volume& from, const Location& folder) {
+  namespace fs = std::filesystem;
+  DOLIUM_TRY(const auto path, folder.store->LocalPath(folder.path));
+  DOLIUM_TRY(const auto volume, from.folder().store->LocalPath(from.folder().path));
+  if (!path || !volume) return std::string();
+  std::error_code error;
+  const std::string homes[] = {fs::weakly_canonical(*path, error).native(),
+                               fs::weakly_canonical(*volume, error).native()};
+  uint64_t count = 0;
+  std::string first;
+  DOLIUM_TRY_VOID(VisitFiles(*path, [&](const std::string& name) -> Result<void> {
+    const std::string file = JoinPath(*path, name);
+    if (!fs::is_symlink(file, error)) return {};
+    const std::string to = fs::weakly_canonical(file, error).native();
+    if (IsSameOrBelow(to, homes[0]) || IsSameOrBelow(to, homes[1])) return {};
+    if (count++ == 0 || name < first) first = name;
+    return {};
+  }));
+  if (count == 0) return std::string();
+  return fmt::format(
+      "links in it lead out of the volume (\"{}\", {} in all); what they lead to is "
+      "copied",
+      first, count);
+}
+
+}  // namespace
+
+// The info may name folders within folders; what else is in the outer one is not looked
+// at.
+Result<std::vector<Finding>> FindForeignFiles(const Volume& from) {
+  std::vector<Finding> left_out;
+  if (from.dvid_export() != nullptr) return left_out;
   const VolumeInfo& info = from.info();
   std::vector<std::string> names;
   const auto add = [&](std::string_view key) {
@@ -73,8 +120,8 @@ Result<void> FindForeignFiles(const Volume& from, std::vector<Finding>& left_out
     names.push_back(path.substr(0, path.find('/')));
   };
   for (const ScaleInfo& scale : info.scales) add(scale.key);
-  for (const auto* const key : {&info.mesh, &info.skeletons, &info.segment_properties}) {
-    if (*key) add(**key);
+  for (const auto& [name, member] : kFolderMembers) {
+    if (info.*member) add(*(info.*member));
   }
   const Location& folder = from.folder();
   std::vector<std::string> foreign;
@@ -96,20 +143,25 @@ Result<void> FindForeignFiles(const Volume& from, std::vector<Finding>& left_out
                         .range = std::nullopt,
                         .message = "is no part of the volume, and is left out"});
   }
-  return {};
+  return left_out;
 }
 
-}  // namespace
+Result<std::vector<Finding>> FindBesideVoxels(const Volume& from) {
+  DOLIUM_TRY(auto left_out, FindForeignFiles(from));
+  for (const auto& [name, member] : kFolderMembers) {
+    const std::optional<std::string>& key = from.info().*member;
+    if (!key) continue;
+    left_out.push_back(
+        WarningOf(ResolveScaleKey(from.folder(), *key),
+                  fmt::format("{} is left out: the target holds voxels only", name)));
+  }
+  return left_out;
+}
 
 Result<std::vector<Finding>> AddFolderCopies(const Volume& from, const Location& target,
                                              VolumeJob& job) {
-  std::vector<Finding> left_out;
-  DOLIUM_TRY_VOID(FindForeignFiles(from, left_out));
-  const std::pair<std::string_view, std::optional<std::string> VolumeInfo::*> members[] =
-      {{"mesh", &VolumeInfo::mesh},
-       {"skeletons", &VolumeInfo::skeletons},
-       {"segment_properties", &VolumeInfo::segment_properties}};
-  for (const auto& [name, member] : members) {
+  DOLIUM_TRY(auto left_out, FindForeignFiles(from));
+  for (const auto& [name, member] : kFolderMembers) {
     std::optional<std::string>& key = job.info.*member;
     if (!key) continue;
     const Location folder = ResolveScaleKey(from.folder(), *key);
@@ -129,16 +181,14 @@ Result<std::vector<Finding>> AddFolderCopies(const Volume& from, const Location&
             ? fmt::format("another folder is copied to \"{}\"", copied_to)
             : FindObstacle(from, folder, copied_to, job);
     if (!obstacle.empty()) {
-      left_out.push_back({.severity = Severity::kWarning,
-                          .kind = "part",
-                          .object = folder.Describe(),
-                          .key = {},
-                          .range = std::nullopt,
-                          .message = fmt::format("{} is left out: {}", name, obstacle)});
+      left_out.push_back(
+          WarningOf(folder, fmt::format("{} is left out: {}", name, obstacle)));
       key.reset();
       continue;
     }
     DOLIUM_TRY_VOID(CheckDisjoint(folder, target));
+    DOLIUM_TRY(std::string links, DescribeLinksOut(from, folder));
+    if (!links.empty()) left_out.push_back(WarningOf(folder, std::move(links)));
     job.copies.push_back({text, copied_to});
     key = copied_to;
   }

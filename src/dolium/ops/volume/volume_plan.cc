@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/bytes/folder_swap.h"
-#include "dolium/container/json.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/chunk_source.h"
 #include "dolium/domain/volume/volume.h"
@@ -19,7 +18,7 @@
 #include "dolium/ops/job/job_engine.h"
 #include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/source/capabilities.h"
-#include "dolium/ops/volume/export_check.h"
+#include "dolium/ops/volume/volume_draft.h"
 #include "dolium/ops/volume/volume_folders.h"
 #include "dolium/ops/volume/volume_rebuild.h"
 #include "dolium/ops/volume/volume_scales.h"
@@ -32,8 +31,7 @@ namespace {
 
 using nlohmann::json;
 
-// --- requests as text, to see whether two are the same
-// ---------------------------------
+// Requests as text, to see whether two are the same.
 
 json TextOf(const StorageRequest& storage) {
   json out = {{"sharded", storage.sharded}, {"shard_bytes", storage.shard_bytes}};
@@ -56,74 +54,6 @@ json TextOf(const PyramidRequest& pyramid) {
   if (pyramid.method) out["method"] = ToString(*pyramid.method);
   return out;
 }
-
-// --- jobs
-// ----------------------------------------------------------------
-
-class VolumeDraft final : public JobDraft {
- public:
-  VolumeDraft(VolumeJob job, const json& request)
-      : job_(std::move(job)), request_(DumpJsonLossy(request)) {}
-
-  std::string_view kind() const override { return kVolumeKind; }
-  const std::string& request() const override { return request_; }
-  Result<std::string> FindSourceState() override {
-    return volume::FindSourceState(job_, {});
-  }
-
-  Result<void> CheckReplaceable(const Location& folder) const override {
-    return CheckVolumeReplaceable(folder, !job_.copies.empty());
-  }
-
-  // Parts that were made without leaving out anything are the same.
-  Result<std::optional<std::string>> TakeUp(const JobRecord& begun) const override {
-    if (!job_.skip_damaged) return std::nullopt;
-    DOLIUM_TRY(json request, ParseJson(begun.request));
-    if (!request.is_object() || !request.contains("skip_damaged")) return std::nullopt;
-    request["skip_damaged"] = true;
-    if (DumpJsonLossy(request) != request_) return std::nullopt;
-    DOLIUM_TRY(VolumeJob job, ParseVolumeJob(begun.parameters));
-    job.skip_damaged = true;
-    DOLIUM_TRY(std::string parameters, ToText(job));
-    return std::optional(std::move(parameters));
-  }
-
-  // Has the source looked at before anything is written. It must outlive the draft.
-  void CheckFirst(const Volume& source, const WriterOptions& options,
-                  const FindingVisitor& visitor) {
-    check_ = [&] { return CheckExportToRead(source, options, visitor); };
-  }
-
-  Result<void> Prepare() override {
-    if (check_) {
-      DOLIUM_TRY(left_out_, check_());
-    }
-    return {};
-  }
-
-  Result<std::string> Plan(const PlanFolder& folder) override {
-    const Location& home = folder.set();
-    if (!job_.adds) {
-      DOLIUM_TRY(job_.volume, PortableText(home, home.Describe()));
-    }
-    DOLIUM_TRY(Location volume, ParseLocation(job_.volume));
-    // What cannot be planned must not leave a marker.
-    VolumeWorker worker(job_, home, std::move(volume));
-    DOLIUM_TRY_VOID(worker.Plan([](const JobPart&) {}));
-    std::ranges::copy(worker.plan_findings(), std::back_inserter(left_out_));
-    if (!left_out_.empty()) {
-      DOLIUM_TRY_VOID(
-          folder.WriteReport({.part = {}, .written = {}, .skipped = left_out_}));
-    }
-    return ToText(job_);
-  }
-
- private:
-  VolumeJob job_;
-  const std::string request_;
-  std::function<Result<std::vector<Finding>>()> check_;
-  std::vector<Finding> left_out_;
-};
 
 // With a stage for each scale, done or not.
 Result<Plan> PlanOfVolume(const OpenJob& open) {
@@ -474,6 +404,11 @@ Result<OpenJob> BeginTranscode(const TranscodeRequest& request, const RunOptions
   if (is_export) text["export"] = ToText(request.exported);
   if (request.pyramid) text["pyramid"] = TextOf(*request.pyramid);
   VolumeDraft draft(std::move(job), text);
+  if (is_export && request.exported.salvage) {
+    DvidReadOptions strict = request.exported;
+    strict.salvage = false;
+    draft.LeavesOut(text, {{"export", ToText(strict)}});
+  }
   draft.CheckFirst(volume, options.writer, visitor);
   DOLIUM_TRY(OpenJob open,
              BeginJob(BuiltinFormats(), draft, target, request.force, options));

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@
 #include "dolium/ops/job/plan_folder.h"
 #include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/source/capabilities.h"
+#include "dolium/ops/volume/mesh_fragments.h"
 #include "dolium/ops/volume/volume_worker.h"
 
 namespace dolium::volume {
@@ -61,9 +63,16 @@ Result<void> DropJob(const std::string& path, const Location& home,
   return {};
 }
 
+// A folder of a volume beside its scales: mesh, skeletons, segment properties.
+struct PartFolder {
+  std::string key;
+  std::optional<Location> copied_from = std::nullopt;
+};
+
 // Whether a file of this name can be one of a mesh, of skeletons or of segment
 // properties. In shards, their names are known; else all but the info begin with the
-// number of a segment, or with the voxels that they cover, and may be in folders.
+// number of a segment, or with the voxels that they cover, and may be in folders; or a
+// manifest of the mesh names them.
 bool IsOfPart(std::string_view name, bool is_sharded) {
   if (is_sharded || name == kInfoName || name == "provenance") {
     return neuroglancer::OwnsObject(name) || name == "provenance";
@@ -76,7 +85,7 @@ bool IsOfPart(std::string_view name, bool is_sharded) {
 // leads elsewhere, is none of those that go.
 Result<std::optional<std::string>> FindForeignInVolume(
     const Location& folder, const std::vector<ScaleInfo>& scales,
-    const std::vector<std::string>& parts) {
+    const std::vector<PartFolder>& parts) {
   std::vector<std::string> names;
   const auto listed = folder.store->List(folder.path, [&](std::string_view name, bool) {
     if (!IsBookkeeping(name) && name != kInfoName && name != "provenance") {
@@ -90,12 +99,18 @@ Result<std::optional<std::string>> FindForeignInVolume(
     const Location child = folder.Child(name);
     const bool is_scale =
         std::ranges::find(scales, name, &ScaleInfo::key) != scales.end();
-    const bool is_part = std::ranges::find(parts, name) != parts.end();
+    const bool is_part = std::ranges::find(parts, name, &PartFolder::key) != parts.end();
     if (!is_scale && !is_part) return name;
     const auto sharding = neuroglancer::FindSharding(child);
     const bool is_sharded = sharding && !sharding->own_info.empty();
+    std::vector<Location> meshes = {child};
+    for (const PartFolder& part : parts) {
+      if (part.key == name && part.copied_from) meshes.push_back(*part.copied_from);
+    }
+    MeshFragments fragments(std::move(meshes));
     DOLIUM_TRY(const auto foreign, FindForeign(child, [&](std::string_view file) {
                  if (is_part && IsOfPart(file, is_sharded)) return true;
+                 if (is_part && !is_sharded && fragments.Contains(file)) return true;
                  return std::ranges::any_of(scales, [&](const ScaleInfo& scale) {
                    return scale.key == name && IsOfScale(scale, file);
                  });
@@ -168,19 +183,22 @@ Result<std::optional<FoundVolumeJob>> JobAt(const Location& home) {
 
 Result<void> CheckVolumeReplaceable(const Location& folder, bool with_all_parts) {
   std::vector<ScaleInfo> scales;
-  std::vector<std::string> parts;
+  std::vector<PartFolder> parts;
   const auto volume = OpenVolume(folder, {.allow_unfinished = true});
   if (volume && volume->folder().Describe() == folder.Describe()) {
     scales = volume->info().scales;
     for (const auto& part : {volume->info().mesh, volume->info().skeletons,
                              volume->info().segment_properties}) {
-      if (with_all_parts && part) parts.push_back(*part);
+      if (with_all_parts && part) parts.push_back({*part});
     }
   }
   if (const auto job = JobAt(folder); job && *job) {
     const auto& more = (*job)->job.info.scales;
     scales.insert(scales.end(), more.begin(), more.end());
-    for (const FolderCopy& copy : (*job)->job.copies) parts.push_back(copy.key);
+    for (const FolderCopy& copy : (*job)->job.copies) {
+      DOLIUM_TRY(Location from, ParseLocation(copy.from));
+      parts.push_back({copy.key, std::move(from)});
+    }
   }
   DOLIUM_TRY(const auto foreign, FindForeignInVolume(folder, scales, parts));
   if (!foreign) return {};
