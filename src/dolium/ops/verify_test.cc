@@ -240,7 +240,7 @@ TEST(Verify, ComparesTheSha256OfALargeEntry) {
   ByteVector half(kHalf);
   for (size_t i = 0; i < kHalf; ++i) half[i] = static_cast<std::byte>(i % 251);
   const auto version = std::make_shared<const ObjectVersion>(ObjectVersion{
-      "half", Must(container.store().Put("half", half, Precondition::None()))});
+      "half", Must(container.location().store->Put("half", half, Precondition::None()))});
   Entry& entry = container.entry("one", 0);
   entry.extents = {{version, {0, kHalf}, {}}, {version, {0, kHalf}, {}}};
   Sha256 digest;
@@ -264,7 +264,7 @@ TEST(Verify, QuickReadsNoPayload) {
   container.entry("one", 0).extents[0].range.offset = 1;
   auto& store = static_cast<MemoryStore&>(*container.location().store);
   VerifyOptions options;
-  options.quick = true;
+  options.depth = CheckDepth::kQuick;
   const uint64_t before = store.reads();
   const Outcome outcome = RunVerify(container, options);
   EXPECT_EQ(store.reads() - before, 1U);  // for the marker
