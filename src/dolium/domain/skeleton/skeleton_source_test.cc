@@ -201,6 +201,44 @@ TEST(SkeletonSource, SaysWhichSkeletonIsDamaged) {
   EXPECT_EQ(SkeletonSource::Open({store, "t"}).error().code, ErrorCode::kNotFound);
 }
 
+// Skeletons that cloud-volume wrote: see testdata/good/README.md.
+class GoodSkeletons : public testing::TestWithParam<const char*> {};
+
+TEST_P(GoodSkeletons, AreRead) {
+  const auto folder =
+      ParseLocation(std::string(DOLIUM_SOURCE_DIR) +
+                    "/src/dolium/domain/skeleton/testdata/good/" + GetParam());
+  ASSERT_TRUE(folder);
+  const auto source = SkeletonSource::Open(*folder);
+  ASSERT_TRUE(source) << source.error().message;
+  const std::vector<uint64_t> ids = {5, 77, 123456789012345};
+  const auto listed = source->ListIds();
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_EQ(*listed, ids);
+  EXPECT_THAT(source->info().attributes,
+              ElementsAre(Attribute{"radius"},
+                          Attribute{"vertex_types", AttributeType::kUint8, 1}));
+  const auto skeletons = source->GetMany(ids);
+  ASSERT_TRUE(skeletons) << skeletons.error().message;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    ASSERT_TRUE((*skeletons)[i]);
+    const Skeleton& skeleton = *(*skeletons)[i];
+    const float y = static_cast<float>(ids[i] % 10);
+    EXPECT_THAT(skeleton.vertices, ElementsAre(Point{0, y, 3}, Point{1, y, 3},
+                                               Point{2, y, 3}, Point{3, y, 3}));
+    EXPECT_THAT(skeleton.edges, ElementsAre(Edge{0, 1}, Edge{1, 2}, Edge{2, 3}));
+    const float radii[] = {0.5, 1.5, 2.5, 3.5};
+    EXPECT_TRUE(Equal(skeleton.attributes[0], std::as_bytes(std::span(radii))));
+    EXPECT_THAT(skeleton.attributes[1],
+                ElementsAre(std::byte{0}, std::byte{1}, std::byte{2}, std::byte{3}));
+    EXPECT_EQ(skeleton.trailing_bytes, 0U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(CloudVolume, GoodSkeletons,
+                         testing::Values("skeletons", "skeletons_sharded"),
+                         [](const auto& folder) { return std::string(folder.param); });
+
 TEST(SkeletonWriter, RefusesLabelZeroAndAnOldFolder) {
   const auto store = std::make_shared<MemoryStore>("test");
   auto writer = SkeletonWriter::Create({store, "s"}, {});
