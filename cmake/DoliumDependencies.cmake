@@ -22,6 +22,7 @@ pkg_check_modules(spng REQUIRED IMPORTED_TARGET GLOBAL spng)
 pkg_check_modules(jxl REQUIRED IMPORTED_TARGET GLOBAL libjxl)
 pkg_check_modules(tiff REQUIRED IMPORTED_TARGET GLOBAL libtiff-4)
 pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET GLOBAL hdf5)
+pkg_check_modules(draco REQUIRED IMPORTED_TARGET GLOBAL draco)
 
 if(DOLIUM_BUILD_CLI OR DOLIUM_BUILD_PYTHON)
   find_package(CLI11 REQUIRED)
