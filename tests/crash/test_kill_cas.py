@@ -212,6 +212,40 @@ def test_gc(tmp_path):
     assert xorbs(store) == xorbs(alone)
 
 
+def test_get(tmp_path):
+    """Files appear whole, and a rerun with --force makes the tree that was put."""
+    store = new_store(tmp_path / "store")
+    source = make_folder(tmp_path / "source", seed=16, megabytes=48)
+    for name in ("a", "a/b", "c"):
+        below = source / "sub" / name
+        below.mkdir(parents=True)
+        for number in range(20):
+            (below / str(number)).write_bytes(random.Random(number).randbytes(300_000))
+    whole = contents(source)
+    cas(store, "put", "--name", "n", source)
+    out = tmp_path / "out"
+
+    def get():
+        return cas_worker(store, "get", "--force", "n", "-o", out)
+
+    duration = get().finish()
+    shutil.rmtree(out)
+    kills = moments(duration, seed=17)
+    for number, delay in enumerate(kills):
+        was_killed = kills.hit(get().kill_after(delay))
+        found = contents(out) if out.exists() else {}
+        visible = {name: data for name, data in found.items() if ".dolium-tmp-" not in name}
+        assert visible.items() <= whole.items()
+        assert was_killed or found == whole
+        if number % 3 == 0:
+            continue  # The next run has to cope with what is there.
+        get().finish()
+        assert contents(out) == whole
+        shutil.rmtree(out)
+    cas(store, "gc", "--grace", "0s")
+    assert leftovers(store) == []
+
+
 def test_export(tmp_path):
     """Xorbs appear whole, each under its hash, and the shard last: a rerun goes on."""
     store = new_store(tmp_path / "store")

@@ -1,5 +1,6 @@
 """ShardPack at its limits: memory with many records."""
 
+import os
 import pathlib
 import resource
 import subprocess
@@ -17,7 +18,8 @@ def is_sanitized():
 
 @pytest.mark.skipif(is_sanitized(), reason="the sanitizer takes what it wants")
 @pytest.mark.parametrize("options", [(), ("--keys", "--entx", "yes")], ids=["plain", "sections"])
-def test_memory_of_verify_does_not_grow_with_the_records(tmp_path, options):
+@pytest.mark.parametrize("jobs", [1, 8, None], ids=["one-job", "eight-jobs", "default"])
+def test_memory_of_verify_does_not_grow_with_the_records(tmp_path, options, jobs):
     """Some 170 bytes for each record would be needed to keep what is known of it."""
     lines = tmp_path / "samples.jsonl"
     with lines.open("w") as file:
@@ -26,10 +28,16 @@ def test_memory_of_verify_does_not_grow_with_the_records(tmp_path, options):
     shard = tmp_path / "a.shardpack"
     program.run("pack", "import", "--from", "jsonl", *options, lines, shard)
 
-    def limit():
-        resource.setrlimit(resource.RLIMIT_DATA, (40 * MEBI, 40 * MEBI))
+    threads = jobs or os.cpu_count()
+    most = (40 + 5 * (threads - 1)) * MEBI
 
-    command = [program.PROGRAM, "pack", "verify", "--jobs", "1", str(shard)]
+    def limit():
+        # Of threads, which count as a whole.
+        resource.setrlimit(resource.RLIMIT_STACK, (MEBI, MEBI))
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+    command = [program.PROGRAM, "pack", "verify", str(shard)]
+    command += [] if jobs is None else ["--jobs", str(jobs)]
     done = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "500,000 records" in done.stdout

@@ -232,6 +232,31 @@ TEST(Verify, ReadsEntriesAgainThatAreReplacedMeanwhile) {
   EXPECT_THAT(values, ElementsAre("a new and longer", "c old"));
 }
 
+// Such a one is read in segments, and never whole.
+TEST(Verify, ComparesTheSha256OfALargeEntry) {
+  FakeContainer container;
+  container.AddObject("one", 1);
+  constexpr size_t kHalf = size_t{33} << 20;
+  ByteVector half(kHalf);
+  for (size_t i = 0; i < kHalf; ++i) half[i] = static_cast<std::byte>(i % 251);
+  const auto version = std::make_shared<const ObjectVersion>(ObjectVersion{
+      "half", Must(container.location().store->Put("half", half, Precondition::None()))});
+  Entry& entry = container.entry("one", 0);
+  entry.extents = {{version, {0, kHalf}, {}}, {version, {0, kHalf}, {}}};
+  Sha256 digest;
+  digest.Update(half);
+  digest.Update(half);
+  entry.sha256 = digest.Finish();
+  const Outcome good = RunVerify(container, {});
+  EXPECT_THAT(good.findings, IsEmpty());
+  EXPECT_EQ(good.report.bytes_decoded, 2 * kHalf);
+  (*entry.sha256)[0] ^= std::byte{1};
+  const Outcome bad = RunVerify(container, {});
+  ASSERT_EQ(bad.findings.size(), 1U);
+  EXPECT_EQ(bad.findings[0].kind, "sha256");
+  EXPECT_EQ(bad.findings[0].key, "one-0");
+}
+
 TEST(Verify, QuickReadsNoPayload) {
   FakeContainer container;
   container.AddObject("one", 1000);
