@@ -11,6 +11,7 @@
 #include "dolium/domain/cas/xorb_seal.h"
 #include "dolium/formats/xet/mdb_check.h"
 #include "dolium/formats/xet/mdb_writer.h"
+#include "dolium/formats/xet/xorb_footer.h"
 #include "dolium/formats/xet/xorb_stream.h"
 
 namespace dolium::cas {
@@ -60,13 +61,14 @@ Result<bool> TakeXorb(const CasStore& store, Lease& lease, const xet::Hash& hash
                                 ToString(hash), nor))
         .WithHint(options.xorbs.empty() ? Hint::kGiveXorbs : Hint::kNone);
   }
-  DOLIUM_TRY(const Bytes object, MapFile(path));
+  DOLIUM_TRY(const ByteVector object, ReadWholeFile(path, xet::kMaxXorbObject));
   DOLIUM_TRY(const xet::XorbIndex index, VerifyXorb(object, &hash).Within(path));
+  const BytesView records = BytesView(object).first(index.record_ends.back());
   DOLIUM_TRY(NewFile file, NewFile::Create(layout, lease.id()));
-  DOLIUM_TRY_VOID(file.Append(object.view().first(index.record_ends.back())));
+  DOLIUM_TRY_VOID(file.Append(records));
   ByteVector footer;
   AppendXorbFooter(index, footer);
-  SealFooter(footer, Crc32c(object.view().first(index.record_ends.back())));
+  SealFooter(footer, Crc32c(records));
   DOLIUM_TRY_VOID(file.Append(footer));
   DOLIUM_TRY_VOID(layout.objects().MakeFolder(layout.xorb_folder(hash)));
   DOLIUM_TRY(StagedObject staged,
@@ -87,7 +89,8 @@ Result<Version> ImportShard(const CasStore& store, const std::string& path,
                             const ImportOptions& options, ExchangeReport& report) {
   DOLIUM_TRY_VOID(CheckName(options.name));
   DOLIUM_TRY(const auto lease, store.TakeLease());
-  DOLIUM_TRY(const Bytes bytes, MapFile(path));
+  DOLIUM_TRY(ByteVector whole, ReadWholeFile(path, xet::kMaxShardObject));
+  const Bytes bytes = Bytes::FromVector(std::move(whole));
   DOLIUM_TRY(const auto view, xet::ShardView::Open(bytes).Within(path));
   if (!view.key().is_zero()) {
     return Unsupported(fmt::format("{}: its hashes are keyed", path));

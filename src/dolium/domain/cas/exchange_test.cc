@@ -1,10 +1,13 @@
 // Shards that come into a store and go out of it.
 #include "dolium/domain/cas/exchange.h"
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -57,6 +60,62 @@ class ExchangeTest : public StoreTest {
     return xet::ShardView::Open(shard)->files().Next().value().value();
   }
 };
+
+// Runs `work` again and again while the files are cut short, each many times during each
+// run, and are made whole again. Files of others may be: a map of one would end the
+// process.
+void WhileCutShort(const std::vector<std::string>& files,
+                   const std::function<void()>& work) {
+  std::vector<std::string> texts;
+  for (const std::string& file : files) texts.push_back(ReadText(file));
+  std::atomic<bool> is_over = false;
+  std::thread cutter([&] {
+    for (size_t i = 0; !is_over; i = (i + 1) % files.size()) {
+      std::filesystem::resize_file(files[i], 0);
+      WriteText(files[i], texts[i]);
+      // So that runs also come to their end.
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  });
+  for (int run = 0; run < 20; ++run) work();
+  is_over = true;
+  cutter.join();
+}
+
+TEST_F(ExchangeTest, ImportsWhatIsCutShortAsDamaged) {
+  const std::string text = RandomText(4'000'000, 31);
+  PutText("file", text);
+  ASSERT_TRUE(ExportShard(*store_, path("in.mdb"), path("xorbs")));
+  std::vector<std::string> files = {path("in.mdb")};
+  for (const auto& [name, bytes] : FilesBelow(path("xorbs"))) {
+    files.push_back(path("xorbs/") + name);
+  }
+  int number = 0;
+  WhileCutShort(files, [&] {
+    const std::string store = path("store" + std::to_string(++number));
+    ASSERT_TRUE(InitStore(store));
+    ExchangeReport report;
+    const auto opened = CasStore::Open(store).value();
+    const auto imported = ImportShard(*opened, path("in.mdb"),
+                                      {.name = "in", .xorbs = path("xorbs")}, report);
+    if (!imported) {
+      EXPECT_EQ(imported.error().code, ErrorCode::kCorrupt) << imported.error().message;
+    }
+  });
+}
+
+TEST_F(ExchangeTest, AnExportedXorbThatIsCutShortIsNotTheXorb) {
+  PutText("file", RandomText(4'000'000, 32));
+  ASSERT_TRUE(ExportShard(*store_, path("out.mdb"), path("xorbs")));
+  const auto xorbs = FilesBelow(path("xorbs"));
+  ASSERT_EQ(xorbs.size(), 1U);
+  WhileCutShort({path("xorbs/") + xorbs.begin()->first}, [&] {
+    const auto again = ExportShard(*store_, path("out.mdb"), path("xorbs"));
+    if (!again) {
+      EXPECT_EQ(again.error().code, ErrorCode::kExists) << again.error().message;
+    }
+  });
+}
 
 TEST_F(ExchangeTest, AnUploadHasTheSha256OfEveryFileAndNoFooter) {
   const std::string text = RandomText(300000, 1);

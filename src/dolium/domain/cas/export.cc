@@ -11,6 +11,7 @@
 #include "dolium/domain/cas/version_files.h"
 #include "dolium/domain/cas/xorb_seal.h"
 #include "dolium/formats/xet/merkle.h"
+#include "dolium/formats/xet/xorb_footer.h"
 #include "dolium/formats/xet/xorb_stream.h"
 
 namespace dolium::cas {
@@ -120,8 +121,10 @@ Result<bool> ExportXorb(const CasStore& store, Lease& lease, const xet::Hash& ha
   DOLIUM_TRY(const auto target, FileStore::Open());
   DOLIUM_TRY(const auto there, target->Stat(path));
   if (there) {
-    DOLIUM_TRY(const Bytes object, MapFile(path));
-    const auto same = VerifyXorb(object, &hash);
+    const auto object = ReadWholeFile(path, xet::kMaxXorbObject);
+    if (!object && !IsDamage(object.error())) return object.error();
+    const auto same =
+        object ? VerifyXorb(*object, &hash) : Result<xet::XorbIndex>(object.error());
     if (same) return false;
     if (!force) {
       return Exists(fmt::format("{}: is there, and is not the xorb: {}", path,

@@ -48,8 +48,8 @@ class NewFile {
 // kNotFound if it is not there; kCorrupt if it is larger than `limit`.
 Result<ByteVector> ReadWholeFile(const std::string& path, uint64_t limit);
 
-// The file as a memory map; kNotFound if it is not there. Files of stores are never
-// changed in place.
+// A file of a store, which is never changed in place, as a memory map; kNotFound if it is
+// not there. Files of others are read: a map of one that is cut short ends the process.
 Result<Bytes> MapFile(const std::string& path);
 
 Result<UniqueFd> OpenForReading(const std::string& path);

@@ -98,7 +98,7 @@ using Key = std::array<int32_t, 3>;
 struct Body {
   ByteRange range;    // in the object
   Bytes whole;        // unless there is `read`
-  uint64_t held = 0;  // bytes of `whole` that take memory: none of a map
+  uint64_t held = 0;  // bytes of `whole`, which take memory
   // Gives ranges of the object that lie within `range`. For as long as the batch is
   // there, from many threads.
   std::function<Result<std::vector<Bytes>>(std::span<const ByteRange>)> read = {};

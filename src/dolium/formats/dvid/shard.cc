@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "dolium/bytes/guarded_map.h"
 #include "dolium/container/entry_error.h"
 #include "dolium/formats/dvid/shard_internal.h"
 #include "dolium/formats/dvid/wrapper.h"
@@ -56,12 +57,18 @@ Result<std::shared_ptr<const Shard>> Shard::Open(const Location& location,
     return shard->LoadRows();
   };
   auto opened = open();
+  if (auto whole = shard->CheckMap(); !whole) opened = std::move(whole);
   if (!opened) {
     Error error = std::move(opened).error();
     if (error.message.starts_with(shard->Describe())) return error;
     return std::move(error).Within(shard->Describe());
   }
   return std::shared_ptr<const Shard>(std::move(shard));
+}
+
+Result<void> Shard::CheckMap() const {
+  if (!HasLostBytes(map_)) return {};
+  return Conflict("has become shorter, or cannot be read, since it was opened");
 }
 
 Result<void> Shard::OpenObject() {
@@ -79,7 +86,7 @@ Result<void> Shard::OpenObject() {
     const uint64_t map_limit = options_.salvage ? UINT64_MAX : options_.map_limit;
     std::optional<Bytes> map;
     if (size_ > 0 && size_ <= map_limit) {
-      DOLIUM_TRY(map, store.Map(location_.path));
+      DOLIUM_TRY(map, store.Map(location_.path, Store::MapGuard::kZeros));
     }
     if (map) {
       map_ = *std::move(map);
@@ -121,6 +128,11 @@ Result<Bytes> Shard::ReadBytes(ByteRange range, const Window* window) const {
   }
   return location_.store->ReadRange(location_.path, range,
                                     {.if_generation = object_->generation});
+}
+
+Result<Bytes> Shard::ReadOwned(ByteRange range) const {
+  DOLIUM_TRY(Bytes bytes, ReadBytes(range));
+  return map_.empty() ? bytes : Bytes::Copy(bytes);
 }
 
 // What is at both ends: which flavour it is, and the seed's footer.
@@ -173,6 +185,8 @@ Result<Shard::Message> Shard::ReadMessage(uint64_t at, const Window* window) con
   }
   message.metadata = header.Slice(prefix.bytes, prefix.metadata);
   DOLIUM_TRY(message.header, ParseMessage(message.metadata));
+  // What is parsed further must stay as it is.
+  if (!map_.empty()) message.metadata = Bytes::Copy(message.metadata);
   if (message.header.body > rest - body) {
     return Corrupt(fmt::format("a body of {} bytes ends past the data ({} bytes)",
                                message.header.body, rest - body))
@@ -225,7 +239,7 @@ Result<std::optional<ShardIndex>> Shard::LoadSidecar(std::string_view suffix,
 Result<std::optional<ShardIndex>> Shard::LoadIndex() {
   if (!options_.use_index) return std::nullopt;
   if (footer_) {
-    DOLIUM_TRY(const Bytes json, ReadBytes(*footer_));
+    DOLIUM_TRY(const Bytes json, ReadOwned(*footer_));
     auto index = ParseJsonIndex(AsText(json));
     if (!index) {
       if (!options_.salvage) return std::move(index).error();
@@ -407,9 +421,19 @@ Result<std::shared_ptr<const Batch>> Shard::ParseBatch(const Message& message,
                                                        const Window* window) const {
   Body body;
   body.range = message.body;
-  const bool in_parts =
-      map_.empty() && message.header.rows > 1 && message.body.length > kWholeBodyBytes;
-  if (in_parts) {
+  const bool in_parts = message.header.rows > 1 && message.body.length > kWholeBodyBytes;
+  if (!map_.empty()) {
+    // Copies: the map may lose its bytes at any time.
+    body.read =
+        [map = map_](std::span<const ByteRange> ranges) -> Result<std::vector<Bytes>> {
+      std::vector<Bytes> parts;
+      for (const ByteRange& range : ranges) {
+        parts.push_back(Bytes::Copy(map.view().subspan(
+            static_cast<size_t>(range.offset), static_cast<size_t>(range.length))));
+      }
+      return parts;
+    };
+  } else if (in_parts) {
     body.read = [location = location_, object = object_](
                     std::span<const ByteRange> ranges) -> Result<std::vector<Bytes>> {
       DOLIUM_TRY(auto read,
@@ -419,7 +443,7 @@ Result<std::shared_ptr<const Batch>> Shard::ParseBatch(const Message& message,
     };
   } else {
     DOLIUM_TRY(body.whole, ReadBytes(message.body, window));
-    if (map_.empty()) body.held = message.body.length;
+    body.held = message.body.length;
   }
   DOLIUM_TRY(Batch batch, Batch::Parse(schema_, message.metadata, std::move(body)));
   return std::make_shared<const Batch>(std::move(batch));
@@ -488,6 +512,7 @@ Result<Row> Shard::Read(size_t number) const {
     return row;
   };
   auto row = read();
+  if (auto whole = CheckMap(); !whole) row = std::move(whole).error();
   if (!row) return EntryError(Describe(), ToString(place.key), row.error());
   return row;
 }

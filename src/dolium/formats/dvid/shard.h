@@ -1,9 +1,9 @@
 // Shard: one Arrow file of an export, open for reading.
 //
-// A local file is mapped, up to a size; rows are views into it. Others are read by ranges
-// of exactly their bytes. With a CSV whose byte ranges are those of all messages, opening
-// reads that alone; else it goes through the messages once. Const methods may be called
-// from many threads.
+// A local file is mapped, up to a size; rows are copied out of it, and one that is cut
+// short meanwhile is kConflict. Others are read by ranges of exactly their bytes. With a
+// CSV whose byte ranges are those of all messages, opening reads that alone; else it goes
+// through the messages once. Const methods may be called from many threads.
 //
 // DVID damages files in two ways silently: an export into a folder that has one
 // already appends to its files, and shards that are not cubes share files. Both are
@@ -54,8 +54,7 @@ struct ShardOptions {
   bool salvage = false;
   // Follow the index. Without, the columns say all.
   bool use_index = true;
-  // Local files up to this size are mapped. One that is cut short meanwhile ends the
-  // process with SIGBUS: exports are not changed in place.
+  // Local files up to this size are mapped.
   uint64_t map_limit = uint64_t{256} << 20;
 };
 
@@ -86,7 +85,7 @@ class Shard {
   std::string Describe() const { return location_.Describe(); }
   const std::shared_ptr<const ObjectVersion>& object() const { return object_; }
   uint64_t bytes() const { return size_; }
-  // Whether rows are views of memory that the system fills; else each was read.
+  // Whether rows are copies of memory that the system fills; else each was read.
   bool is_mapped() const { return !map_.empty(); }
   const Schema& schema() const { return schema_; }
 
@@ -177,6 +176,9 @@ class Shard {
         cache_(std::move(cache)),
         cache_owner_(cache_->NewOwner()) {}
 
+  // kConflict if the map has lost bytes: what was made of it is nothing.
+  Result<void> CheckMap() const;
+
   Result<void> OpenObject();
   Result<void> LoadEnds();
   Result<void> LoadSchema();
@@ -210,6 +212,8 @@ class Shard {
 
   // From `window`, if it has them, or else from the object.
   Result<Bytes> ReadBytes(ByteRange range, const Window* window = nullptr) const;
+  // The same, as bytes that stay as they are whatever becomes of the file.
+  Result<Bytes> ReadOwned(ByteRange range) const;
   Result<Message> ReadMessage(uint64_t at, const Window* window = nullptr) const;
   Result<std::shared_ptr<const Batch>> ReadBatch(ByteRange range) const;
   Result<std::shared_ptr<const Batch>> ParseBatch(const Message& message,

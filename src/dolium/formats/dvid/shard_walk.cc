@@ -68,7 +68,7 @@ Result<std::vector<FooterBlock>> Shard::ReadFooter() const {
     return Corrupt("an Arrow file without its footer; was its writer stopped?");
   }
   DOLIUM_TRY(const Bytes footer,
-             ReadBytes({arrow_end_ - kFileTailBytes - length, length}));
+             ReadOwned({arrow_end_ - kFileTailBytes - length, length}));
   return ParseFooter(footer);
 }
 
@@ -150,6 +150,7 @@ Result<void> Shard::Check(const std::function<void(const Finding&)>& visit,
   }
   if (options_.salvage) return {};
   const Walk walk = WalkMessages();
+  DOLIUM_TRY_VOID(CheckMap().Within(Describe()));
   if (walk.problem) {
     report(walk.problem->kind.empty() ? "stream" : std::string(walk.problem->kind), {},
            ByteRange{walk.end, arrow_end_ - walk.end}, *walk.problem);

@@ -1,4 +1,5 @@
 // Shards and xorbs as containers.
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -105,6 +106,19 @@ TEST_F(XetContainerTest, ReadsFilesThroughTheirXorbs) {
     EXPECT_FALSE(Must(container->Find(ToString(kDataKey))));
     EXPECT_EQ(container->Find("seven").error().code, ErrorCode::kInvalidArgument);
   }
+}
+
+// A map of it would end the process.
+TEST_F(XetContainerTest, KeepsAnOpenShardThatIsCutShort) {
+  const TemporaryFolder folder;
+  const MadeStore made = SomeStore(XorbWriter::Footer::kVersion1);
+  const Location shard = made.Put(Must(ParseLocation(folder.path())));
+  const auto container = OpenXet(shard);
+  const std::string key = made.contents().begin()->first;
+  ASSERT_TRUE(Must(container->Find(key)));
+  std::filesystem::resize_file(shard.path, 0);
+  EXPECT_TRUE(Must(container->Find(key)));
+  EXPECT_EQ(ReadAll(*container), made.contents());
 }
 
 TEST_F(XetContainerTest, ReadsWhatTheStockClientWrote) {

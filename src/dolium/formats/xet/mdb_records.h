@@ -32,6 +32,8 @@ inline constexpr uint64_t kChunkRowSize = 16;
 
 // What a shard is made to hold at most, tables included.
 inline constexpr uint64_t kMaxShard = uint64_t{64} << 20;
+// What a shard that is read whole may have: other writers have other limits.
+inline constexpr uint64_t kMaxShardObject = 16 * kMaxShard;
 
 inline constexpr uint32_t kWithVerification = uint32_t{1} << 31;  // flags of files
 inline constexpr uint32_t kWithMetadata = uint32_t{1} << 30;

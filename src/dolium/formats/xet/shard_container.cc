@@ -16,9 +16,6 @@ namespace dolium::xet {
 
 namespace {
 
-// Sixteen times what stock writers make at most.
-constexpr uint64_t kMaxObject = 16 * kMaxShard;
-
 bool IsDamage(const Error& error) {
   return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported;
 }
@@ -108,15 +105,11 @@ Result<std::shared_ptr<const ShardContainer::Open>> ShardContainer::OpenShard(
     std::string_view object) const {
   const Location place{location_.store, std::string(object)};
   if (auto known = open_.Get(object)) return known;
-  DOLIUM_TRY(std::optional<Bytes> map, store().Map(object));
-  if (!map) {
-    DOLIUM_TRY(WholeObject whole, store().ReadWhole(object, kMaxObject));
-    map = std::move(whole.bytes);
-  }
-  Bytes bytes = *std::move(map);
+  DOLIUM_TRY(WholeObject whole, store().ReadWhole(object, kMaxShardObject));
+  Bytes bytes = std::move(whole.bytes);
   DOLIUM_TRY(const ShardView view, ShardView::Open(bytes).Within(place.Describe()));
   auto shard = std::make_shared<const Open>(Open{std::move(bytes), view});
-  open_.Put(object, shard);
+  open_.Put(object, shard, shard->bytes.size());
   return shard;
 }
 

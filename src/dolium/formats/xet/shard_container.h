@@ -45,7 +45,7 @@ class ShardContainer final : public Container {
                            const FindingVisitor& visitor) const override;
 
  private:
-  // A shard in memory or in a map, whichever is cheaper.
+  // A shard in memory: in a map, its bytes could be gone at any time.
   struct Open {
     Bytes bytes;
     ShardView view;
@@ -62,7 +62,8 @@ class ShardContainer final : public Container {
   const std::unique_ptr<XorbFolder> xorbs_;
   // Those opened lately.
   static constexpr size_t kMaxOpen = 64;
-  mutable LruCache<std::string, Open> open_{kMaxOpen};
+  static constexpr uint64_t kMaxOpenBytes = uint64_t{256} << 20;
+  mutable LruCache<std::string, Open> open_{kMaxOpen, kMaxOpenBytes};
 };
 
 }  // namespace dolium::xet

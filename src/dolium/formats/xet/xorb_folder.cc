@@ -16,9 +16,6 @@ namespace {
 constexpr size_t kHashText = 2 * Hash::kSize;
 constexpr std::string_view kExtension = ".xorb";
 
-// What an object may have at most, with headers and a footer.
-constexpr uint64_t kMaxXorb =
-    kMaxXorbRaw + kMaxXorbChunks * kChunkHeaderSize + XorbFooterBytes(kMaxXorbChunks);
 // What is read of the end at first: the footers of most xorbs.
 constexpr uint64_t kFirstSuffix = uint64_t{64} << 10;
 
@@ -72,7 +69,8 @@ Result<std::optional<XorbObject>> ReadByFooter(const Location& location,
 
 Result<XorbObject> ReadWholly(const Location& location, const Suffix& end,
                               const Hash* name) {
-  DOLIUM_TRY(const WholeObject whole, location.store->ReadWhole(location.path, kMaxXorb));
+  DOLIUM_TRY(const WholeObject whole,
+             location.store->ReadWhole(location.path, kMaxXorbObject));
   if (whole.generation != end.info.generation) {
     return Conflict(fmt::format("{}: changed while it was read", location.Describe()));
   }

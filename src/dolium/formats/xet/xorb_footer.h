@@ -8,6 +8,7 @@
 #include "dolium/base/bytes.h"
 #include "dolium/base/result.h"
 #include "dolium/formats/xet/hash.h"
+#include "dolium/formats/xet/xorb_record.h"
 
 namespace dolium::xet {
 
@@ -38,6 +39,10 @@ inline constexpr uint64_t kXorbFooterLengthSize = 4;
 constexpr uint64_t XorbFooterBytes(uint64_t chunks) {
   return 92 + 40 * chunks + kXorbFooterLengthSize;
 }
+
+// What the object of a xorb may have at most, with headers and a footer.
+inline constexpr uint64_t kMaxXorbObject =
+    kMaxXorbRaw + kMaxXorbChunks * kChunkHeaderSize + XorbFooterBytes(kMaxXorbChunks);
 
 // Whether a footer begins here, and not a chunk: the seven bytes "XETBLOB".
 bool IsXorbFooter(BytesView bytes);
