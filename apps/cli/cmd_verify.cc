@@ -79,18 +79,16 @@ ExitStatus Conclude(const Context& context, const Location& location,
       context.terminal.Line(SummaryLine(location, report, bad));
     }
   }
-  // Data that could not be reached are not therefore bad.
-  if (report.errors > 0 && report.errors == report.unreadable) {
-    return ExitStatus::kUnreadable;
-  }
+  if (report.errors > 0) return StatusOfErrors(report.errors, report.unreadable);
   return bad ? ExitStatus::kBad : ExitStatus::kGood;
 }
 
-ExitStatus VerifyStandardInput(Context& context, bool is_quick) {
+ExitStatus VerifyStandardInput(Context& context, CheckDepth depth) {
   if (const auto usable = context.CheckStreamOptions(); !usable) {
     return context.Fail(usable.error());
   }
-  StreamRequest request{.check = true, .contents = !is_quick, .stop = context.stop};
+  StreamRequest request{
+      .check = true, .contents = depth != CheckDepth::kQuick, .stop = context.stop};
   FindingPrinter findings(context, FindingPrinter::Output::kResults);
   request.finding = [&](const Finding& finding) { findings.Add(finding); };
   const auto report = ReadStream(STDIN_FILENO, request);
@@ -119,11 +117,11 @@ ExitStatus VerifyStandardInput(Context& context, bool is_quick) {
   return report->errors > 0 ? ExitStatus::kBad : ExitStatus::kGood;
 }
 
-ExitStatus VerifyLocation(Context& context, const std::string& text, bool is_quick,
+ExitStatus VerifyLocation(Context& context, const std::string& text, CheckDepth depth,
                           const Sample& sample, uint64_t seed) {
-  if (text == kStandardInput) return VerifyStandardInput(context, is_quick);
+  if (text == kStandardInput) return VerifyStandardInput(context, depth);
   VerifyOptions options;
-  options.quick = is_quick;
+  options.depth = depth;
   options.report_missing = context.arguments.Has("strict");
   options.sample = sample.fraction;
   options.seed = seed;
@@ -131,7 +129,7 @@ ExitStatus VerifyLocation(Context& context, const std::string& text, bool is_qui
   options.stop = context.stop;
   const auto source = context.OpenSource(text, /*allow_unfinished=*/true);
   if (!source) return context.FailLocation(source.error());
-  if (sample.count && !options.quick) {
+  if (sample.count && depth != CheckDepth::kQuick) {
     const auto entries =
         (*source)->CountEntries({.jobs = options.jobs,
                                  .progress = context.terminal.StartProgress("count"),
@@ -163,11 +161,11 @@ ExitStatus RunVerify(Context& context) {
   const uint64_t seed = context.arguments.Has("seed")
                             ? context.arguments.Number("seed", 0)
                             : std::random_device()();
-  const auto is_quick = context.is_quick();
-  if (!is_quick) return context.Fail(is_quick.error().Within("verify"));
+  const auto depth = context.check_depth();
+  if (!depth) return context.Fail(depth.error().Within("verify"));
   ExitStatus status = ExitStatus::kGood;
   for (const std::string& location : context.arguments.positionals()) {
-    status = Worse(status, VerifyLocation(context, location, *is_quick, sample, seed));
+    status = Worse(status, VerifyLocation(context, location, *depth, sample, seed));
     if (status == ExitStatus::kStopped || !context.terminal.ok()) break;
   }
   return status;

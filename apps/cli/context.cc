@@ -159,11 +159,12 @@ Result<void> Context::CheckStreamOptions() const {
   return {};
 }
 
-Result<bool> Context::is_quick() const {
+Result<CheckDepth> Context::check_depth() const {
   if (arguments.Has("quick") && arguments.Has("deep")) {
     return InvalidArgument("--quick contradicts --deep");
   }
-  return arguments.Has("quick");
+  if (arguments.Has("quick")) return CheckDepth::kQuick;
+  return arguments.Has("deep") ? CheckDepth::kDeep : CheckDepth::kDefault;
 }
 
 WriterOptions Context::writer_options() const {

@@ -16,6 +16,7 @@
 #include "dolium/container/container.h"
 #include "dolium/container/format.h"
 #include "dolium/container/writer.h"
+#include "dolium/ops/verify.h"
 
 namespace dolium {
 class Source;
@@ -65,8 +66,8 @@ class Context {
       const std::string& name,
       const std::function<Result<void>(const ByteSink&)>& produce) const;
 
-  // --quick, for verbs that have it beside --deep: both at once are an error.
-  Result<bool> is_quick() const;
+  // --quick or --deep: both at once are an error.
+  Result<CheckDepth> check_depth() const;
 
   // --jobs; 0: one per core.
   size_t jobs() const { return static_cast<size_t>(arguments.Number("jobs", 0)); }

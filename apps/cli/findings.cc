@@ -58,6 +58,11 @@ void FindingPrinter::Finish() {
   held_back_.clear();
 }
 
+ExitStatus StatusOfErrors(uint64_t errors, uint64_t unreadable) {
+  if (errors == 0) return ExitStatus::kGood;
+  return errors == unreadable ? ExitStatus::kUnreadable : ExitStatus::kBad;
+}
+
 Json SummaryMembers(const CheckSummary& summary) {
   return {{"location", summary.location},     {"good", summary.is_good},
           {"objects", summary.objects},       {"entries", summary.entries},

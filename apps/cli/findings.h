@@ -60,6 +60,10 @@ struct CheckSummary {
   Json counts = Json::object();
 };
 
+// What errors and nothing else of it come to: data that could not be reached are not
+// therefore bad.
+ExitStatus StatusOfErrors(uint64_t errors, uint64_t unreadable);
+
 Json SummaryMembers(const CheckSummary& summary);
 
 }  // namespace dolium::cli

@@ -61,9 +61,8 @@ inline constexpr Option kSkipDamaged =
 // How thoroughly the verbs `verify` check.
 inline constexpr Option kQuick =
     Flag("", "quick", "check the index and the ranges; read no payload");
-inline constexpr Option kDeep = Flag(
-    "", "deep",
-    "recompute all that can be recomputed [read everything once, and check digests]");
+// What is made again and compared besides differs.
+constexpr Option Deep(std::string_view what) { return Flag("", "deep", what); }
 inline constexpr Option kMemory = Value(ValueKind::kSize, "", "memory", "<size>",
                                         "most to hold before spilling to disk [256MiB]");
 inline constexpr Option kPlan =

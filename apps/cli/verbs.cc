@@ -121,7 +121,9 @@ std::vector<Verb> MakeVerbs() {
                      "read front to back. Of an MDB shard the structure, the records and "
                      "the names of xorbs are checked; not what needs two places at once, "
                      "such as terms against xorbs.",
-          .options = {kQuick, kDeep,
+          .options = {kQuick,
+                      Deep("compare catalogs of ShardPack sets, and lists of labels in "
+                           "DVID blocks, with what is there; nothing more of others"),
                       Value(ValueKind::kText, "", "sample", "<n | p%>",
                             "read a random part of the entries"),
                       Value(ValueKind::kNumber, "", "seed", "<n>",

@@ -394,9 +394,9 @@ class Store:
     ) -> VerifyReport:
         """Everything that is damaged, and the files it damages. Reads all, unless `quick`; `deep`
         recomputes what can be recomputed, which is what reading all does here."""
-        if quick and deep:
-            raise ValueError("quick contradicts deep")
-        return _core.verify(self.path, format="cas", quick=quick, jobs=jobs, progress=progress)
+        return _core.verify(
+            self.path, format="cas", quick=quick, deep=deep, jobs=jobs, progress=progress
+        )
 
     def plan_export(
         self,

@@ -195,6 +195,7 @@ class Container:
         self,
         *,
         quick: bool = False,
+        deep: bool = False,
         sample: float = 1.0,
         seed: int = 0,
         jobs: int = 0,
@@ -288,6 +289,7 @@ def verify(
     location: _Path,
     *,
     quick: bool = False,
+    deep: bool = False,
     sample: float = 1.0,
     seed: int = 0,
     missing: bool = False,
@@ -298,7 +300,8 @@ def verify(
     progress: _Progress | None = None,
 ) -> VerifyReport:
     """Checks whatever is at a location: a set, a volume, an export, a cas store. Damage is
-    reported, not raised. With `missing`, chunks that a volume lacks are warnings."""
+    reported, not raised. With `missing`, chunks that a volume lacks are warnings. With `deep`, the
+    catalog of a ShardPack set and lists of labels of DVID blocks are compared with what is there."""
 
 def convert(
     source: _Path,

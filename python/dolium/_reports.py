@@ -42,6 +42,7 @@ class VerifyReport:
     warnings: int
     findings: list[Finding]
     records: int | None = None  # samples of a ShardPack shard
+    unreadable: int = 0  # those of the errors that are of the way to the data
 
     @property
     def ok(self) -> bool:

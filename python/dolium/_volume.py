@@ -242,6 +242,7 @@ class Volume(VoxelAccess):
         self,
         *,
         quick: bool = False,
+        deep: bool = False,
         sample: float = 1.0,
         seed: int = 0,
         missing: bool = False,
@@ -254,6 +255,7 @@ class Volume(VoxelAccess):
             return _core.verify(
                 self.location,
                 quick=quick,
+                deep=deep,
                 sample=sample,
                 seed=seed,
                 missing=missing,

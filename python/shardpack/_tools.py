@@ -25,12 +25,16 @@ def verify(
     path: str | os.PathLike[str],
     *,
     quick: bool = False,
+    deep: bool = False,
     jobs: int = 0,
     contents: bool | None = None,
     threads: int | None = None,
 ) -> VerifyReport:
     """Checks every byte of a shard, and what its tail says of the records; with `quick`, decodes no
-    contents. (`contents=False` and `threads` are older names of `quick` and `jobs`.)"""
+    contents; `deep` does nothing more to one shard: dolium.verify() of a set compares its catalog.
+    (`contents=False` and `threads` are older names of `quick` and `jobs`.)"""
+    if quick and deep:
+        raise ValueError("quick contradicts deep")
     decodes = not quick if contents is None else contents
     return _core.pack_verify(path, decodes, jobs_of(jobs, threads))
 

@@ -43,6 +43,9 @@ nb::object RunBulkWork(uint64_t memory, size_t jobs, nb::object progress,
   return ToPython(DoBulkWork(memory, jobs, std::move(progress), work));
 }
 
+// How thoroughly a check goes; a ValueError if both are wanted.
+CheckDepth DepthOf(bool quick, bool deep);
+
 // Checks and counts, in the same way; `options` say the rest.
 nb::object RunVerify(VerifyOptions options, nb::object progress,
                      const std::function<Result<VerifyReport>(

@@ -110,13 +110,14 @@ void Remove(PyContainer& self, nb::handle keys) {
   self.Apply(changes);
 }
 
-nb::object VerifyAll(const PyContainer& self, bool quick, double sample, uint64_t seed,
-                     size_t jobs, nb::object progress) {
-  return RunVerify({.quick = quick, .sample = sample, .seed = seed, .jobs = jobs},
-                   std::move(progress),
-                   [&](const VerifyOptions& options, const FindingVisitor& visitor) {
-                     return self.source().Check(options, visitor);
-                   });
+nb::object VerifyAll(const PyContainer& self, bool quick, bool deep, double sample,
+                     uint64_t seed, size_t jobs, nb::object progress) {
+  return RunVerify(
+      {.depth = DepthOf(quick, deep), .sample = sample, .seed = seed, .jobs = jobs},
+      std::move(progress),
+      [&](const VerifyOptions& options, const FindingVisitor& visitor) {
+        return self.source().Check(options, visitor);
+      });
 }
 
 nb::object StatsOfAll(const PyContainer& self, size_t jobs, nb::object progress) {
@@ -233,8 +234,8 @@ void BindContainer(nb::module_& module) {
       .def("__len__", &PyContainer::Count, "Counts the entries, by a scan of the index.")
       .def("__bool__", [](const PyContainer& self) { return !self.IsEmpty(); })
       .def("verify", VerifyAll, nb::kw_only(), nb::arg("quick") = false,
-           nb::arg("sample") = 1.0, nb::arg("seed") = 0, nb::arg("jobs") = 0,
-           nb::arg("progress") = nb::none(),
+           nb::arg("deep") = false, nb::arg("sample") = 1.0, nb::arg("seed") = 0,
+           nb::arg("jobs") = 0, nb::arg("progress") = nb::none(),
            "Checks all that is there: the index, and every entry, or (quick) none, or a "
            "random part of them; the voxels of a volume, the objects of a cas store. "
            "Damage is reported, not raised. The same as dolium.verify().")

@@ -85,6 +85,7 @@ nb::object ToPython(const VerifyReport& report, const std::vector<Finding>& find
   members["bytes_read"] = report.bytes_read;
   members["bytes_decoded"] = report.bytes_decoded;
   members["errors"] = report.errors;
+  members["unreadable"] = report.unreadable;
   members["warnings"] = report.warnings;
   members["findings"] = ToPython(findings);
   if (records) members["records"] = *records;

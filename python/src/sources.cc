@@ -39,12 +39,14 @@ Result<std::unique_ptr<Source>> OpenSourceAt(const std::string& location,
   return OpenSource(BuiltinFormats(), parsed, options);
 }
 
-nb::object VerifySource(nb::handle location, bool quick, double sample, uint64_t seed,
-                        bool missing, const OptionalName& format, nb::handle sharding,
-                        nb::handle xorbs, size_t jobs, nb::object progress) {
+nb::object VerifySource(nb::handle location, bool quick, bool deep, double sample,
+                        uint64_t seed, bool missing, const OptionalName& format,
+                        nb::handle sharding, nb::handle xorbs, size_t jobs,
+                        nb::object progress) {
   const std::string text = LocationText(location);
   const SourceOptions open = OptionsOfSource(format, sharding, xorbs);
-  VerifyOptions wanted{.quick = quick, .sample = sample, .seed = seed, .jobs = jobs};
+  VerifyOptions wanted{
+      .depth = DepthOf(quick, deep), .sample = sample, .seed = seed, .jobs = jobs};
   wanted.report_missing = missing;
   return RunVerify(std::move(wanted), std::move(progress),
                    [&](const VerifyOptions& options,
@@ -102,6 +104,12 @@ nb::dict InfoOfSource(nb::handle location, const OptionalName& format,
 
 }  // namespace
 
+CheckDepth DepthOf(bool quick, bool deep) {
+  if (quick && deep) throw nb::value_error("quick contradicts deep");
+  if (quick) return CheckDepth::kQuick;
+  return deep ? CheckDepth::kDeep : CheckDepth::kDefault;
+}
+
 nb::object RunVerify(VerifyOptions options, nb::object progress,
                      const std::function<Result<VerifyReport>(
                          const VerifyOptions&, const FindingVisitor&)>& check) {
@@ -150,14 +158,16 @@ void BindSources(nb::module_& module) {
              nb::arg("xorbs") = nb::none(), nb::arg("jobs") = 0,
              nb::arg("progress") = nb::none(),
              "Counts and sizes of whatever is at a location, from its index alone.");
-  module.def("verify", VerifySource, nb::arg("location"), nb::kw_only(),
-             nb::arg("quick") = false, nb::arg("sample") = 1.0, nb::arg("seed") = 0,
-             nb::arg("missing") = false, nb::arg("format") = nb::none(),
-             nb::arg("sharding") = nb::none(), nb::arg("xorbs") = nb::none(),
-             nb::arg("jobs") = 0, nb::arg("progress") = nb::none(),
-             "Checks whatever is at a location: a set, a volume, an export, a cas store. "
-             "Damage is reported, not raised. With `missing`, chunks that a volume lacks "
-             "are warnings.");
+  module.def(
+      "verify", VerifySource, nb::arg("location"), nb::kw_only(),
+      nb::arg("quick") = false, nb::arg("deep") = false, nb::arg("sample") = 1.0,
+      nb::arg("seed") = 0, nb::arg("missing") = false, nb::arg("format") = nb::none(),
+      nb::arg("sharding") = nb::none(), nb::arg("xorbs") = nb::none(),
+      nb::arg("jobs") = 0, nb::arg("progress") = nb::none(),
+      "Checks whatever is at a location: a set, a volume, an export, a cas store. "
+      "Damage is reported, not raised. With `missing`, chunks that a volume lacks "
+      "are warnings. With `deep`, the catalog of a ShardPack set and lists of labels "
+      "of DVID blocks are compared with what is there.");
 }
 
 }  // namespace dolium::python

@@ -146,12 +146,12 @@ ExitStatus RunCasGc(Context& context) {
 }
 
 ExitStatus RunCasVerify(Context& context) {
-  const auto is_quick = context.is_quick();
-  if (!is_quick) return context.Fail(is_quick.error().Within("cas verify"));
+  const auto depth = context.check_depth();
+  if (!depth) return context.Fail(depth.error().Within("cas verify"));
   const auto store = OpenStore(context);
   if (!store) return context.FailLocation(store.error());
   cas::CheckOptions options;
-  options.deep = !*is_quick;
+  options.deep = *depth != CheckDepth::kQuick;
   options.quarantine = context.arguments.Has("quarantine");
   options.jobs = context.jobs();
   options.stop = context.stop;
@@ -172,6 +172,7 @@ ExitStatus RunCasVerify(Context& context) {
                                      .entries = report->files,
                                      .bytes_read = report->bytes,
                                      .errors = report->errors,
+                                     .unreadable = report->unreadable,
                                      .counts = {{"versions", report->versions},
                                                 {"files", report->files},
                                                 {"xorbs", report->xorbs},
@@ -193,7 +194,7 @@ ExitStatus RunCasVerify(Context& context) {
                             CountOf(report->quarantined, "object", "objects"))));
     }
   }
-  return is_good ? ExitStatus::kGood : ExitStatus::kBad;
+  return StatusOfErrors(report->errors, report->unreadable);
 }
 
 ExitStatus RunCasReindex(Context& context) {

@@ -74,7 +74,8 @@ Verb Put() {
           "stand for characters of one name, a name `**` for any number of folders. What "
           "is below a folder that is left out is left out with it. A file of patterns "
           "has "
-          "one on each line; empty lines and those that begin with `#` are none.\n"
+          "one on each line; empty lines and those that begin with `#` are none. A "
+          "pattern of --exclude that excludes nothing is named at the end.\n"
           "Files of a folder are not read again if the last put of the name read them "
           "and "
           "their inodes, sizes, and times of modification and of change are what they "
@@ -127,7 +128,8 @@ Verb Get() {
           "A folder is restored into the folder that --output names, which is made, or "
           "must be empty unless --force is given. Files appear whole or not at all. "
           "Nothing is written outside of it. `-` is standard output, for files. --force "
-          "replaces files and links; folders, devices and pipes are never replaced.\n"
+          "replaces files and links, also a link in the place of a folder, and follows "
+          "none; folders, devices and pipes are never replaced.\n"
           "Damage is an error that names file, term, xorb and chunk; wrong bytes are "
           "never written. With --skip-damaged, damaged files are left out, each with a "
           "line on standard error, and the exit status is 1.\n"
@@ -317,7 +319,7 @@ Verb CasVerify() {
                   Flag(
                       "", "quick",
                       "check that everything is there and fits together; read no chunks"),
-                  kDeep,
+                  Deep("nothing more: without --quick, all that can be is recomputed"),
                   Aliased(
                       Flag("", "quarantine",
                            "move what is damaged away, so that a put stores it again"),

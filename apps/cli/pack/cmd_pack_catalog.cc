@@ -13,7 +13,7 @@
 namespace dolium::cli {
 namespace {
 
-constexpr std::string_view kCatalogName = "catalog.json";
+using dataset::kCatalogName;
 
 // The file of --output, or `catalog.json` beside the first shard.
 Result<std::string> CatalogFile(const Context& context,

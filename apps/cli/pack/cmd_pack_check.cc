@@ -13,6 +13,7 @@
 #include "dolium/domain/dataset/set_reference.h"
 #include "dolium/formats/shardpack/repair.h"
 #include "dolium/formats/shardpack/verify.h"
+#include "dolium/ops/pack/pack_catalog.h"
 #include "dolium/ops/pack/pack_verify.h"
 
 namespace dolium::cli {
@@ -94,6 +95,40 @@ ExitStatus VerifyReference(Context& context, const std::string& reference) {
   return status;
 }
 
+// The catalog that a set is named by, or that lies in its folder, against its shards.
+ExitStatus VerifyCatalog(Context& context, const std::string& reference) {
+  // Of patterns and lists, catalogs are not known.
+  const auto set = ParseLocation(reference);
+  const auto catalog =
+      set ? dataset::FindCatalog(*set) : Result<std::optional<Location>>(std::nullopt);
+  if (!catalog) return context.FailLocation(catalog.error());
+  if (!*catalog) return ExitStatus::kGood;
+  FindingPrinter findings(context, FindingPrinter::Output::kResults);
+  const auto report =
+      dataset::CheckCatalog(**catalog, {.jobs = context.jobs(), .stop = context.stop},
+                            [&](const Finding& finding) { findings.Add(finding); });
+  findings.Finish();
+  if (!report) return context.FailLocation(report.error());
+  const std::string name = (*catalog)->Describe();
+  const bool is_good = report->errors == 0;
+  if (context.arguments.Has("no-summary")) {
+    return StatusOfErrors(report->errors, report->unreadable);
+  }
+  if (context.terminal.json()) {
+    context.terminal.JsonLine("summary",
+                              SummaryMembers({.location = name,
+                                              .is_good = is_good,
+                                              .objects = report->objects,
+                                              .errors = report->errors,
+                                              .unreadable = report->unreadable}));
+  } else {
+    context.terminal.Line(fmt::format("{}: {}: {}, {}", name, is_good ? "good" : "bad",
+                                      Count(report->objects, "shard", "shards"),
+                                      Count(report->errors, "error", "errors")));
+  }
+  return StatusOfErrors(report->errors, report->unreadable);
+}
+
 struct RepairLocations {
   Location source;
   Location target;
@@ -150,11 +185,14 @@ void ShowRepair(const Context& context, const RepairLocations& locations,
 }  // namespace
 
 ExitStatus RunPackVerify(Context& context) {
-  const auto is_quick = context.is_quick();
-  if (!is_quick) return context.Fail(is_quick.error().Within("pack verify"));
+  const auto depth = context.check_depth();
+  if (!depth) return context.Fail(depth.error().Within("pack verify"));
   ExitStatus status = ExitStatus::kGood;
   for (const std::string& reference : context.arguments.positionals()) {
     status = Worse(status, VerifyReference(context, reference));
+    if (*depth == CheckDepth::kDeep) {
+      status = Worse(status, VerifyCatalog(context, reference));
+    }
     if (status == ExitStatus::kStopped || !context.terminal.ok()) break;
   }
   return status;

@@ -152,7 +152,8 @@ Verb Verify() {
               "`object`, `key`, `offset`, `length` and `message`; the last line of each "
               "shard has `type` \"summary\".\n") +
           std::string(kSetDetails),
-      .options = {kQuick, kDeep, Flag("", "strict", "warnings count as errors"),
+      .options = {kQuick, Deep("compare the catalog of the set with its shards, too"),
+                  Flag("", "strict", "warnings count as errors"),
                   Flag("q", "quiet", "leave out warnings"), kAllFindings, kJobs, kJson,
                   kNoSummary, kProgress},
       .examples = {"shardpack verify train-000000.shardpack",

@@ -308,7 +308,9 @@ Verb VolumeVerifyVerb() {
       .outline = "read everything and check it",
       .description = "Read every chunk and check it, down to its voxels.",
       .details = "The same as `dolium verify` of the volume.",
-      .options = {kQuick, kDeep,
+      .options = {kQuick,
+                  Deep("compare lists of labels in DVID blocks with the voxels; nothing "
+                       "more of others"),
                   Value(ValueKind::kText, "", "sample", "<n | p%>",
                         "read a random part of the chunks"),
                   Value(ValueKind::kNumber, "", "seed", "<n>",

@@ -184,7 +184,7 @@ class Verifier {
   }
 
   bool IsSampled(std::string_view key) const {
-    if (options_.quick) return false;
+    if (options_.depth == CheckDepth::kQuick) return false;
     if (options_.sample >= 1.0) return true;
     const auto hash = static_cast<double>(StableHash(key, options_.seed));
     return hash < std::ldexp(options_.sample, 64);
@@ -247,7 +247,9 @@ class Verifier {
       }
       if (!options_.check_value) continue;
       const auto checked = options_.check_value(entry, data->value);
-      if (!checked) ReportEntry(options_.value_kind, entry, checked.error());
+      if (!checked) {
+        ReportEntry(options_.value_kind, entry, checked.error(), options_.value_severity);
+      }
     }
     const std::lock_guard lock(report_mutex_);
     report_.entries_read += batch.size();
@@ -301,15 +303,18 @@ class Verifier {
     if (options_.progress) options_.progress(progress_);
   }
 
-  void ReportEntry(std::string kind, const Entry& entry, const Error& error) {
+  void ReportEntry(std::string kind, const Entry& entry, const Error& error,
+                   Severity severity = Severity::kError) {
     std::string object;
     std::optional<ByteRange> range;
     if (!entry.extents.empty()) {
       object = container_.store().Describe(entry.extents.front().object->name);
       range = entry.extents.front().range;
     }
-    Report(ErrorFinding(std::move(kind), std::move(object), entry.key, range, error),
-           error.code);
+    Finding finding =
+        ErrorFinding(std::move(kind), std::move(object), entry.key, range, error);
+    finding.severity = severity;
+    Report(finding, error.code);
   }
 
   void ReportObject(const std::string& object, const Error& error) {

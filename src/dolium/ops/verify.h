@@ -13,8 +13,15 @@
 
 namespace dolium {
 
+// How thoroughly something is checked.
+enum class CheckDepth : uint8_t {
+  kQuick,    // index and ranges only; no payload is read
+  kDefault,  // everything is read once, and compared with the digests that there are
+  kDeep,     // and what can be made again of what was read is compared with what is there
+};
+
 struct VerifyOptions {
-  bool quick = false;   // index and ranges only; no payload is read
+  CheckDepth depth = CheckDepth::kDefault;
   double sample = 1.0;  // the part of the payloads to read, at random, in (0, 1]
   uint64_t seed = 0;    // of that choice
   size_t jobs = 0;      // threads; 0: one per core
@@ -29,6 +36,7 @@ struct VerifyOptions {
   // kind `value_kind`. May be empty. From many threads.
   std::function<Result<void>(const Entry& entry, const Bytes& value)> check_value = {};
   std::string value_kind = "value";
+  Severity value_severity = Severity::kError;
   ProgressFunction progress = {};
   std::stop_token stop = {};
 };

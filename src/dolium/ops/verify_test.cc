@@ -264,7 +264,7 @@ TEST(Verify, QuickReadsNoPayload) {
   container.entry("one", 0).extents[0].range.offset = 1;
   auto& store = static_cast<MemoryStore&>(*container.location().store);
   VerifyOptions options;
-  options.quick = true;
+  options.depth = CheckDepth::kQuick;
   const uint64_t before = store.reads();
   const Outcome outcome = RunVerify(container, options);
   EXPECT_EQ(store.reads() - before, 1U);  // for the marker

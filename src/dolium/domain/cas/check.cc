@@ -22,9 +22,11 @@ namespace {
 
 constexpr uint64_t kMarkerReadLimit = 4096;
 
+constexpr std::string_view kUnreadable = "unreadable";
+
 // The kind of a finding: what cannot be read need not be damaged.
 std::string KindOf(const Error& error, std::string_view of_damage) {
-  return std::string(IsDamage(error) ? of_damage : "unreadable");
+  return std::string(IsDamage(error) ? of_damage : kUnreadable);
 }
 
 // What is wrong with the chunks of a xorb.
@@ -57,8 +59,10 @@ class Checker {
               std::string message) {
     // A stop makes reads fail: those are no findings.
     if (options_.stop.stop_requested()) return;
+    if (message.starts_with(object + ": ")) message.erase(0, object.size() + 2);
     const std::lock_guard hold(mutex_);
     ++report_.errors;
+    if (kind == kUnreadable) ++report_.unreadable;
     visitor_({.severity = Severity::kError,
               .kind = std::move(kind),
               .object = std::move(object),
@@ -69,7 +73,10 @@ class Checker {
 
   void CheckMarker() {
     const auto marker = objects_.ReadSmall(layout_.marker(), kMarkerReadLimit);
-    if (!marker || AsText(*marker) != MarkerText()) {
+    if (!marker && !IsDamage(marker.error())) {
+      Report(std::string(kUnreadable), objects_.Describe(layout_.marker()), "",
+             marker.error().message);
+    } else if (!marker || AsText(*marker) != MarkerText()) {
       Report("marker", objects_.Describe(layout_.marker()), "",
              "not the marker of a store of version 1");
     }
@@ -117,8 +124,9 @@ class Checker {
 
   Result<void> CheckXorb(const xet::Hash& hash) {
     const std::string object = layout_.xorb(hash);
-    DOLIUM_TRY(const auto before, objects_.Stat(object));
-    const auto xorb = OpenXorb(objects_, object, hash);
+    const auto before = objects_.Stat(object);
+    const auto xorb =
+        before ? OpenXorb(objects_, object, hash) : Result<OpenedXorb>(before.error());
     bool is_damaged = false;
     if (xorb) {
       is_damaged = options_.deep && !CheckChunks(*xorb);
@@ -130,7 +138,7 @@ class Checker {
       const std::lock_guard hold(mutex_);
       damage_[hash].whole = xorb.error();
     }
-    if (is_damaged) return Quarantine(object, before);
+    if (is_damaged && before) return Quarantine(object, *before);
     return {};
   }
 
@@ -196,14 +204,17 @@ class Checker {
         Report("orphan", path, "", "not the name of a shard");
         continue;
       }
-      DOLIUM_TRY(const auto before, objects_.Stat(object));
-      const auto bytes = objects_.Load(object);
+      const auto before = objects_.Stat(object);
+      const auto bytes = before ? objects_.Load(object) : Result<Bytes>(before.error());
       if (!bytes && bytes.error().code == ErrorCode::kNotFound) continue;
-      if (!bytes) return bytes.error();
       ++report_.shards;
+      if (!bytes) {
+        Report(KindOf(bytes.error(), "shard"), path, "", bytes.error().message);
+        continue;
+      }
       if (const xet::Hash found = xet::ChunkHash(*bytes); found != *hash) {
         Report("shard", path, "", fmt::format("its bytes give {}", ToString(found)));
-        DOLIUM_TRY_VOID(Quarantine(object, before));
+        DOLIUM_TRY_VOID(Quarantine(object, *before));
         store_.catalog()->Forget(*hash);
         continue;
       }
@@ -211,7 +222,7 @@ class Checker {
       const auto checked = view ? CheckShard(*view) : Result<void>(view.error());
       if (checked) continue;
       Report("shard", path, "", checked.error().message);
-      DOLIUM_TRY_VOID(Quarantine(object, before));
+      DOLIUM_TRY_VOID(Quarantine(object, *before));
       store_.catalog()->Forget(*hash);
     }
     return {};
@@ -316,10 +327,8 @@ class Checker {
         if (!version && version.error().code == ErrorCode::kNotFound) continue;
         ++report_.versions;
         if (!version) {
-          const std::string object = objects_.Describe(file.path);
-          std::string message = version.error().message;
-          if (message.starts_with(object + ": ")) message.erase(0, object.size() + 2);
-          Report(KindOf(version.error(), "version"), object, "", std::move(message));
+          Report(KindOf(version.error(), "version"), objects_.Describe(file.path), "",
+                 version.error().message);
           continue;
         }
         CheckVersion(file, *version);

@@ -29,6 +29,7 @@ struct CheckReport {
   uint64_t files = 0;  // of all versions
   uint64_t bytes = 0;  // of xorbs that were read
   uint64_t errors = 0;
+  uint64_t unreadable = 0;  // errors of the way to the data, not of the data
   uint64_t damaged_files = 0;
   uint64_t quarantined = 0;  // xorbs and shards
 };
@@ -38,9 +39,9 @@ struct CheckReport {
 // `deep`, also every chunk. Each finding names an object, or a file of a version with the
 // first thing that is wrong with it ("damaged_file", key: the path). A file whose xorb
 // was quarantined counts as damaged. What could not be read for another reason is a
-// finding of kind "unreadable", and counts as no damage. Versions that are removed
-// meanwhile are no findings. Goes on behind damage; the error is for what prevents
-// checking.
+// finding of kind "unreadable", counts as no damage, and is counted for itself. Versions
+// that are removed meanwhile are no findings. Goes on behind damage; the error is for
+// what prevents checking.
 Result<CheckReport> CheckStore(const CasStore& store, const CheckOptions& options,
                                const FindingVisitor& visitor);
 

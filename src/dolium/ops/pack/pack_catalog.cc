@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/parallel.h"
+#include "dolium/container/entry_error.h"
 #include "dolium/formats/shardpack/shard.h"
 
 namespace dolium::dataset {
@@ -51,6 +53,22 @@ Result<CatalogShard> RowOf(const Shard& shard, std::string path) {
   return row;
 }
 
+// The first thing that a catalog says otherwise.
+std::string CatalogDifference(const CatalogShard& said, const CatalogShard& found) {
+  const auto differ = [](std::string_view what, uint64_t is, uint64_t was) {
+    return fmt::format("it has {} {}, expected {}", is, what, was);
+  };
+  if (said.size != found.size) return differ("bytes", found.size, said.size);
+  if (said.records != found.records) {
+    return differ("records", found.records, said.records);
+  }
+  if (said.keys_digest != found.keys_digest || said.min_key != found.min_key ||
+      said.max_key != found.max_key) {
+    return "it has other keys";
+  }
+  return "it was written again";
+}
+
 std::vector<CatalogColumn> CatalogColumns(const Shard& shard) {
   std::vector<CatalogColumn> columns;
   if (!shard.stat() || !shard.stat()->is_regular || shard.size() == 0) return columns;
@@ -84,6 +102,51 @@ Result<SetCatalog> MakeCatalog(std::span<const ShardReference> shards,
       columns, [&](const std::vector<CatalogColumn>& one) { return one == columns[0]; });
   if (are_equal && !columns.empty()) catalog.columns = std::move(columns[0]);
   return catalog;
+}
+
+Result<std::optional<Location>> FindCatalog(const Location& set) {
+  DOLIUM_TRY(const auto object, set.store->Stat(set.path));
+  if (object) {
+    return set.path.ends_with(".json") ? std::optional(set) : std::nullopt;
+  }
+  Location inside = set.Child(kCatalogName);
+  DOLIUM_TRY(const auto there, inside.store->Stat(inside.path));
+  return there ? std::optional(std::move(inside)) : std::nullopt;
+}
+
+Result<VerifyReport> CheckCatalog(const Location& catalog, const CatalogRequest& request,
+                                  const FindingVisitor& visitor) {
+  VerifyReport report;
+  std::mutex mutex;
+  const auto add = [&](const Location& shard, const Error& error) {
+    const std::scoped_lock lock(mutex);
+    CountError(report, error.code);
+    visitor(ErrorFinding("catalog", shard.Describe(), {}, std::nullopt, error));
+  };
+  const auto shards = ResolveSet(catalog.Describe());
+  if (!shards) {
+    add(catalog, shards.error());
+    return report;
+  }
+  report.objects = shards->size();
+  DOLIUM_TRY_VOID(ParallelFor(
+      shards->size(), std::max(kOpeners, request.jobs),
+      [&](size_t i) -> Result<void> {
+        const ShardReference& reference = (*shards)[i];
+        const auto shard = Shard::Open(reference.location);
+        const auto row = shard ? RowOf(**shard, reference.known->path)
+                               : Result<CatalogShard>(shard.error());
+        if (!row) {
+          add(reference.location, row.error());
+        } else if (*row != *reference.known) {
+          add(reference.location,
+              Corrupt(fmt::format("is not the shard that {} says: {}", catalog.Describe(),
+                                  CatalogDifference(*reference.known, *row))));
+        }
+        return {};
+      },
+      request.stop));
+  return report;
 }
 
 }  // namespace dolium::dataset

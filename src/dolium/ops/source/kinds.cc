@@ -16,6 +16,7 @@
 #include "dolium/formats/files/format.h"
 #include "dolium/formats/neuroglancer/format.h"
 #include "dolium/formats/neuroglancer/info.h"
+#include "dolium/ops/pack/pack_catalog.h"
 #include "dolium/ops/source/cas_entries.h"
 #include "dolium/ops/source/volume_entries.h"
 #include "dolium/ops/source/volume_files.h"
@@ -261,6 +262,20 @@ Result<std::shared_ptr<const dataset::SampleSet>> OpenSamplesOf(const Source& so
   return dataset::OpenSampleSet(reference);
 }
 
+Result<VerifyReport> CheckPackSource(const Source& source, const VerifyOptions& options,
+                                     const FindingVisitor& visitor) {
+  DOLIUM_TRY(const Container* const entries, source.entries());
+  DOLIUM_TRY(VerifyReport report, Verify(*entries, options, visitor));
+  if (options.depth != CheckDepth::kDeep) return report;
+  DOLIUM_TRY(const auto catalog, dataset::FindCatalog(source.location()));
+  if (!catalog) return report;
+  DOLIUM_TRY(const VerifyReport of_catalog,
+             dataset::CheckCatalog(*catalog, {options.jobs, options.stop}, visitor));
+  report.errors += of_catalog.errors;
+  report.unreadable += of_catalog.unreadable;
+  return report;
+}
+
 // Cas stores.
 
 std::string CasPathOf(const Location& location) {
@@ -303,7 +318,9 @@ Result<VerifyReport> CheckCasSource(const Source& source, const VerifyOptions& o
   }
   DOLIUM_TRY(const cas::CasStore* const store, source.versions());
   cas::CheckOptions check;
-  check.deep = !options.quick;
+  const bool is_quick = options.depth == CheckDepth::kQuick;
+  // Default makes all of it again: there is nothing more to do.
+  check.deep = !is_quick;
   check.jobs = options.jobs;
   check.progress = options.progress;
   check.stop = options.stop;
@@ -311,9 +328,10 @@ Result<VerifyReport> CheckCasSource(const Source& source, const VerifyOptions& o
   DOLIUM_TRY(const cas::CheckReport checked, cas::CheckStore(*store, check, visitor));
   report.objects = checked.xorbs + checked.shards + checked.versions;
   report.entries = checked.files;
-  report.entries_read = options.quick ? 0 : checked.files;
+  report.entries_read = is_quick ? 0 : checked.files;
   report.bytes_read = checked.bytes;
   report.errors = checked.errors;
+  report.unreadable = checked.unreadable;
   return report;
 }
 
@@ -395,7 +413,10 @@ std::span<const SourceKind> SourceKinds() {
       {.kind = "sharded set",
        .format = "neuroglancer",
        .find_left_out = FindLeftOutOfSharded},
-      {.kind = "ShardPack set", .format = "shardpack", .samples = OpenSamplesOf},
+      {.kind = "ShardPack set",
+       .format = "shardpack",
+       .samples = OpenSamplesOf,
+       .check = CheckPackSource},
       {.kind = "Xet shard or xorb", .format = "xet"},
       {.kind = "DVID export",
        .format = "dvid",

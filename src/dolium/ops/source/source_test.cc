@@ -44,10 +44,11 @@ std::vector<std::string> EntryKeysOf(const Source& source) {
   return keys;
 }
 
-std::vector<std::string> FindingsOf(const Source& source, bool quick = false) {
+std::vector<std::string> FindingsOf(const Source& source,
+                                    CheckDepth depth = CheckDepth::kDefault) {
   std::vector<std::string> findings;
   VerifyOptions options;
-  options.quick = quick;
+  options.depth = depth;
   Must(source.Check(options, [&](const Finding& finding) {
     findings.push_back(finding.kind + ": " + finding.message);
   }));

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "dolium/container/json.h"
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/volume/scratch.h"
+#include "dolium/formats/dvid/label_block.h"
 #include "dolium/ops/job/target_folder.h"
 
 namespace dolium {
@@ -315,7 +317,7 @@ class VolumeVerifier {
           scale.folder().Describe(), scale.grid().cell_count(), kMaxProbedCells));
     }
     const std::vector<Vec3> cells = volume::CellsOf(scale.grid().cells());
-    if (options_.quick) return {};
+    if (options_.depth == CheckDepth::kQuick) return {};
     std::mutex mutex;
     CellsFound found(scale, options_.report_missing);
     const auto check = [&](size_t i) -> Result<void> {
@@ -374,6 +376,26 @@ class VolumeVerifier {
   VerifyReport report_;
 };
 
+// Whether each label that a block of DVID lists, whose voxels can be decoded, is listed
+// once and has voxels.
+Result<void> CheckLabelsUsed(const Bytes& bytes) {
+  DOLIUM_TRY(const auto block, dvid::LabelBlock::Parse(bytes));
+  std::vector<uint64_t> voxels(static_cast<size_t>(block.voxels()));
+  DOLIUM_TRY_VOID(DecodeBlock(block, block.labels(), voxels));
+  std::unordered_set<uint64_t> used;
+  uint64_t last = voxels.front();
+  used.insert(last);
+  for (const uint64_t voxel : voxels) {
+    if (voxel == last) continue;
+    used.insert(voxel);
+    last = voxel;
+  }
+  const size_t listed = block.labels().size();
+  if (used.size() == listed) return {};
+  return Corrupt(fmt::format("lists {} labels, its voxels have {} different ones", listed,
+                             used.size()));
+}
+
 }  // namespace
 
 Result<VerifyReport> VerifyVolume(Formats formats, const volume::Volume& volume,
@@ -386,7 +408,16 @@ Result<VerifyReport> VerifyExport(const Container& container,
                                   const volume::DvidReadOptions& exported,
                                   const VerifyOptions& options,
                                   const FindingVisitor& visitor) {
-  DOLIUM_TRY(VerifyReport report, Verify(container, options, visitor));
+  VerifyOptions further = options;
+  if (options.depth == CheckDepth::kDeep) {
+    further.check_value = [](const Entry&, const Bytes& block) {
+      return CheckLabelsUsed(block);
+    };
+    further.value_kind = "labels";
+    // DVID may leave labels in the list when voxels get others.
+    further.value_severity = Severity::kWarning;
+  }
+  DOLIUM_TRY(VerifyReport report, Verify(container, further, visitor));
   const Location& location = container.location();
   DOLIUM_TRY(const auto shard, location.store->Stat(location.path));
   if (shard) return report;

@@ -62,7 +62,7 @@ TEST_F(VolumeVerification, FindsAChunkOfTheWrongShape) {
 TEST_F(VolumeVerification, ChecksKeysWithoutReadingChunks) {
   Make(/*sharded=*/false);
   std::ofstream(Path("vol/4_4_8/1-2_3-4_5-6"), std::ios::binary) << "orphan";
-  const Outcome quick = Check({.quick = true});
+  const Outcome quick = Check({.depth = CheckDepth::kQuick});
   EXPECT_EQ(quick.report.entries_read, 0u);
   EXPECT_THAT(quick.findings,
               ElementsAre("key 1-2_3-4_5-6 no chunk of the grid (2,1,1) has this key"));
@@ -82,7 +82,7 @@ TEST_F(VolumeVerification, ChecksTheNumbersOfShardedChunks) {
   ASSERT_NE(at, std::string::npos);
   text.replace(at, 2, "16");
   std::ofstream(Path("vol/info")) << text;
-  const Outcome quick = Check({.quick = true});
+  const Outcome quick = Check({.depth = CheckDepth::kQuick});
   EXPECT_EQ(quick.report.entries, 2u);
   EXPECT_THAT(quick.findings,
               ElementsAre("key 1 no chunk of the grid (1,1,1) has this key"));
@@ -104,7 +104,7 @@ TEST_F(VolumeVerification, NamesChunksInFoldersWithinFolders) {
   Make(/*sharded=*/false);
   fs::create_directories(Path("vol/4_4_8/5-21/-3-13"));
   std::ofstream(Path("vol/4_4_8/5-21/-3-13/0-8.gz"), std::ios::binary) << "chunk";
-  const Outcome quick = Check({.quick = true});
+  const Outcome quick = Check({.depth = CheckDepth::kQuick});
   EXPECT_THAT(quick.findings, ElementsAre(HasSubstr("as neuroglancer-scripts stores")));
 }
 
@@ -112,8 +112,8 @@ TEST_F(VolumeVerification, TellsOfMissingChunksOnRequest) {
   Make(/*sharded=*/false);
   fs::remove(Path("vol/4_4_8/21-25_-3-13_0-8"));
   EXPECT_THAT(Check({}).findings, IsEmpty());
-  for (const bool quick : {false, true}) {
-    const Outcome strict = Check({.quick = quick, .report_missing = true});
+  for (const CheckDepth depth : {CheckDepth::kDefault, CheckDepth::kQuick}) {
+    const Outcome strict = Check({.depth = depth, .report_missing = true});
     EXPECT_EQ(strict.report.errors, 0u);
     EXPECT_EQ(strict.report.warnings, 1u);
     EXPECT_THAT(strict.findings,
@@ -121,7 +121,8 @@ TEST_F(VolumeVerification, TellsOfMissingChunksOnRequest) {
   }
   // Under another name, it is there.
   fs::copy_file(Path("vol/4_4_8/5-21_-3-13_0-8"), Path("vol/4_4_8/21-25_-3-13_0-8.gz"));
-  EXPECT_THAT(Check({.quick = true, .report_missing = true}).findings, IsEmpty());
+  EXPECT_THAT(Check({.depth = CheckDepth::kQuick, .report_missing = true}).findings,
+              IsEmpty());
   fs::remove_all(Path("vol/4_4_8"));
   EXPECT_THAT(Check({.report_missing = true}).findings,
               ElementsAre("missing  2 of 2 chunks are not there"));
@@ -137,7 +138,7 @@ TEST_F(VolumeVerification, TellsOfAThousandMissingChunksAndThenTheirNumber) {
     fs::remove(Path("vol/4_4_8/" + std::to_string(x) + "-" + std::to_string(x + 1) +
                     "_-3-1_0-1"));
   }
-  const Outcome strict = Check({.quick = true, .report_missing = true});
+  const Outcome strict = Check({.depth = CheckDepth::kQuick, .report_missing = true});
   EXPECT_THAT(strict.findings, SizeIs(1001));
   EXPECT_EQ(strict.findings.back(), "missing  further 99 of 1100 chunks are not there");
 }
