@@ -1,6 +1,8 @@
 // cas init, put, get, rm, export, import.
 #include <unistd.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/cas/cas_arguments.h"
@@ -61,6 +63,12 @@ Result<cas::Version> DoPut(Context& context, uint64_t& skipped) {
   options.memory = context.arguments.Number("memory", options.memory);
   options.reread = context.arguments.Has("reread");
   options.exclude = context.arguments.GetAll("exclude");
+  // Those of files are meant for many folders.
+  options.unmatched = [&, given = options.exclude](const std::string& pattern) {
+    if (std::ranges::find(given, pattern) == given.end()) return;
+    context.terminal.Report(
+        NotFound(fmt::format("--exclude {}: excludes nothing here", pattern)));
+  };
   for (const std::string& file : context.arguments.GetAll("exclude-file")) {
     DOLIUM_TRY(const auto patterns, cas::ReadExcludeFile(file));
     options.exclude.insert(options.exclude.end(), patterns.begin(), patterns.end());

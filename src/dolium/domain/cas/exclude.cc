@@ -62,7 +62,7 @@ Result<ExcludePatterns> ExcludePatterns::Parse(std::span<const std::string> patt
           "pattern \"{}\": exclusions cannot be taken back; [!] stands for the character",
           text));
     }
-    Pattern pattern{SplitPath(text), text.starts_with('/'), text.ends_with('/')};
+    Pattern pattern{SplitPath(text), text.starts_with('/'), text.ends_with('/'), text};
     if (pattern.names.empty() || text.find('\0') != std::string::npos ||
         std::ranges::any_of(pattern.names, [](const std::string& name) {
           return name == "." || name == "..";
@@ -75,12 +75,25 @@ Result<ExcludePatterns> ExcludePatterns::Parse(std::span<const std::string> patt
   return parsed;
 }
 
-bool ExcludePatterns::Match(std::string_view path, bool is_folder) const {
+bool ExcludePatterns::Match(std::string_view path, bool is_folder) {
   if (patterns_.empty()) return false;
   const std::vector<std::string> names = SplitPath(path);
-  return std::ranges::any_of(patterns_, [&](const Pattern& pattern) {
-    return (is_folder || !pattern.folders_only) && MatchNames(pattern.names, names);
-  });
+  bool has_matched = false;
+  // All of them: each is to be known as one that matches.
+  for (Pattern& pattern : patterns_) {
+    if (pattern.folders_only && !is_folder) continue;
+    if (!MatchNames(pattern.names, names)) continue;
+    pattern.has_matched = has_matched = true;
+  }
+  return has_matched;
+}
+
+std::vector<std::string> ExcludePatterns::Unmatched() const {
+  std::vector<std::string> unmatched;
+  for (const Pattern& pattern : patterns_) {
+    if (!pattern.has_matched) unmatched.push_back(pattern.text);
+  }
+  return unmatched;
 }
 
 Result<std::vector<std::string>> ReadExcludeFile(const std::string& path) {

@@ -18,7 +18,7 @@
 
 namespace dolium::cas {
 
-// A value.
+// A value, that notes which patterns have matched anything. One thread at a time.
 class ExcludePatterns {
  public:
   // kInvalidArgument for a pattern that can match nothing, and for one that begins with
@@ -28,13 +28,18 @@ class ExcludePatterns {
   bool empty() const { return patterns_.empty(); }
 
   // Whether a path relative to the folder is excluded by itself, not by one above it.
-  bool Match(std::string_view path, bool is_folder) const;
+  bool Match(std::string_view path, bool is_folder);
+
+  // Those that no path has matched so far, as they were given.
+  std::vector<std::string> Unmatched() const;
 
  private:
   struct Pattern {
     std::vector<std::string> names;
     bool is_anchored = false;
     bool folders_only = false;
+    std::string text = {};
+    bool has_matched = false;
   };
   std::vector<Pattern> patterns_;
 };

@@ -28,6 +28,17 @@ TEST(ExcludePatterns, MatchNamesAtAnyDepth) {
   EXPECT_TRUE(Excludes(".*", ".hidden"));
 }
 
+TEST(ExcludePatterns, KnowWhichMatchedNothing) {
+  const std::vector<std::string> given = {"*.o", "/build/", "b.*", "*.tmp"};
+  ExcludePatterns patterns = *ExcludePatterns::Parse(given);
+  EXPECT_THAT(patterns.Unmatched(), testing::ElementsAreArray(given));
+  EXPECT_TRUE(patterns.Match("sub/b.o", false));  // By two of them.
+  EXPECT_FALSE(patterns.Match("build", false));
+  EXPECT_THAT(patterns.Unmatched(), ElementsAre("/build/", "*.tmp"));
+  EXPECT_TRUE(patterns.Match("build", true));
+  EXPECT_THAT(patterns.Unmatched(), ElementsAre("*.tmp"));
+}
+
 TEST(ExcludePatterns, MatchSeveralNamesInARow) {
   EXPECT_TRUE(Excludes("build/cache", "build/cache"));
   EXPECT_TRUE(Excludes("build/cache", "x/build/cache"));

@@ -335,6 +335,9 @@ Result<Version> Work::PutTree(TreeWalk walk, Version version) {
       [&](ChunkInput& input) { return NextFile(walk, seen, is_covered, input); },
       session_));
   DOLIUM_TRY_VOID(WriteManifest(true));
+  if (options_.unmatched) {
+    std::ranges::for_each(walk.exclude().Unmatched(), options_.unmatched);
+  }
   const PutTotals totals = session_.totals();
   ChunkInput input{.label = "manifest", .path = ""};
   input.fd = UniqueFd(dup(manifest_->fd()));
@@ -383,12 +386,14 @@ Result<Version> Put(const CasStore& store, const std::vector<std::string>& paths
   if (!found || found->entry.type != EntryType::kFile) {
     return Unsupported(fmt::format("{}: neither a file nor a folder", paths[0]));
   }
+  if (options.unmatched) std::ranges::for_each(options.exclude, options.unmatched);
   return work->PutFile(paths[0], *found, NewVersion(options));
 }
 
 Result<Version> PutStream(const CasStore& store, int fd, const PutOptions& options) {
   DOLIUM_TRY(const auto lease, store.TakeLease(options.stop));
   DOLIUM_TRY(const auto work, Work::Begin(store, *lease, options));
+  if (options.unmatched) std::ranges::for_each(options.exclude, options.unmatched);
   ChunkInput input{.label = "standard input", .path = ""};
   input.fd = UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!input.fd) return SystemError(errno, "cannot read standard input");

@@ -33,6 +33,8 @@ struct PutOptions {
   // changes whenever it is read (kConflict), or is a socket; also for extended attributes
   // that cannot be read, without which the rest is kept.
   Skipped skipped = {};
+  // Called at the end for each pattern of `exclude` that excluded nothing.
+  std::function<void(const std::string& pattern)> unmatched = {};
   ProgressFunction progress = {};
   std::stop_token stop = {};
 };

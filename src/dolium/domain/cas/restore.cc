@@ -300,7 +300,8 @@ Result<GetReport> RestoreFolder(const CasStore& store, const Version& version,
           return {};
         }
         if (entry.path != ".") {
-          DOLIUM_TRY_VOID(MakeFolderBelow(root.get(), entry).Within(label));
+          DOLIUM_TRY_VOID(
+              MakeFolderBelow(root.get(), entry, options.force).Within(label));
         }
         folders.push_back(std::move(entry));
         return {};

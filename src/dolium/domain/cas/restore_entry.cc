@@ -130,11 +130,21 @@ Result<void> SetAttributes(int fd, const ManifestEntry& entry, const std::string
   return {};
 }
 
-Result<void> MakeFolderBelow(int root, const ManifestEntry& entry) {
+Result<void> MakeFolderBelow(int root, const ManifestEntry& entry, bool force) {
   DOLIUM_TRY(const UniqueFd parent, OpenParent(root, entry.path));
   const std::string name = LastPart(entry.path);
   if (mkdirat(parent.get(), name.c_str(), 0700) == 0) return {};
   if (errno != EEXIST) return SystemError(errno, "cannot make the folder");
+  struct stat status{};
+  if (fstatat(parent.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISLNK(status.st_mode)) {
+    if (!force) return Exists("a link is in the way").WithHint(Hint::kReplace);
+    if (unlinkat(parent.get(), name.c_str(), 0) != 0 ||
+        mkdirat(parent.get(), name.c_str(), 0700) != 0) {
+      return SystemError(errno, "cannot make a folder in the place of a link");
+    }
+    return {};
+  }
   const UniqueFd there(openat(parent.get(), name.c_str(),
                               O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!there) return SystemError(errno, "is in the way of a folder");

@@ -29,8 +29,9 @@ Result<void> CheckFree(int folder, const std::string& name, bool force);
 Result<void> SetAttributes(int fd, const ManifestEntry& entry, const std::string& label,
                            const GetOptions& options);
 
-// Makes a folder, writable for us while it is filled, or finds it there.
-Result<void> MakeFolderBelow(int root, const ManifestEntry& entry);
+// Makes a folder, writable for us while it is filled, or finds it there. A link in its
+// place is not followed, but replaced on request.
+Result<void> MakeFolderBelow(int root, const ManifestEntry& entry, bool force);
 Result<void> SetFolder(int root, const ManifestEntry& entry, const std::string& label,
                        const GetOptions& options);
 

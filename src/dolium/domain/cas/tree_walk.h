@@ -40,6 +40,9 @@ class TreeWalk {
   static Result<TreeWalk> Begin(const std::vector<std::string>& paths,
                                 const std::string& store, WalkOptions options);
 
+  // With what has matched so far.
+  const ExcludePatterns& exclude() const { return options_.exclude; }
+
   // Whether it began with one folder.
   bool is_folder() const { return is_folder_; }
 
