@@ -1,5 +1,7 @@
 #include "dolium/container/format.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "dolium/container/unfinished.h"
@@ -42,6 +44,18 @@ Result<const Format*> FindFormat(Formats formats, std::string_view name) {
       fmt::format("no format \"{}\"; there are: {}", name, Names(formats)));
 }
 
+const Format* FindByEnding(Formats formats, const Location& location) {
+  for (const Format& format : formats) {
+    const bool is_own = std::ranges::any_of(format.endings, [&](std::string_view ending) {
+      return location.path.ends_with(ending);
+    });
+    if (!is_own) continue;
+    const auto score = format.probe(location);
+    if (score && *score >= kUnmistakable) return &format;
+  }
+  return nullptr;
+}
+
 Result<std::unique_ptr<Container>> OpenContainer(Formats formats,
                                                  const Location& location,
                                                  std::string_view name,
@@ -54,6 +68,9 @@ Result<std::unique_ptr<Container>> OpenContainer(Formats formats,
     for (const Format& format : formats) {
       if (format.takes_spec) return format.open(location, options);
     }
+  }
+  if (const Format* const own = FindByEnding(formats, location)) {
+    return own->open(location, options);
   }
   const Format* best = nullptr;
   int highest = 0;

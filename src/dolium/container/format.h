@@ -67,12 +67,22 @@ struct Format {
   bool takes_spec = false;
   // All that CreateOptions::parameters may hold.
   std::span<const Parameter> parameters = {};
+  // Endings of names that are its own. If the probe of an object that is called so gives
+  // kUnmistakable, no other format is asked.
+  std::span<const std::string_view> endings = {};
 };
+
+// The score of what nothing else looks like: the bytes say it.
+inline constexpr int kUnmistakable = 80;
 
 using Formats = std::span<const Format>;
 
 // The format of that name; kInvalidArgument names the ones there are.
 Result<const Format*> FindFormat(Formats formats, std::string_view name);
+
+// The format that owns the ending of the name, if what is there looks like it
+// unmistakably; else nullptr. Asks nobody else.
+const Format* FindByEnding(Formats formats, const Location& location);
 
 // Opens `location` as format `name`, or as the format that matches it best.
 Result<std::unique_ptr<Container>> OpenContainer(Formats formats,

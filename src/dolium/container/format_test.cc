@@ -82,6 +82,30 @@ TEST_F(OpenContainerTest, TakesTheBestMatch) {
   EXPECT_EQ(Must(OpenContainer(formats, location_, "", {}))->format_name(), "high");
 }
 
+TEST_F(OpenContainerTest, AsksNobodyElseAboutAnEndingThatAFormatOwns) {
+  static constexpr std::string_view kOwn[] = {"ject"};
+  static int asked = 0;
+  const auto count = [](const Location&) -> Result<int> {
+    ++asked;
+    return 100;
+  };
+  Format other = kLow;
+  other.probe = count;
+  Format own = kHigh;
+  own.endings = kOwn;
+  const Format formats[] = {other, own};
+  const Location object = location_.Child("object");
+  EXPECT_EQ(Must(OpenContainer(formats, object, "", {}))->format_name(), "high");
+  EXPECT_EQ(asked, 0);
+  // Not another name, and not for a guess.
+  EXPECT_EQ(Must(OpenContainer(formats, location_, "", {}))->format_name(), "low");
+  EXPECT_EQ(asked, 1);
+  Format guess = kLow;
+  guess.endings = kOwn;
+  const Format guesses[] = {kHigh, guess};
+  EXPECT_EQ(Must(OpenContainer(guesses, object, "", {}))->format_name(), "high");
+}
+
 TEST_F(OpenContainerTest, TakesTheNamedFormatWhateverTheOthersSay) {
   const Format formats[] = {kHigh, kLow};
   EXPECT_EQ(Must(OpenContainer(formats, location_, "low", {}))->format_name(), "low");

@@ -11,7 +11,7 @@
 namespace dolium::dvid {
 namespace {
 
-constexpr int kHasMagic = 80;
+constexpr int kHasMagic = kUnmistakable;
 constexpr int kHasShards = 60;
 
 Error CannotWrite(const Location& location) {

@@ -35,6 +35,8 @@ inline constexpr Parameter kParameters[] = {
      "voxels along the side of a shard [2048]"},
 };
 
+inline constexpr std::string_view kEndings[] = {kExtension};
+
 inline constexpr Format kFormat{
     .name = "dvid",
     .summary = "DVID's Arrow shards: blocks of labels, with an index beside them",
@@ -44,6 +46,7 @@ inline constexpr Format kFormat{
     .reopen = Reopen,
     .owns_object = OwnsObject,
     .parameters = kParameters,
+    .endings = kEndings,
 };
 
 }  // namespace dolium::dvid

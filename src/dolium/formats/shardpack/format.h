@@ -1,7 +1,10 @@
 // The row of ShardPack in the table of formats.
 #pragma once
 
+#include <string_view>
+
 #include "dolium/container/format.h"
+#include "dolium/formats/shardpack/layout.h"
 
 namespace dolium::shardpack {
 
@@ -15,6 +18,8 @@ Result<std::unique_ptr<Target>> Reopen(const Location& location,
                                        std::string_view description);
 bool OwnsObject(std::string_view name);
 
+inline constexpr std::string_view kEndings[] = {kExtension};
+
 inline constexpr Format kFormat{
     .name = "shardpack",
     .summary = "ShardPack: samples of files, with their index at the end",
@@ -23,6 +28,7 @@ inline constexpr Format kFormat{
     .create = Create,
     .reopen = Reopen,
     .owns_object = OwnsObject,
+    .endings = kEndings,
 };
 
 }  // namespace dolium::shardpack

@@ -1,7 +1,10 @@
 // The row of Xet in the table of formats.
 #pragma once
 
+#include <string_view>
+
 #include "dolium/container/format.h"
+#include "dolium/formats/xet/shard_container.h"
 
 namespace dolium::xet {
 
@@ -18,6 +21,8 @@ Result<std::unique_ptr<Target>> Reopen(const Location& location,
                                        std::string_view description);
 bool OwnsObject(std::string_view name);
 
+inline constexpr std::string_view kEndings[] = {kShardExtension, ".xorb"};
+
 inline constexpr Format kFormat{
     .name = "xet",
     .summary = "Xet: files made of chunks in xorbs, listed in MDB shards",
@@ -26,6 +31,7 @@ inline constexpr Format kFormat{
     .create = Create,
     .reopen = Reopen,
     .owns_object = OwnsObject,
+    .endings = kEndings,
 };
 
 }  // namespace dolium::xet

@@ -276,6 +276,13 @@ Result<std::optional<EntryVoxels>> Source::DecodeEntry(std::string_view key,
 
 Result<std::unique_ptr<Source>> OpenSource(Formats formats, const Location& location,
                                            const SourceOptions& options) {
+  const bool is_named = !options.format.empty() || options.open.spec;
+  const Format* const own = is_named ? nullptr : FindByEnding(formats, location);
+  if (own != nullptr) {
+    DOLIUM_TRY(std::shared_ptr<Container> container, own->open(location, options.open));
+    return std::make_unique<Source>(RowOfFormat(own->name), formats, location, options,
+                                    std::move(container));
+  }
   DOLIUM_TRY(const SourceKind* const row, FindRowWithoutFormat(location, options));
   if (row != nullptr) {
     auto source = std::make_unique<Source>(*row, formats, location, options, nullptr);
