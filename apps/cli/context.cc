@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -168,6 +169,12 @@ Result<CheckDepth> Context::check_depth() const {
 }
 
 WriterOptions Context::writer_options() const {
+  if (arguments.Has("memory")) {
+    // What the allocator keeps of freed memory comes on top of the limit: large blocks go
+    // back to the system, and small ones are kept for all threads, not for each.
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_ARENA_MAX, 2);
+  }
   WriterOptions options;
   options.memory = arguments.Number("memory", options.memory);
   options.jobs = jobs();

@@ -147,8 +147,9 @@ def test_damage_is_found_and_never_read(store, tmp_path):
     store = cas.Store(tmp_path / "store")
     assert store.verify(quick=True).ok
     for depth in ({}, {"deep": True}):
-        findings = store.verify(**depth).findings
-        assert [damage.kind for damage in findings] == ["chunk", "damaged_file"]
+        report = store.verify(**depth)
+        assert [damage.kind for damage in report.findings] == ["chunk", "damaged_file"]
+        assert (report.errors, report.unreadable) == (2, 0)
     with pytest.raises(ValueError, match="quick contradicts deep"):
         store.verify(quick=True, deep=True)
     with pytest.raises(dolium.CorruptError, match="term 0: xorb [0-9a-f]{64}: chunk 0"):

@@ -22,13 +22,15 @@ constexpr uint64_t kIndexRowsAtOnce = uint64_t{1} << 16;
 // batches.
 constexpr uint64_t kKernelCopyBytes = uint64_t{128} << 10;
 constexpr uint64_t kBatchBytes = uint64_t{8} << 20;
+constexpr uint64_t kMinBatchBytes = uint64_t{256} << 10;
 constexpr size_t kBatchSegments = 4096;
 
 // Copies chunks to the output in order: joins neighbours, batches small reads.
 class ChunkCopier {
  public:
-  ChunkCopier(std::span<const ChunkInput> inputs, ObjectWriter& out)
-      : inputs_(inputs), out_(out) {}
+  // Holds `batch_bytes` of small chunks.
+  ChunkCopier(std::span<const ChunkInput> inputs, ObjectWriter& out, uint64_t batch_bytes)
+      : inputs_(inputs), out_(out), batch_bytes_(batch_bytes) {}
 
   Result<void> Add(const StoredChunk& stored_chunk) {
     if (stored_chunk.memory != nullptr) {
@@ -39,13 +41,14 @@ class ChunkCopier {
     if (!segments_.empty()) {
       Segment& last = segments_.back();
       if (last.input == stored_chunk.input &&
-          last.offset + last.length == stored_chunk.offset && last.length < kBatchBytes) {
+          last.offset + last.length == stored_chunk.offset &&
+          last.length < batch_bytes_) {
         last.length += stored_chunk.total();
         bytes_ += stored_chunk.total();
         return {};
       }
     }
-    if (bytes_ >= kBatchBytes || segments_.size() >= kBatchSegments)
+    if (bytes_ >= batch_bytes_ || segments_.size() >= kBatchSegments)
       DOLIUM_TRY_VOID(Flush());
     segments_.push_back({stored_chunk.input, stored_chunk.offset, stored_chunk.total()});
     bytes_ += stored_chunk.total();
@@ -103,6 +106,7 @@ class ChunkCopier {
 
   std::span<const ChunkInput> inputs_;
   ObjectWriter& out_;
+  const uint64_t batch_bytes_;
   std::vector<Segment> segments_;
   uint64_t bytes_ = 0;
   ByteVector buffer_;
@@ -183,7 +187,8 @@ class Assembler {
   }
 
   Result<void> WriteBody() {
-    ChunkCopier copier(source_.inputs(), out_);
+    ChunkCopier copier(source_.inputs(), out_,
+                       std::clamp(options_.memory / 2, kMinBatchBytes, kBatchBytes));
     uint64_t cursor = 0;
     for (PlannedMinishard& waiting : planned_) {
       PlannedMinishard planned = std::move(waiting);

@@ -14,6 +14,7 @@ namespace dolium::neuroglancer {
 namespace {
 
 constexpr uint64_t kBytesAtOnce = uint64_t{8} << 20;
+constexpr uint64_t kMinBytesAtOnce = uint64_t{256} << 10;
 
 // The ids that several entries have, none of them taken yet. Holds eight bytes for each
 // entry meanwhile.
@@ -98,6 +99,8 @@ Result<std::optional<WriteSummary>> ShardedTarget::CopyPart(
 Result<WriteSummary> ShardedTarget::EncodePart(const PartSource& source,
                                                const WriterOptions& options) {
   ShardedWriter writer(location_, spec_, options, ShardedWriter::Appear::kOnce);
+  const uint64_t bytes_at_once =
+      std::clamp(options.memory / 8, kMinBytesAtOnce, kBytesAtOnce);
   std::map<uint64_t, bool> repeated;  // Only salvage meets a key twice.
   if (source.skip_damaged) {
     DOLIUM_TRY(repeated, RepeatedIds(*source.entries));
@@ -109,7 +112,7 @@ Result<WriteSummary> ShardedTarget::EncodePart(const PartSource& source,
       if (options.stop.stop_requested()) return Cancelled();
       size_t count = 0;
       uint64_t bytes = 0;
-      while (count < entries.size() && (count == 0 || bytes < kBytesAtOnce)) {
+      while (count < entries.size() && (count == 0 || bytes < bytes_at_once)) {
         bytes += entries[count].stored_size() + entries[count].preceding_size();
         ++count;
       }
