@@ -18,9 +18,7 @@ std::array<uint32_t, 3> KeyOf(const Point& point) {
   for (size_t d = 0; d < 3; ++d) key[d] = std::bit_cast<uint32_t>(point[d] + 0.0F);
   return key;
 }
-const std::array<uint32_t, 3>& KeyOf(const std::array<uint32_t, 3>& point) {
-  return point;
-}
+std::array<uint32_t, 3> KeyOf(const std::array<uint32_t, 3>& point) { return point; }
 
 uint64_t HashOf(const std::array<uint32_t, 3>& key) {
   constexpr uint64_t kFactor = 0x9e3779b97f4a7c15;

@@ -51,8 +51,8 @@ class MeshSource {
   const MultiresInfo* info() const { return info_ ? &*info_ : nullptr; }
   const objects::ObjectStorage& storage() const { return *storage_; }
 
-  Result<std::vector<uint64_t>> ListIds(std::stop_token stop = {}) const {
-    return storage_->ListIds(std::move(stop));
+  Result<std::vector<uint64_t>> ListIds(const std::stop_token& stop = {}) const {
+    return storage_->ListIds(stop);
   }
 
   // The manifest of a multi-resolution mesh; nullopt if there is no such mesh.

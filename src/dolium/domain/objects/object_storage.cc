@@ -98,7 +98,7 @@ std::string ObjectStorage::Describe(uint64_t id) const {
   return fmt::format("{}: chunk {}", reader.store().Describe(objects.body), id);
 }
 
-Result<std::vector<uint64_t>> ObjectStorage::ListIds(std::stop_token stop) const {
+Result<std::vector<uint64_t>> ObjectStorage::ListIds(const std::stop_token& stop) const {
   DOLIUM_TRY(auto ids, is_sharded() ? ListShards(stop) : ListFiles());
   std::ranges::sort(ids);
   const auto same = std::ranges::unique(ids);
@@ -274,7 +274,7 @@ Result<void> ObjectStorage::ReadSome(std::span<const uint64_t> ids,
     places.push_back(buffer.view().subspan(at, length));
     at += length;
   }
-  const auto read = container_->reader().ReadChunks(chunks, places);
+  auto read = container_->reader().ReadChunks(chunks, places);
   if (!read && !IsReplaced(read.error())) return read;
   ByteVector scratch;
   for (size_t i = 0; i < chunks.size(); ++i) {

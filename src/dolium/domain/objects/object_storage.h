@@ -51,7 +51,7 @@ class ObjectStorage {
 
   // The ids of all values, ascending. 0 is no label and left out. kUnsupported where the
   // store cannot list.
-  Result<std::vector<uint64_t>> ListIds(std::stop_token stop = {}) const;
+  Result<std::vector<uint64_t>> ListIds(const std::stop_token& stop = {}) const;
 
   // Calls `visit(index, value)` for each id, in any order, from several threads at once;
   // a null value is absent. An error of `visit` ends it and is returned, but for

@@ -36,8 +36,8 @@ class SkeletonSource {
   const SkeletonInfo& info() const { return info_; }
   const objects::ObjectStorage& storage() const { return *storage_; }
 
-  Result<std::vector<uint64_t>> ListIds(std::stop_token stop = {}) const {
-    return storage_->ListIds(std::move(stop));
+  Result<std::vector<uint64_t>> ListIds(const std::stop_token& stop = {}) const {
+    return storage_->ListIds(stop);
   }
 
   // Nullopt if there is no such skeleton.
