@@ -3,6 +3,7 @@ there is an error; never a mixture that is called good."""
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -146,6 +147,15 @@ def parts_done(folder):
     return sum(1 for _ in folder.rglob(".dolium-plan/part-*"))
 
 
+def marker_of(folder):
+    """What tells one job in a folder from the next."""
+    marker = folder / ".dolium-unfinished"
+    try:
+        return marker.stat().st_ino, marker.stat().st_mtime_ns
+    except FileNotFoundError:
+        return None
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_while_it_runs(kind, tmp_path):
     job = Job(kind, tmp_path)
@@ -159,15 +169,51 @@ def test_while_it_runs(kind, tmp_path):
         process.send_signal(signal.SIGSTOP)
         job.change("replace")
         process.send_signal(signal.SIGCONT)
-    if process.wait() == 0:
-        # It had read all before the change.
-        after = all_files(job.target)
-        if job.adds:
-            after[job.changed] = before[job.changed]
-        assert after == before
-    else:
-        assert process.returncode == 3
+    # It had read all before the change, or has begun again.
+    assert process.wait() == 0
+    after = all_files(job.target)
+    if job.adds:
+        before[job.changed] = after[job.changed]
+    assert after in (before, job.expected("expected"))
+    assert [path for path in tmp_path.rglob("*.dolium*")] == []
+
+
+@pytest.mark.parametrize("changes", [1, 2, 3])
+def test_beside_a_writer(changes, tmp_path):
+    """Puts into a set that is converted: it begins again, three times at most."""
+    job = Job("convert-shards", tmp_path)
+    scale = tmp_path / "source" / "1_1_1"
+    key = program.run("ls", scale).split()[0].decode()
+    command = [program.PROGRAM, *map(str, job.arguments(job.target)), "--jobs", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    hits, last = 0, None
+    # What is begun again is built beside what was begun.
+    for place in [job.target, *[tmp_path / "target.dolium-new"] * 2][:changes]:
+        while process.poll() is None and (parts_done(place) == 0 or marker_of(place) in (None, last)):
+            time.sleep(0)
+        if process.poll() is not None:
+            break
+        process.send_signal(signal.SIGSTOP)
+        last = marker_of(place)
+        (tmp_path / "value").write_text(f"value {hits}")
+        program.run("put", "--force", scale, key, tmp_path / "value")
+        process.send_signal(signal.SIGCONT)
+        hits += 1
+    output, errors = process.communicate()
+    if process.returncode != 0:
+        assert (process.returncode, hits) == (3, 3)
+        assert b"as it had since each of the 2 beginnings before" in errors
         job.expect_refusal_then_new()
+        return
+    begun = re.search(rb"begun (\d+) times, as the source changed", output)
+    begun = int(begun[1]) if begun else 1
+    found, expected = all_files(job.target), job.expected("expected")
+    if begun == hits:  # The last change came when all had been read.
+        found.pop(key), expected.pop(key)
+    else:
+        assert begun == hits + 1
+    assert found == expected
+    assert not (tmp_path / "target.dolium-new").exists()
 
 
 def test_that_is_described_otherwise(tmp_path):

@@ -86,13 +86,6 @@ def is_finished(folder):
     return (folder / "info").exists() and not (folder / ".dolium-unfinished").exists()
 
 
-def run_again(worker, finished):
-    """Lets it complete the set; one that was finished, it tidies up and refuses."""
-    errors = worker.process.communicate()[1].decode(errors="replace")
-    code = worker.process.returncode
-    assert code == 0 or (finished and code == 2 and "is there already" in errors), errors
-
-
 def write_spec(path, spec):
     path.write_text(dolium.ShardingSpec.from_json(spec).to_json())
     return path
@@ -154,12 +147,12 @@ def test_convert(tmp_path):
         if was_killed and not is_finished(folder) and random.Random(delay).random() < 0.5:
             continue  # The next run resumes this one.
         if not is_complete(folder):
-            run_again(converter(source, folder, spec), is_finished(folder))
+            converter(source, folder, spec).finish()
         assert sharded_sets.folder_bytes(folder) == complete_bytes
         assert sharded_sets.leftovers(folder) == []
         shutil.rmtree(folder)
     if not is_complete(folder):
-        run_again(converter(source, folder, spec), is_finished(folder))
+        converter(source, folder, spec).finish()
     assert sharded_sets.folder_bytes(folder) == complete_bytes
     assert sharded_sets.leftovers(folder) == []
 

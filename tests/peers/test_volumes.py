@@ -90,6 +90,19 @@ def test_we_read_tensorstores(case, spec, tmp_path):
 
 
 @pytest.mark.parametrize("spec", [None, SHARDED], ids=["files", "sharded"])
+def test_all_zeros_of_tensorstore_are_a_good_volume(spec, tmp_path):
+    """It writes no chunk of zeros, and so nothing but the info."""
+    zeros = np.zeros_like(volumes.image("uint16"))
+    TensorStoreVolume(tmp_path / "theirs", zeros, "raw", spec)
+    files = [path.name for path in (tmp_path / "theirs").rglob("*") if path.is_file()]
+    assert files == ["info"]
+    findings = program.json_lines("verify", tmp_path / "theirs")
+    assert (findings[-1]["errors"], findings[-1]["entries"]) == (0, 0)
+    assert [finding["type"] for finding in findings] == ["summary"]
+    np.testing.assert_array_equal(four(dolium.Volume.open(tmp_path / "theirs")[...]), zeros)
+
+
+@pytest.mark.parametrize("spec", [None, SHARDED], ids=["files", "sharded"])
 @pytest.mark.parametrize("case", LOSSY, ids=name)
 def test_lossy_chunks_decode_alike(case, spec, tmp_path):
     encoding, array, scale = case
