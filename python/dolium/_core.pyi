@@ -551,6 +551,9 @@ def downsample_array(
 ) -> None:
     """Fills `out`, of which each voxel is a block of `array`."""
 
+def decode_jpegs(contents: Iterable[Any], jobs: int = 0) -> list[Any]:
+    """Images as arrays, decoded on threads; an exception in place of each that is damaged."""
+
 class NotShardPackError(CorruptError):
     """Neither end of the file is that of a ShardPack."""
 
@@ -728,11 +731,12 @@ class PackTuples:
         names: Sequence[str],
         allows_missing: bool = False,
         views: bool = False,
+        decodes: bool = False,
     ) -> None: ...
     @property
     def names(self) -> list[str]: ...
     @property
-    def recipe(self) -> tuple[object, list[str], bool, bool]: ...
+    def recipe(self) -> tuple[object, list[str], bool, bool, bool]: ...
     def __len__(self) -> int: ...
     def __getitem__(
         self, key: SupportsIndex | slice | Iterable[int], /

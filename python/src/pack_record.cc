@@ -143,8 +143,7 @@ auto ExtrasOf(const PyEntry& entry) {
   Raise(InEntry(std::move(extras).error(), part, entry.header()));
 }
 
-nb::object ShapeObject(const PyEntry& entry) {
-  const auto extras = ExtrasOf(entry);
+nb::object ShapeOf(const shardpack::EntryExtras& extras) {
   if (!extras.array) return nb::none();
   nb::list lengths;
   for (const uint64_t length : extras.array->lengths) lengths.append(length);
@@ -219,7 +218,7 @@ void BindEntry(nb::module_& module) {
                      return e.header().crc32c;
                    })
       .def_prop_ro("is_chunked", [](const PyEntry& e) { return e.header().is_chunked(); })
-      .def_prop_ro("array", &ShapeObject)
+      .def_prop_ro("array", [](const PyEntry& e) { return ShapeOf(ExtrasOf(e)); })
       .def_prop_ro("metadata",
                    [](const PyEntry& e) {
                      return MetadataObject(ExtrasOf(e).metadata, e.record->sample);
@@ -249,6 +248,10 @@ void BindEntry(nb::module_& module) {
 }
 
 }  // namespace
+
+nb::object ShapeObject(const EntryHeader& header) {
+  return ShapeOf(Must(shardpack::ParseExtras(header)));
+}
 
 nb::object RecordObject(LoadedSample sample) {
   return nb::cast(PyRecord{std::move(sample)}, nb::rv_policy::move);
