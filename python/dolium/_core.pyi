@@ -122,12 +122,13 @@ class Container:
     def __init__(
         self,
         location: _Path,
-        sharding: _Spec | None = None,
+        spec: _Spec | None = None,
         format: str | None = None,
         unfinished: bool = False,
         cache_bytes: int = 256 << 20,
         xorbs: _Path | None = None,
         cache: _Cache | None = None,
+        sharding: _Spec | None = None,
     ) -> None: ...
     @property
     def location(self) -> str: ...
@@ -197,6 +198,7 @@ class Container:
         quick: bool = False,
         sample: float = 1.0,
         seed: int = 0,
+        strict: bool = False,
         jobs: int = 0,
         progress: _Progress | None = None,
     ) -> VerifyReport:
@@ -267,22 +269,35 @@ def info(
     location: _Path,
     *,
     format: str | None = None,
+    spec: _Spec | None = None,
     sharding: _Spec | None = None,
     xorbs: _Path | None = None,
+    supervoxels: bool = False,
+    resolution: Sequence[float] | None = None,
+    coordinates: str | None = None,
+    skip_damaged: bool = False,
+    cache: _Cache | None = None,
 ) -> dict[str, Any]:
     """What a location holds: its `kind`, its `format`, whether it is `finished`, and the
-    `properties` that the format reports of it."""
+    `properties` that the format reports of it. It is opened as dolium.open() and Volume.open() do,
+    with their options."""
 
 def stats(
     location: _Path,
     *,
     format: str | None = None,
+    spec: _Spec | None = None,
     sharding: _Spec | None = None,
     xorbs: _Path | None = None,
+    supervoxels: bool = False,
+    resolution: Sequence[float] | None = None,
+    coordinates: str | None = None,
+    skip_damaged: bool = False,
+    cache: _Cache | None = None,
     jobs: int = 0,
     progress: _Progress | None = None,
 ) -> StatsReport:
-    """Counts and sizes of whatever is at a location, from its index alone."""
+    """Counts and sizes of whatever is at a location, from its index alone. It is opened as by info()."""
 
 def verify(
     location: _Path,
@@ -290,15 +305,23 @@ def verify(
     quick: bool = False,
     sample: float = 1.0,
     seed: int = 0,
+    strict: bool = False,
     missing: bool = False,
     format: str | None = None,
+    spec: _Spec | None = None,
     sharding: _Spec | None = None,
     xorbs: _Path | None = None,
+    supervoxels: bool = False,
+    resolution: Sequence[float] | None = None,
+    coordinates: str | None = None,
+    skip_damaged: bool = False,
+    cache: _Cache | None = None,
     jobs: int = 0,
     progress: _Progress | None = None,
 ) -> VerifyReport:
     """Checks whatever is at a location: a set, a volume, an export, a cas store. Damage is
-    reported, not raised. With `missing`, chunks that a volume lacks are warnings."""
+    reported, not raised. With `strict`, chunks that a volume lacks are warnings (`missing` is its
+    older name). It is opened as by info()."""
 
 def convert(
     source: _Path,
@@ -439,6 +462,10 @@ class VolumeScale:
     ) -> None:
         """Replaces some channels of a box by an array; with a mask of uint8, the voxels alone
         where that is not 0."""
+
+    @property
+    def opened(self) -> tuple[str, dict[str, Any], _Cache | None]:
+        """The location that was opened, how an export is read, and the cache."""
 
     @property
     def skipped(self) -> list[Finding]:
@@ -621,7 +648,14 @@ class PackEntry:
         """Type and shape, if it is an array."""
 
     @property
-    def metadata(self) -> Any: ...
+    def metadata(self) -> Any:
+        """Parsed, if it is JSON, or MsgPack or CBOR and the package for that is installed; else the
+        bytes."""
+
+    @property
+    def metadata_format(self) -> Literal["json", "msgpack", "cbor", "opaque"] | None:
+        """What the metadata are encoded as; None if there are none."""
+
     @property
     def mtime(self) -> int | None:
         """Nanoseconds since 1970, if it was kept."""
@@ -644,7 +678,14 @@ class PackRecord:
     @property
     def key(self) -> str: ...
     @property
-    def metadata(self) -> Any: ...
+    def metadata(self) -> Any:
+        """Parsed, if it is JSON, or MsgPack or CBOR and the package for that is installed; else the
+        bytes."""
+
+    @property
+    def metadata_format(self) -> Literal["json", "msgpack", "cbor", "opaque"] | None:
+        """What the metadata are encoded as; None if there are none."""
+
     @property
     def shard(self) -> str: ...
     @property
@@ -916,10 +957,11 @@ def plan_pack_create(
 def plan_pack_copy(
     references: Sequence[str],
     order: str,
-    seed: int,
+    selection: dict[str, Any],
     output: _Path,
     shards: int,
     writing: dict[str, Any],
+    overlays: Sequence[str] = ...,
 ) -> Plan: ...
 def plan_pack_export(
     references: Sequence[str], to: str, target: _Path, options: dict[str, Any]
