@@ -58,17 +58,23 @@ def main():
             if not bench.wants(name):
                 continue
             times = {system: [] for system in ("dolium", *peers)}
+            processor = {system: [] for system in times}
             for _ in range(options.repeat):
                 for system, seconds in times.items():
                     run = measure.run(JOBS, "decode", python=peers.get(system, python),
                                       system=system, path=str(where), threads=threads)
                     seconds.append(run.result["seconds"])
+                    processor[system].append(run.result["processor_each"] * 1e3)
             bench.details.append({"job": "decode", "threads": threads, "seconds": times})
             rates = {system: count / statistics.median(found) for system, found in times.items()}
             for system in peers:
                 target = 1 if system == "torchvision" else None
                 bench.add_ratio(name, "1/s", rates["dolium"], system, rates[system],
                                 at_least=target)
+            for system in peers:
+                bench.add_ratio(f"{name}: processor time of each", "ms",
+                                statistics.median(processor["dolium"]), system,
+                                statistics.median(processor[system]))
     finally:
         shutil.rmtree(where, ignore_errors=True)
     bench.save("images", "JPEG", machine, ("pillow", "simplejpeg"))
