@@ -111,19 +111,20 @@ __all__ = [
 def open(
     location: str | os.PathLike[str],
     *,
-    sharding: ShardingSpec | dict | str | os.PathLike[str] | None = None,
+    spec: ShardingSpec | dict | str | os.PathLike[str] | None = None,
     format: str | None = None,
     unfinished: bool = False,
     cache_bytes: int = 256 << 20,
     xorbs: str | os.PathLike[str] | None = None,
     cache: AnyCache | None = None,
+    sharding: ShardingSpec | dict | str | os.PathLike[str] | None = None,
 ) -> Container:
     """Opens a set: a folder of shards, one shard, or a plain folder of files.
 
-    `sharding` is the spec where no info file gives it: a ShardingSpec, a dict, JSON text or the
-    name of a file with it. `format` skips detection. `unfinished` allows a set whose writing has
+    `spec` is the spec where no info file gives it: a ShardingSpec, a dict, JSON text or the name of
+    a file with it (`sharding` is its older name). `format` skips detection. `unfinished` allows a set whose writing has
     not ended. `cache_bytes` bounds the index blocks that are kept in memory. `xorbs` is the folder
     with the xorbs of a Xet shard, where that is not the folder `xorbs` beside it. `cache` keeps on
     disk what is read from a remote location: a Cache, a folder, or text as `--cache` takes it.
     """
-    return Container(location, sharding, format, unfinished, cache_bytes, xorbs, cache)
+    return Container(location, spec, format, unfinished, cache_bytes, xorbs, cache, sharding)

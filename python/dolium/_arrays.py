@@ -28,6 +28,7 @@ def encode_chunk(
     *,
     block_size: Sequence[int] | None = None,
     quality: int | None = None,
+    png_level: int | None = None,
     level: int | None = None,
     effort: int | None = None,
 ) -> bytes:

@@ -122,12 +122,13 @@ class Container:
     def __init__(
         self,
         location: _Path,
-        sharding: _Spec | None = None,
+        spec: _Spec | None = None,
         format: str | None = None,
         unfinished: bool = False,
         cache_bytes: int = 256 << 20,
         xorbs: _Path | None = None,
         cache: _Cache | None = None,
+        sharding: _Spec | None = None,
     ) -> None: ...
     @property
     def location(self) -> str: ...
@@ -198,6 +199,7 @@ class Container:
         deep: bool = False,
         sample: float = 1.0,
         seed: int = 0,
+        strict: bool = False,
         jobs: int = 0,
         progress: _Progress | None = None,
     ) -> VerifyReport:
@@ -268,22 +270,35 @@ def info(
     location: _Path,
     *,
     format: str | None = None,
+    spec: _Spec | None = None,
     sharding: _Spec | None = None,
     xorbs: _Path | None = None,
+    supervoxels: bool = False,
+    resolution: Sequence[float] | None = None,
+    coordinates: str | None = None,
+    skip_damaged: bool = False,
+    cache: _Cache | None = None,
 ) -> dict[str, Any]:
     """What a location holds: its `kind`, its `format`, whether it is `finished`, and the
-    `properties` that the format reports of it."""
+    `properties` that the format reports of it. It is opened as dolium.open() and Volume.open() do,
+    with their options."""
 
 def stats(
     location: _Path,
     *,
     format: str | None = None,
+    spec: _Spec | None = None,
     sharding: _Spec | None = None,
     xorbs: _Path | None = None,
+    supervoxels: bool = False,
+    resolution: Sequence[float] | None = None,
+    coordinates: str | None = None,
+    skip_damaged: bool = False,
+    cache: _Cache | None = None,
     jobs: int = 0,
     progress: _Progress | None = None,
 ) -> StatsReport:
-    """Counts and sizes of whatever is at a location, from its index alone."""
+    """Counts and sizes of whatever is at a location, from its index alone. It is opened as by info()."""
 
 def verify(
     location: _Path,
@@ -292,16 +307,24 @@ def verify(
     deep: bool = False,
     sample: float = 1.0,
     seed: int = 0,
+    strict: bool = False,
     missing: bool = False,
     format: str | None = None,
+    spec: _Spec | None = None,
     sharding: _Spec | None = None,
     xorbs: _Path | None = None,
+    supervoxels: bool = False,
+    resolution: Sequence[float] | None = None,
+    coordinates: str | None = None,
+    skip_damaged: bool = False,
+    cache: _Cache | None = None,
     jobs: int = 0,
     progress: _Progress | None = None,
 ) -> VerifyReport:
     """Checks whatever is at a location: a set, a volume, an export, a cas store. Damage is
-    reported, not raised. With `missing`, chunks that a volume lacks are warnings. With `deep`, the
-    catalog of a ShardPack set and lists of labels of DVID blocks are compared with what is there."""
+    reported, not raised. With `strict`, chunks that a volume lacks are warnings (`missing` is its
+    older name). With `deep`, the catalog of a ShardPack set and lists of labels of DVID blocks are
+    compared with what is there. It is opened as by info()."""
 
 def convert(
     source: _Path,
@@ -444,6 +467,10 @@ class VolumeScale:
         where that is not 0."""
 
     @property
+    def opened(self) -> tuple[str, dict[str, Any], _Cache | None]:
+        """The location that was opened, how an export is read, and the cache."""
+
+    @property
     def skipped(self) -> list[Finding]:
         """Damaged chunks that reads have left out."""
 
@@ -554,6 +581,9 @@ def downsample_array(
 ) -> None:
     """Fills `out`, of which each voxel is a block of `array`."""
 
+def decode_jpegs(contents: Iterable[Any], jobs: int = 0) -> list[Any]:
+    """Images as arrays, decoded on threads; an exception in place of each that is damaged."""
+
 class NotShardPackError(CorruptError):
     """Neither end of the file is that of a ShardPack."""
 
@@ -621,7 +651,14 @@ class PackEntry:
         """Type and shape, if it is an array."""
 
     @property
-    def metadata(self) -> Any: ...
+    def metadata(self) -> Any:
+        """Parsed, if it is JSON, or MsgPack or CBOR and the package for that is installed; else the
+        bytes."""
+
+    @property
+    def metadata_format(self) -> Literal["json", "msgpack", "cbor", "opaque"] | None:
+        """What the metadata are encoded as; None if there are none."""
+
     @property
     def mtime(self) -> int | None:
         """Nanoseconds since 1970, if it was kept."""
@@ -644,7 +681,14 @@ class PackRecord:
     @property
     def key(self) -> str: ...
     @property
-    def metadata(self) -> Any: ...
+    def metadata(self) -> Any:
+        """Parsed, if it is JSON, or MsgPack or CBOR and the package for that is installed; else the
+        bytes."""
+
+    @property
+    def metadata_format(self) -> Literal["json", "msgpack", "cbor", "opaque"] | None:
+        """What the metadata are encoded as; None if there are none."""
+
     @property
     def shard(self) -> str: ...
     @property
@@ -731,11 +775,12 @@ class PackTuples:
         names: Sequence[str],
         allows_missing: bool = False,
         views: bool = False,
+        decodes: bool = False,
     ) -> None: ...
     @property
     def names(self) -> list[str]: ...
     @property
-    def recipe(self) -> tuple[object, list[str], bool, bool]: ...
+    def recipe(self) -> tuple[object, list[str], bool, bool, bool]: ...
     def __len__(self) -> int: ...
     def __getitem__(
         self, key: SupportsIndex | slice | Iterable[int], /
@@ -915,10 +960,11 @@ def plan_pack_create(
 def plan_pack_copy(
     references: Sequence[str],
     order: str,
-    seed: int,
+    selection: dict[str, Any],
     output: _Path,
     shards: int,
     writing: dict[str, Any],
+    overlays: Sequence[str] = ...,
 ) -> Plan: ...
 def plan_pack_export(
     references: Sequence[str], to: str, target: _Path, options: dict[str, Any]

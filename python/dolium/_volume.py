@@ -128,10 +128,12 @@ class Volume(VoxelAccess):
         encoding: Encoding | None = None,
         block_size: Sequence[int] | None = None,
         quality: int | None = None,
+        png_level: int | None = None,
         level: int | None = None,
         effort: int | None = None,
         sharded: bool | None = None,
         shard_size: int | None = None,
+        to_spec: Sharding | None = None,
         sharding: Sharding | None = None,
         gzip_files: bool = False,
         key: str | None = None,
@@ -143,10 +145,11 @@ class Volume(VoxelAccess):
         `shape` is x, y, z, and the number of channels if it is not given otherwise. `resolution`
         is in nanometres. `type` is segmentation for uint32 and uint64, else image. The encoding
         is one that loses nothing unless you choose another; `block_size` belongs to
-        compressed_segmentation, `quality` to jpeg and jxl, `level` to png, `effort` to jxl.
+        compressed_segmentation, `quality` to jpeg and jxl, `png_level` to png, `effort` to jxl.
         There are shards unless `sharded` is False or `gzip_files`, which stores each chunk as
         `<name>.gz`. They hold at most `shard_size` bytes of voxels (1 GiB) before these are
-        encoded; `sharding` says all of it instead. `key` names the folder of the scale.
+        encoded; `to_spec` says all of it instead. (`level` and `sharding` are older names of
+        `png_level` and `to_spec`.) `key` names the folder of the scale.
         FileExistsError if there is a volume, unless `force`: then it is replaced, finished or
         not. A segmentation has one channel, of integers; else it is a ValueError.
         """
@@ -245,20 +248,28 @@ class Volume(VoxelAccess):
         deep: bool = False,
         sample: float = 1.0,
         seed: int = 0,
+        strict: bool = False,
         missing: bool = False,
         jobs: int = 0,
         progress: Progress | None = None,
     ) -> VerifyReport:
-        """Checks all scales down to their voxels, and the other parts: see dolium.verify().
-        `progress` may be True: a bar on a terminal."""
+        """Checks all scales down to their voxels, and the other parts, opened as this volume was:
+        see dolium.verify(). `progress` may be True: a bar on a terminal."""
+        location, exported, cache = self._scale.opened
         with shown(progress, "verify") as tell:
             return _core.verify(
-                self.location,
+                location,
                 quick=quick,
                 deep=deep,
                 sample=sample,
                 seed=seed,
-                missing=missing,
+                strict=strict or missing,
+                spec=exported["spec"],
+                supervoxels=exported["supervoxels"],
+                resolution=exported["resolution"],
+                coordinates=exported["coordinates"],
+                skip_damaged=exported["salvage"],
+                cache=cache,
                 jobs=jobs,
                 progress=tell,
             )

@@ -25,16 +25,28 @@ Sharding: TypeAlias = _core.ShardingSpec | dict[str, Any] | str | os.PathLike[st
 
 
 _STORAGE = (
-    "chunk_size", "encoding", "block_size", "quality", "level", "effort", "sharded", "shard_size",
-    "sharding", "gzip_files",
+    "chunk_size", "encoding", "block_size", "quality", "png_level", "effort", "sharded",
+    "shard_size", "to_spec", "gzip_files",
 )  # fmt: skip
+# Names that some of these had before.
+_OLDER = {"png_level": "level", "to_spec": "sharding"}
+
+
+def either(name: str, value: Any, older_name: str, older: Any) -> Any:
+    """What was given by one of two names of the same thing; TypeError if by both."""
+    if value is not None and older is not None:
+        raise TypeError(f"{name} and {older_name} are the same thing")
+    return older if value is None else value
 
 
 def storage_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """How chunks are stored, as the engine takes it, of the arguments of a function (locals()).
-    None means no wish: shard_size and sharding then imply shards, gzip_files none, and what
+    None means no wish: shard_size and to_spec then imply shards, gzip_files none, and what
     contradicts is a ValueError."""
     options = {name: arguments[name] for name in _STORAGE if name in arguments}
+    for name, older in _OLDER.items():
+        if older in arguments:
+            options[name] = either(name, options.get(name), older, arguments[older])
     for name in ("chunk_size", "block_size"):
         if options.get(name) is not None:
             options[name] = vector(name, options[name])

@@ -36,6 +36,7 @@ from ._volume_arguments import (
     Sharding,
     Spec,
     VolumeType,
+    either,
     export_options,
     type_name,
     nanometres,
@@ -79,16 +80,20 @@ def plan_ingest(
     data_type: npt.DTypeLike | None = None,
     shape: Sequence[int] | None = None,
     dtype: npt.DTypeLike | None = None,
+    skip: int | None = None,
+    c_order: bool = False,
     order: Literal["F", "C"] = "F",
     byte_offset: int | None = None,
     chunk_size: Sequence[int] | None = None,
     encoding: Encoding | None = None,
     block_size: Sequence[int] | None = None,
     quality: int | None = None,
+    png_level: int | None = None,
     level: int | None = None,
     effort: int | None = None,
     sharded: bool | None = None,
     shard_size: int | None = None,
+    to_spec: Sharding | None = None,
     sharding: Sharding | None = None,
     gzip_files: bool = False,
     scales: int | None = None,
@@ -100,8 +105,8 @@ def plan_ingest(
     """Plans a volume made from a file, or from a folder of slices.
 
     `source` is a .npy, TIFF or HDF5 file (`dataset`), a folder of TIFF, PNG or JPEG slices, or a
-    raw file, which needs `shape` and `dtype`, and may have an `order` and `byte_offset`. `axes`
-    says what the dimensions of NumPy, raw and HDF5 arrays are: "xyzc" unless you say, for example,
+    raw file, which needs `shape` and `dtype`, and may be in `c_order` and begin after `skip` bytes
+    (`order` and `byte_offset` are older names of these). `axes` says what the dimensions of NumPy, raw and HDF5 arrays are: "xyzc" unless you say, for example,
     "zyx". `to_dtype` is the volume's, if it is not the file's (`data_type` is its older name). An
     array in memory needs no plan: use Volume.from_array().
 
@@ -112,6 +117,7 @@ def plan_ingest(
     the new one is complete.
     """
     to_dtype = data_type if to_dtype is None else to_dtype
+    skip = either("skip", skip, "byte_offset", byte_offset)
     if isinstance(source, np.ndarray):
         raise TypeError("an array in memory: use Volume.from_array()")
     if order not in ("F", "C"):
@@ -119,8 +125,8 @@ def plan_ingest(
     if shape is None:
         given = {
             "dtype": dtype is not None,
-            "byte_offset": byte_offset is not None,
-            "order": order != "F",
+            "skip": skip is not None,
+            "c_order": c_order or order != "F",
         }
         for name, is_given in given.items():
             if is_given:
@@ -137,9 +143,9 @@ def plan_ingest(
         "data_type": None if to_dtype is None else type_name(to_dtype),
         "shape": None if shape is None else [int(side) for side in shape],
         "dtype": None if number is None else type_name(number),
-        "byte_offset": byte_offset,
+        "byte_offset": skip,
         "big_endian": number is not None and number.byteorder == ">",
-        "c_order": order == "C",
+        "c_order": c_order or order == "C",
     }
     return _core.plan_volume_ingest(
         array,
@@ -165,10 +171,12 @@ def plan_downsample(
     encoding: Encoding | None = None,
     block_size: Sequence[int] | None = None,
     quality: int | None = None,
+    png_level: int | None = None,
     level: int | None = None,
     effort: int | None = None,
     sharded: bool | None = None,
     shard_size: int | None = None,
+    to_spec: Sharding | None = None,
     sharding: Sharding | None = None,
     gzip_files: bool | None = None,
     rebuild: bool = False,
@@ -183,7 +191,7 @@ def plan_downsample(
     default 2 where voxels are shortest, so that they become isotropic. `method` is "average",
     "mode" (the most frequent label; with `ignore_zero`, zeros lose against any) or "stride": mode
     for segmentations, else average. Storage is as in the scale they are made from, unless you
-    choose; `shard_size` and `sharding` choose shards, `gzip_files` none.
+    choose; `shard_size` and `to_spec` choose shards, `gzip_files` none.
 
     With `rebuild`, after a change of the voxels, no scale is added: those listed after
     `from_scale` (0) are made again, stored as they are, by `method`, which is not known from
@@ -217,10 +225,12 @@ def plan_transcode(
     encoding: Encoding | None = None,
     block_size: Sequence[int] | None = None,
     quality: int | None = None,
+    png_level: int | None = None,
     level: int | None = None,
     effort: int | None = None,
     sharded: bool | None = None,
     shard_size: int | None = None,
+    to_spec: Sharding | None = None,
     sharding: Sharding | None = None,
     gzip_files: bool | None = None,
     force: bool = False,
@@ -232,7 +242,7 @@ def plan_transcode(
     salvage: bool = False,
 ) -> Plan:
     """Plans a copy of a volume, or of some of its `scales`, stored in another way. Storage is as
-    in the source, unless you choose (`shard_size` and `sharding` choose shards, `gzip_files`
+    in the source, unless you choose (`shard_size` and `to_spec` choose shards, `gzip_files`
     none; `shard_size` is about what a shard takes as stored, by a sample of chunks); chunks about
     which nothing changes are copied without being decoded. Mesh, skeletons and segment properties
     are copied file by file; a warning names those that cannot be. `force` replaces a volume that

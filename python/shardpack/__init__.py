@@ -46,12 +46,16 @@ from ._dataset import Dataset, Offset, cache, join, open, overlay, stream
 from ._loader import Loader
 from ._mixture import Mixture, mix
 from ._plans import (
+    plan_compact,
     plan_create,
     plan_export,
     plan_import,
+    plan_merge,
     plan_reshard,
     plan_shuffle,
     plan_sort,
+    plan_split,
+    plan_subset,
 )
 from ._tools import Finding, RepairReport, VerifyReport, repair, verify
 from ._writer import ShardReport, Writer
@@ -87,12 +91,16 @@ __all__ = [
     "mix",
     "open",
     "overlay",
+    "plan_compact",
     "plan_create",
     "plan_export",
     "plan_import",
+    "plan_merge",
     "plan_reshard",
     "plan_shuffle",
     "plan_sort",
+    "plan_split",
+    "plan_subset",
     "register_decoder",
     "repair",
     "stream",

@@ -13,6 +13,7 @@ from dolium import Cache, _core
 from dolium._cache import AnyCache
 from dolium._decode import metadata
 
+from ._decoding import Decode, decoded
 from ._jobs import jobs_of
 from ._loader import Loader, Shuffle, make_loader
 from ._reading import SetOrder, mean_bytes
@@ -145,13 +146,22 @@ class Dataset(_core.PackDataset):
         keep_errors: bool = False,
         jobs: int = 0,
         threads: int | None = None,
+        decode: Decode = None,
     ) -> list[Any]:
-        """Samples with their contents decoded on threads. With `keep_errors`, an exception stands
-        in the place of each sample that cannot be read. (`threads` is the older name of `jobs`.)"""
-        return self._own().read_many(indices, keep_errors, jobs_of(jobs, threads))
+        """Samples with their contents decompressed on threads. With `keep_errors`, an exception
+        stands in the place of each sample that cannot be read. `decode` makes something else of
+        each Record, as that of Loader does: True makes a dict of entries decoded by content type,
+        JPEG images of all samples together on threads. (`threads` is the older name of `jobs`.)"""
+        jobs = jobs_of(jobs, threads)
+        found = self._own().read_many(indices, keep_errors, jobs)
+        return found if decode is None else decoded(found, decode, keep_errors, jobs)
 
     def tuples(
-        self, *names: str, missing: Literal["error", "none"] = "error", views: bool = False
+        self,
+        *names: str,
+        missing: Literal["error", "none"] = "error",
+        views: bool = False,
+        decode: bool = False,
     ) -> _core.PackTuples:
         """Files of these names as tuples, the fastest way to read: `"__key__"` stands for the
         sample's key.
@@ -159,15 +169,16 @@ class Dataset(_core.PackDataset):
             pairs = dataset.tuples("jpg", "json")
             image, label = pairs[17]
             for image, label in pairs: ...
-            images, labels = pairs[[3, 1, 4]]     # decoded on threads
+            images, labels = pairs[[3, 1, 4]]     # on threads
 
         A sample without such a file raises KeyError, or has None there with `missing="none"`.
         With `views`, files that are stored as they are come as memoryviews of the mapped shard,
-        without a copy and unchecked but for their headers.
+        without a copy and unchecked but for their headers. With `decode`, files come as what the
+        decoders of their content types make of them, JPEG images of a batch on threads.
         """
         if missing not in ("error", "none"):
             raise ValueError(f'missing is "error" or "none", not {missing!r}')
-        return _tuples_of(self, list(names), missing == "none", views)
+        return _tuples_of(self, list(names), missing == "none", views, decode)
 
     @property
     def shards(self) -> list[dict[str, Any]]:
@@ -212,10 +223,10 @@ class Dataset(_core.PackDataset):
 
 
 def _tuples_of(
-    dataset: Dataset, names: list[str], allows_missing: bool, views: bool
+    dataset: Dataset, names: list[str], allows_missing: bool, views: bool, decodes: bool
 ) -> _core.PackTuples:
     """Also what unpickles them."""
-    return _core.PackTuples(dataset, dataset._own(), names, allows_missing, views)
+    return _core.PackTuples(dataset, dataset._own(), names, allows_missing, views, decodes)
 
 
 def _reduce_tuples(tuples: _core.PackTuples) -> tuple[Any, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 import numpy as np
 
 from dolium import _core
 
+from ._decoding import Decode, Decoding, make_decoding, note_record
 from ._jobs import jobs_of
 from ._prefetch import Prefetcher
 from ._reading import Epoch, Order, Reader, shuffle_name
@@ -24,19 +25,11 @@ Remainder = Literal["drop", "pad", "keep"]
 # None leaves that out.
 ErrorHandler = Callable[[Exception, Any], Any]
 OnError = Union[Literal["raise", "skip"], ErrorHandler]
-Decode = Union[
-    None,
-    bool,
-    str,
-    Sequence[str],
-    Mapping[str, Callable[[bytes], Any] | None],
-    Callable[["Record"], Any],
-]
 Collate = Callable[[list[Any]], Any]
 
 STATE_VERSION = 1
-# What "skip" does not skip: the sample may be good the next time.
-_PASSING = (OSError, MemoryError)
+# What "skip" does not skip: the sample may be good the next time, or once a package is installed.
+_PASSING = (OSError, MemoryError, ImportError)
 
 
 class Loader:
@@ -62,8 +55,9 @@ class Loader:
     default is "keep" for one rank, "pad" for several. `drop_last=True` means "drop".
 
     A batch is a list of Records; `decode` makes something else of each: a function of the Record;
-    True or names of entries for a dict of entries decoded by content type; or a dict of names and
-    functions of bytes. `collate` makes something else of the list.
+    True or names of entries for a dict of entries decoded by content type, JPEG images of a batch
+    together on `jobs` threads; or a dict of names and functions of bytes. `collate` makes something
+    else of the list.
 
     Up to `prefetch` batches, of `prefetch_bytes` together, are read ahead on `jobs` threads (0:
     as many as suit the set; older name: `threads`), where functions that are given here run as well. `prefetch=0`
@@ -117,7 +111,7 @@ class Loader:
         self._prefetch = prefetch
         self._prefetch_bytes = prefetch_bytes
         self._jobs = jobs
-        self._handling = _Handling(on_error, _decoder(decode), collate)
+        self._handling = _Handling(on_error, decode, collate)
         self._epoch = epoch
         self._position = 0
         self._has_begun = False  # a pass has delivered some of the epoch, or ended
@@ -260,7 +254,7 @@ class _Pass:
         handling = loader._handling
 
         def make(index: int) -> _Batch:
-            return handling.batch(reader, share.worker + index * share.workers)
+            return handling.batch(reader, share.worker + index * share.workers, jobs)
 
         self._make: Callable[[int], _Batch] | None = make
         if reads_ahead and self._count > 0:
@@ -362,22 +356,28 @@ class _Batch:
 class _Handling:
     """What is done with samples that were read."""
 
-    def __init__(
-        self, on_error: OnError, decode: Callable[[Record], Any] | None, collate: Collate | None
-    ) -> None:
+    def __init__(self, on_error: OnError, decode: Decode, collate: Collate | None) -> None:
         self._on_error = on_error
-        self._decode = decode
+        self._decode = make_decoding(decode)
         self._collate = collate
 
-    def batch(self, reader: Reader, number: int) -> _Batch:
+    def batch(self, reader: Reader, number: int, jobs: int) -> _Batch:
+        pairs = reader.read(number)
+        found = [record for _, record in pairs]
+        nbytes = sum(one.nbytes for one in found if not isinstance(one, BaseException))
+        values = found
+        if isinstance(self._decode, Decoding):
+            values = self._decode.values(found, jobs)
+            nbytes += sum(map(_array_bytes, values))
         samples = []
-        nbytes = skipped = 0
-        for sample, found in reader.read(number):
+        skipped = 0
+        for (sample, record), value in zip(pairs, values):
             try:
-                if isinstance(found, BaseException):
-                    raise found
-                nbytes += found.nbytes
-                samples.append(found if self._decode is None else self._decoded(found))
+                if isinstance(value, BaseException):
+                    raise value
+                if callable(self._decode):
+                    value = self._called(record)
+                samples.append(value)
             except Exception as error:
                 replacement = self._replacement(error, sample)
                 if replacement is None:
@@ -388,11 +388,11 @@ class _Handling:
             return _Batch(self._collate(samples), nbytes, skipped)
         return _Batch(samples, nbytes, skipped)
 
-    def _decoded(self, record: Record) -> Any:
+    def _called(self, record: Record) -> Any:
         try:
-            return self._decode(record)  # type: ignore[misc]
+            return self._decode(record)  # type: ignore[misc,operator]
         except Exception as error:
-            _note(error, f'{record.shard}: record {record.number}: "{record.key}"')
+            note_record(error, record)
             raise
 
     def _replacement(self, error: Exception, sample: Any) -> Any:
@@ -403,30 +403,11 @@ class _Handling:
         raise error
 
 
-def _note(error: Exception, text: str) -> None:
-    if hasattr(error, "add_note"):  # since Python 3.11
-        error.add_note(text)
-
-
-def _decoder(decode: Decode) -> Callable[[Record], Any] | None:
-    if decode is None or decode is False:
-        return None
-    if decode is True:
-        return lambda record: {entry.name: entry.decode() for entry in record.file_entries()}
-    if isinstance(decode, Mapping):
-        functions = dict(decode)
-    elif callable(decode):
-        return decode
-    else:
-        functions = dict.fromkeys([decode] if isinstance(decode, str) else decode)
-
-    def decode_named(record: Record) -> dict[str, Any]:
-        return {
-            name: record[name].decode() if function is None else function(record[name].data)
-            for name, function in functions.items()
-        }
-
-    return decode_named
+def _array_bytes(value: Any) -> int:
+    """What the arrays take that were decoded of a sample."""
+    if not isinstance(value, dict):
+        return 0
+    return sum(one.nbytes for one in value.values() if isinstance(one, np.ndarray))
 
 
 def make_loader(

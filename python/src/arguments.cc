@@ -130,6 +130,15 @@ std::optional<std::string> SpecText(nb::handle spec) {
   return FileText(LocationText(spec));
 }
 
+nb::handle EitherOf(nb::handle value, const char* name, nb::handle other,
+                    const char* other_name) {
+  if (!value.is_none() && !other.is_none()) {
+    throw nb::type_error(
+        fmt::format("{} and {} are the same thing", name, other_name).c_str());
+  }
+  return value.is_none() ? other : value;
+}
+
 std::optional<CacheOptions> CacheFrom(nb::handle cache) {
   if (cache.is_none()) return std::nullopt;
   CacheOptions options;

@@ -27,6 +27,11 @@ nb::str NameText(std::string_view name);
 // in it, or the file that a str or os.PathLike names. nullopt for None.
 std::optional<std::string> SpecText(nb::handle spec);
 
+// What was given by one of two names of the same thing: None by neither. TypeError if by
+// both.
+nb::handle EitherOf(nb::handle value, const char* name, nb::handle other,
+                    const char* other_name);
+
 // The argument `cache`: where what is read from remote locations is kept on disk.
 // None; text as `--cache` takes it; a folder as os.PathLike; or a dolium.Cache, a tuple
 // of folder, limit and offline. The folder becomes absolute, so that another process

@@ -15,6 +15,7 @@ void BindVolume(nanobind::module_& module);
 void BindVolumePlans(nanobind::module_& module);
 void BindVoxelFunctions(nanobind::module_& module);
 void BindDvid(nanobind::module_& module);
+void BindImages(nanobind::module_& module);
 void BindPackErrors(nanobind::module_& module);
 void BindPackRecord(nanobind::module_& module);
 void BindPackSet(nanobind::module_& module);

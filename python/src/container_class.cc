@@ -111,13 +111,14 @@ void Remove(PyContainer& self, nb::handle keys) {
 }
 
 nb::object VerifyAll(const PyContainer& self, bool quick, bool deep, double sample,
-                     uint64_t seed, size_t jobs, nb::object progress) {
-  return RunVerify(
-      {.depth = DepthOf(quick, deep), .sample = sample, .seed = seed, .jobs = jobs},
-      std::move(progress),
-      [&](const VerifyOptions& options, const FindingVisitor& visitor) {
-        return self.source().Check(options, visitor);
-      });
+                     uint64_t seed, bool strict, size_t jobs, nb::object progress) {
+  VerifyOptions wanted{
+      .depth = DepthOf(quick, deep), .sample = sample, .seed = seed, .jobs = jobs};
+  wanted.report_missing = strict;
+  return RunVerify(std::move(wanted), std::move(progress),
+                   [&](const VerifyOptions& options, const FindingVisitor& visitor) {
+                     return self.source().Check(options, visitor);
+                   });
 }
 
 nb::object StatsOfAll(const PyContainer& self, size_t jobs, nb::object progress) {
@@ -163,13 +164,13 @@ nb::tuple Reduce(nb::handle self) {
                      CacheTo(arguments.cache)));
 }
 
-void Init(PyContainer* self, nb::handle location, nb::handle sharding,
+void Init(PyContainer* self, nb::handle location, nb::handle spec,
           const std::optional<std::string>& format, bool unfinished, uint64_t cache_bytes,
-          nb::handle xorbs, nb::handle cache) {
+          nb::handle xorbs, nb::handle cache, nb::handle sharding) {
   OpenArguments arguments;
   arguments.location = LocationText(location);
   arguments.format = format.value_or("");
-  arguments.options.spec = SpecText(sharding);
+  arguments.options.spec = SpecText(EitherOf(spec, "spec", sharding, "sharding"));
   arguments.options.allow_unfinished = unfinished;
   arguments.options.cache_bytes = cache_bytes;
   if (!xorbs.is_none()) arguments.options.parameters[kXorbs] = LocationText(xorbs);
@@ -191,10 +192,10 @@ void BindContainer(nb::module_& module) {
       "A set of entries, as a mapping from keys to bytes: what dolium.open() gives. Keys "
       "are "
       "ints for chunks (str is taken as well), else str. Any thread may use it.")
-      .def("__init__", Init, nb::arg("location"), nb::arg("sharding") = nb::none(),
+      .def("__init__", Init, nb::arg("location"), nb::arg("spec") = nb::none(),
            nb::arg("format") = nb::none(), nb::arg("unfinished") = false,
            nb::arg("cache_bytes") = kDefaultCacheBytes, nb::arg("xorbs") = nb::none(),
-           nb::arg("cache") = nb::none())
+           nb::arg("cache") = nb::none(), nb::arg("sharding") = nb::none())
       .def("get", Get, nb::arg("key"), nb::arg("default") = nb::none(),
            "The value of a key, or the default.")
       .def("get_many", &PyContainer::GetMany, nb::arg("keys"),
@@ -235,7 +236,8 @@ void BindContainer(nb::module_& module) {
       .def("__bool__", [](const PyContainer& self) { return !self.IsEmpty(); })
       .def("verify", VerifyAll, nb::kw_only(), nb::arg("quick") = false,
            nb::arg("deep") = false, nb::arg("sample") = 1.0, nb::arg("seed") = 0,
-           nb::arg("jobs") = 0, nb::arg("progress") = nb::none(),
+           nb::arg("strict") = false, nb::arg("jobs") = 0,
+           nb::arg("progress") = nb::none(),
            "Checks all that is there: the index, and every entry, or (quick) none, or a "
            "random part of them; the voxels of a volume, the objects of a cas store. "
            "Damage is reported, not raised. The same as dolium.verify().")

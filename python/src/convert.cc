@@ -104,16 +104,6 @@ void TakeParameters(const nb::kwargs& keywords, const char* function,
   }
 }
 
-// One of two names of the same thing.
-nb::handle EitherOf(nb::handle value, const char* name, nb::handle other,
-                    const char* other_name) {
-  if (!value.is_none() && !other.is_none()) {
-    throw nb::type_error(
-        fmt::format("{} and {} are the same thing", name, other_name).c_str());
-  }
-  return value.is_none() ? other : value;
-}
-
 // A function convert(source, target, *, ...) of the module, around `Work`.
 template <typename Report,
           Result<Report> (*Work)(Formats, const ConvertRequest&, const RunOptions&,

@@ -77,7 +77,7 @@ std::string_view HintText(Hint hint) {
     case Hint::kSkipDamaged:
       return "; keep what is readable with: dolium.convert(..., skip_damaged=True)";
     case Hint::kGiveSharding:
-      return "; give the spec with sharding=";
+      return "; give the spec with spec=";
     case Hint::kNameFormat:
       return "; name it with format=";
     case Hint::kConvertToVolume:

@@ -16,6 +16,7 @@ NB_MODULE(_core, module) {
   BindVolumePlans(module);
   BindVoxelFunctions(module);
   BindDvid(module);
+  BindImages(module);
   BindPackErrors(module);
   BindPackRecord(module);
   BindPackSet(module);

@@ -1,5 +1,5 @@
 // Jobs on training sets: each begins, and gives its plan.
-#include <numeric>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "dolium/base/stop.h"
 #include "dolium/domain/dataset/imports/kinds.h"
 #include "dolium/ops/pack/pack_copy.h"
 #include "dolium/ops/pack/pack_create.h"
@@ -61,28 +62,62 @@ nb::object PlanNewShards(const std::string& kind, nb::handle input, nb::handle o
   dataset::CreateRequest request;
   request.output = LocationText(output);
   request.pack = PackOptionsFrom(writing);
-  return ToPython(Must(WithoutGil([&]() -> Result<Plan> {
+  return ToPython(Must(WithoutGil(/*is_remote=*/true, [&]() -> Result<Plan> {
     DOLIUM_TRY(const auto source, dataset::OpenSampleSource(kind, path, options));
     DOLIUM_TRY(request.source, dataset::NameSource(kind, path, options, *source));
     return PlanCreate(*source, request);
   })));
 }
 
-Result<std::vector<uint64_t>> OrderNamed(const std::string& name, uint64_t seed,
+// prefix, keys, ignore_missing, begin, end, every, sample (a number of them, or a part as
+// a float), seed.
+dataset::PackSelection SelectionFrom(const nb::dict& options) {
+  dataset::PackSelection out;
+  TakeWish(options, "prefix", out.prefix);
+  out.keys = Wish<std::vector<std::string>>(options, "keys");
+  TakeWish(options, "ignore_missing", out.ignore_missing);
+  TakeWish(options, "begin", out.begin);
+  TakeWish(options, "end", out.end);
+  TakeWish(options, "every", out.every);
+  if (const nb::object sample = Wish(options, "sample"); sample.is_valid()) {
+    if (nb::isinstance<nb::float_>(sample)) {
+      out.sample_fraction = nb::cast<double>(sample);
+    } else {
+      out.sample_count = Wish<uint64_t>(options, "sample");
+    }
+  }
+  TakeWish(options, "seed", out.seed);
+  return out;
+}
+
+Result<std::vector<uint64_t>> OrderNamed(const std::string& name,
+                                         const dataset::PackSelection& selection,
                                          const dataset::SampleSet& set) {
   if (name == "key") return dataset::OrderByKey(set);
-  if (name == "random") return dataset::OrderAtRandom(set.size(), seed);
-  std::vector<uint64_t> numbers(static_cast<size_t>(set.size()));
-  std::iota(numbers.begin(), numbers.end(), uint64_t{0});
-  return numbers;
+  if (name == "random") return dataset::OrderAtRandom(set.size(), selection.seed);
+  return dataset::SelectSamples(set, selection);
+}
+
+Result<std::shared_ptr<const dataset::SampleSet>> OpenOverlaid(
+    const SetReferences& references, const SetReferences& overlays) {
+  DOLIUM_TRY(auto base, OpenSamples(references));
+  if (overlays.empty()) return base;
+  std::vector<std::shared_ptr<const dataset::SampleSet>> layers;
+  for (const std::string& reference : overlays) {
+    DOLIUM_TRY(auto layer, OpenSamples(SetReferences{reference}));
+    layers.push_back(std::move(layer));
+  }
+  return dataset::Overlay(std::move(base), std::move(layers));
 }
 
 nb::object PlanOtherShards(const SetReferences& references, const std::string& order,
-                           uint64_t seed, nb::handle output, uint64_t shards,
-                           const nb::dict& writing) {
+                           const nb::dict& selection, nb::handle output, uint64_t shards,
+                           const nb::dict& writing, const SetReferences& overlays) {
   const auto options = PackOptionsFrom(writing);
+  const dataset::PackSelection selected = SelectionFrom(selection);
   dataset::CopyRequest request;
   request.references = references;
+  request.overlays = overlays;
   request.output = LocationText(output);
   request.shards = shards;
   request.shard_bytes = options.shard_bytes;
@@ -92,9 +127,10 @@ nb::object PlanOtherShards(const SetReferences& references, const std::string& o
     request.align_log2 = options.shard.encode.align_log2;
   }
   request.recode = Wish(writing, "compression").is_valid();
-  return ToPython(Must(WithoutGil([&]() -> Result<Plan> {
-    DOLIUM_TRY(const auto set, OpenSamples(references));
-    DOLIUM_TRY(const auto numbers, OrderNamed(order, seed, *set));
+  return ToPython(Must(WithoutGil(/*is_remote=*/true, [&]() -> Result<Plan> {
+    request.stop = CurrentStop();
+    DOLIUM_TRY(const auto set, OpenOverlaid(references, overlays));
+    DOLIUM_TRY(const auto numbers, OrderNamed(order, selected, *set));
     return PlanCopy(*set, numbers, request);
   })));
 }
@@ -115,7 +151,7 @@ nb::object PlanSampleExport(const SetReferences& references, const std::string& 
   if (Wish<bool>(options, "stem").value_or(false)) {
     request.options.layout = dataset::FolderLayout::kStem;
   }
-  return ToPython(Must(WithoutGil([&]() -> Result<Plan> {
+  return ToPython(Must(WithoutGil(/*is_remote=*/true, [&]() -> Result<Plan> {
     DOLIUM_TRY(const auto set, OpenSamples(references));
     DOLIUM_TRY(const auto numbers, SelectSamples(*set, {}));
     return PlanExport(*set, numbers, request);
@@ -128,7 +164,8 @@ void BindPackJobs(nb::module_& module) {
   module.def("plan_pack_create", PlanNewShards, nb::arg("kind"), nb::arg("input"),
              nb::arg("output"), nb::arg("reading"), nb::arg("writing"));
   module.def("plan_pack_copy", PlanOtherShards, nb::arg("references"), nb::arg("order"),
-             nb::arg("seed"), nb::arg("output"), nb::arg("shards"), nb::arg("writing"));
+             nb::arg("selection"), nb::arg("output"), nb::arg("shards"),
+             nb::arg("writing"), nb::arg("overlays") = SetReferences());
   module.def("plan_pack_export", PlanSampleExport, nb::arg("references"), nb::arg("to"),
              nb::arg("target"), nb::arg("options"));
 }

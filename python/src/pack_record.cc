@@ -135,6 +135,23 @@ nb::object MetadataObject(const shardpack::Metadata& metadata,
                         Checked(CopyToPython(metadata.bytes), sample));
 }
 
+// What metadata are encoded as, as Metadata of the package shardpack names it.
+nb::object FormatObject(const shardpack::Metadata& metadata) {
+  switch (metadata.format) {
+    case shardpack::MetadataFormat::kNone:
+      break;
+    case shardpack::MetadataFormat::kJson:
+      return nb::str("json");
+    case shardpack::MetadataFormat::kMsgPack:
+      return nb::str("msgpack");
+    case shardpack::MetadataFormat::kOpaque:
+      return nb::str("opaque");
+    case shardpack::MetadataFormat::kCbor:
+      return nb::str("cbor");
+  }
+  return nb::none();
+}
+
 auto ExtrasOf(const PyEntry& entry) {
   auto extras = shardpack::ParseExtras(entry.header());
   const dataset::SamplePart& part = entry.record->sample.parts()[entry.file().part];
@@ -143,8 +160,7 @@ auto ExtrasOf(const PyEntry& entry) {
   Raise(InEntry(std::move(extras).error(), part, entry.header()));
 }
 
-nb::object ShapeObject(const PyEntry& entry) {
-  const auto extras = ExtrasOf(entry);
+nb::object ShapeOf(const shardpack::EntryExtras& extras) {
   if (!extras.array) return nb::none();
   nb::list lengths;
   for (const uint64_t length : extras.array->lengths) lengths.append(length);
@@ -219,11 +235,13 @@ void BindEntry(nb::module_& module) {
                      return e.header().crc32c;
                    })
       .def_prop_ro("is_chunked", [](const PyEntry& e) { return e.header().is_chunked(); })
-      .def_prop_ro("array", &ShapeObject)
+      .def_prop_ro("array", [](const PyEntry& e) { return ShapeOf(ExtrasOf(e)); })
       .def_prop_ro("metadata",
                    [](const PyEntry& e) {
                      return MetadataObject(ExtrasOf(e).metadata, e.record->sample);
                    })
+      .def_prop_ro("metadata_format",
+                   [](const PyEntry& e) { return FormatObject(ExtrasOf(e).metadata); })
       .def_prop_ro("mtime", [](const PyEntry& e) { return ExtrasOf(e).modified; })
       .def_prop_ro("mode", [](const PyEntry& e) { return ExtrasOf(e).mode; })
       .def_prop_ro("record", [](const PyEntry& e) { return e.owner; })
@@ -249,6 +267,10 @@ void BindEntry(nb::module_& module) {
 }
 
 }  // namespace
+
+nb::object ShapeObject(const EntryHeader& header) {
+  return ShapeOf(Must(shardpack::ParseExtras(header)));
+}
 
 nb::object RecordObject(LoadedSample sample) {
   return nb::cast(PyRecord{std::move(sample)}, nb::rv_policy::move);
@@ -311,6 +333,8 @@ void BindPackRecord(nb::module_& module) {
       .def_prop_ro(
           "metadata",
           [](const PyRecord& r) { return MetadataObject(r.sample.metadata(), r.sample); })
+      .def_prop_ro("metadata_format",
+                   [](const PyRecord& r) { return FormatObject(r.sample.metadata()); })
       .def_prop_ro("shard",
                    [](const PyRecord& r) {
                      return NameText(r.sample.parts().front().shard->Describe());

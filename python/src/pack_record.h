@@ -19,6 +19,9 @@ struct PyRecord {
   std::vector<nb::object> loaded = {};
 };
 
+// Type and lengths of an entry that is an array; None of any other. Needs the GIL.
+nb::object ShapeObject(const shardpack::EntryHeader& header);
+
 // A Python object for a sample that was read.
 nb::object RecordObject(dataset::LoadedSample sample);
 

@@ -18,6 +18,7 @@
 #include "python/src/errors.h"
 #include "python/src/guarded.h"
 #include "python/src/interrupt.h"
+#include "python/src/pack_record.h"
 #include "python/src/pack_set.h"
 #include "python/src/pack_values.h"
 
@@ -33,18 +34,59 @@ constexpr std::string_view kKeyName = "__key__";
 // Up to so many files, no memory is taken for what is known of them.
 constexpr size_t kFewFiles = 4;
 
+// Contents that are decoded by their types, together, in the places where they stand.
+class Decoding {
+ public:
+  // `content` stands, or will, at `at` of `sequence`: a list, or a new tuple.
+  void Add(const PickedFile& file, nb::handle content, nb::object sequence, size_t at) {
+    contents_.append(nb::make_tuple(Text(file.header.name),
+                                    Text(file.header.content_type),
+                                    ShapeObject(file.header), content));
+    places_.push_back({std::move(sequence), static_cast<Py_ssize_t>(at)});
+  }
+
+  // The first that cannot be decoded is raised.
+  void Run() {
+    if (places_.empty()) return;
+    const nb::list values = nb::cast<nb::list>(
+        nb::module_::import_("dolium._decode").attr("decode_or_raise")(contents_));
+    for (size_t i = 0; i < places_.size(); ++i) {
+      PyObject* const sequence = places_[i].sequence.ptr();
+      PyObject* const value = values[i].inc_ref().ptr();
+      if (PyList_Check(sequence)) {
+        PyList_SetItem(sequence, places_[i].at, value);
+      } else {
+        PyObject* const content = PyTuple_GET_ITEM(sequence, places_[i].at);
+        PyTuple_SET_ITEM(sequence, places_[i].at, value);
+        Py_DECREF(content);
+      }
+    }
+  }
+
+ private:
+  struct InSequence {
+    nb::object sequence;
+    Py_ssize_t at;
+  };
+
+  nb::list contents_;
+  std::vector<InSequence> places_;
+};
+
 class PackTuples {
  public:
   // `dataset` is what the tuples are of, for pickling.
   PackTuples(nb::object dataset, const PackSet& set, std::vector<std::string> names,
-             bool allows_missing, bool views)
+             bool allows_missing, bool views, bool decodes)
       : dataset_(std::move(dataset)),
         set_(set),
         names_(std::move(names)),
         allows_missing_(allows_missing),
         views_(views),
+        decodes_(decodes),
         picker_(set.set(), FileNames(names_)) {
     if (names_.empty()) throw nb::value_error("tuples of no files");
+    if (views_ && decodes_) throw nb::value_error("views are not decoded");
     for (const std::string& name : names_) {
       const bool is_key = name == kKeyName;
       places_.push_back(is_key ? kKeySlot : file_count_++);
@@ -55,6 +97,7 @@ class PackTuples {
   const std::vector<std::string>& names() const { return names_; }
   bool allows_missing() const { return allows_missing_; }
   bool views() const { return views_; }
+  bool decodes() const { return decodes_; }
   uint64_t size() const { return set_.size(); }
   const PackSet& set() const { return set_; }
 
@@ -75,6 +118,7 @@ class PackTuples {
     const nb::object tuple =
         nb::steal(PyTuple_New(static_cast<Py_ssize_t>(names_.size())));
     if (!tuple.is_valid()) throw nb::python_error();
+    Decoding decoding;
     for (size_t i = 0; i < names_.size(); ++i) {
       nb::object value;
       if (places_[i] == kKeySlot) {
@@ -83,9 +127,11 @@ class PackTuples {
         const PickedFile& file = files[places_[i]];
         value = NewValue(file, i, sample);
         if (NeedsContent(file)) Fill(file, value);
+        if (decodes_ && file.is_there()) decoding.Add(file, value, tuple, i);
       }
       PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), value.release().ptr());
     }
+    decoding.Run();
     return tuple;
   }
 
@@ -100,6 +146,7 @@ class PackTuples {
         nb::steal(PyTuple_New(static_cast<Py_ssize_t>(names_.size())));
     if (!columns.is_valid()) throw nb::python_error();
     std::vector<MutableBytes> into(files.size());
+    Decoding decoding;
     uint64_t bytes = 0;
     for (size_t i = 0; i < names_.size(); ++i) {
       PyObject* const column = PyList_New(static_cast<Py_ssize_t>(numbers.size()));
@@ -115,6 +162,9 @@ class PackTuples {
           if (NeedsContent(files[at])) {
             into[at] = BytesOf(value);
             bytes += into[at].size();
+          }
+          if (decodes_ && files[at].is_there()) {
+            decoding.Add(files[at], value, nb::borrow(column), j);
           }
         }
         PyList_SET_ITEM(column, static_cast<Py_ssize_t>(j), value.release().ptr());
@@ -132,6 +182,7 @@ class PackTuples {
     for (const auto& error : errors) {
       if (error) Raise(*error);
     }
+    decoding.Run();
     return columns;
   }
 
@@ -188,6 +239,7 @@ class PackTuples {
   std::vector<std::string> names_;
   bool allows_missing_;
   bool views_;
+  bool decodes_;
   FilePicker picker_;
   std::vector<size_t> places_;  // for each name: which of the files, or kKeySlot
   size_t file_count_ = 0;
@@ -280,9 +332,11 @@ PyType_Slot iterator_slots[] = {
 void BindPackTuples(nb::module_& module) {
   nb::class_<PackTuples>(module, "PackTuples", "Chosen files of each sample.",
                          nb::type_slots(tuples_slots), nb::is_final())
-      .def(nb::init<nb::object, const PackSet&, std::vector<std::string>, bool, bool>(),
+      .def(nb::init<nb::object, const PackSet&, std::vector<std::string>, bool, bool,
+                    bool>(),
            nb::arg("dataset"), nb::arg("set"), nb::arg("names"),
-           nb::arg("allows_missing") = false, nb::arg("views") = false)
+           nb::arg("allows_missing") = false, nb::arg("views") = false,
+           nb::arg("decodes") = false)
       .def("__len__", &PackTuples::size)
       .def("__iter__",
            [](nb::handle self) {
@@ -292,7 +346,8 @@ void BindPackTuples(nb::module_& module) {
       .def_prop_ro("recipe",
                    [](const PackTuples& self) {
                      return nb::make_tuple(self.dataset(), self.names(),
-                                           self.allows_missing(), self.views());
+                                           self.allows_missing(), self.views(),
+                                           self.decodes());
                    })
       .def("__repr__", [](const PackTuples& self) {
         return MessageText(fmt::format("<shardpack.Tuples ({}) of {} samples>",

@@ -71,8 +71,9 @@ nb::object MemoryView(Bytes bytes) {
 }
 
 void KeepMemoryOfBatches() {
-  // glibc learns from a large block that is freed to keep twice as much.
-  constexpr size_t kHalfOfWhatIsKept = size_t{16} << 20;
+  // glibc learns from a large block that is freed to keep twice as much; from larger ones
+  // than this it does not learn.
+  constexpr size_t kHalfOfWhatIsKept = size_t{31} << 20;
   [[maybe_unused]] static const bool done = [] {
     void* volatile block = std::malloc(kHalfOfWhatIsKept);
     std::free(block);

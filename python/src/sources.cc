@@ -14,6 +14,7 @@
 #include "python/src/bindings.h"
 #include "python/src/bulk_work.h"
 #include "python/src/errors.h"
+#include "python/src/export_options.h"
 #include "python/src/interrupt.h"
 #include "python/src/reports.h"
 
@@ -22,48 +23,78 @@ namespace {
 
 using OptionalName = std::optional<std::string>;
 
-SourceOptions OptionsOfSource(const OptionalName& format, nb::handle sharding,
-                              nb::handle xorbs) {
+// What is opened, and how.
+struct SourceArguments {
+  std::string location;
   SourceOptions options;
+  std::optional<CacheOptions> cache;
+};
+
+SourceArguments ArgumentsOf(nb::handle location, const OptionalName& format,
+                            nb::handle spec, nb::handle sharding, nb::handle xorbs,
+                            bool supervoxels, nb::handle resolution,
+                            const OptionalName& coordinates, bool skip_damaged,
+                            nb::handle cache) {
+  SourceArguments arguments;
+  arguments.location = LocationText(location);
+  SourceOptions& options = arguments.options;
   options.format = format.value_or("");
-  options.open.spec = SpecText(sharding);
+  options.open.spec = SpecText(EitherOf(spec, "spec", sharding, "sharding"));
   options.open.allow_unfinished = true;
-  if (!xorbs.is_none()) options.open.parameters["xorbs"] = LocationText(xorbs);
-  return options;
+  auto& parameters = options.open.parameters;
+  if (!xorbs.is_none()) parameters["xorbs"] = LocationText(xorbs);
+  if (coordinates) parameters["coordinates"] = *coordinates;
+  if (skip_damaged) parameters["salvage"] = "yes";
+  nb::dict exported;
+  exported["supervoxels"] = supervoxels;
+  exported["resolution"] = resolution;
+  exported["coordinates"] = coordinates.value_or("auto");
+  exported["salvage"] = skip_damaged;
+  options.exported = ExportOptionsFrom(exported);
+  options.exported.spec = options.open.spec;
+  arguments.cache = CacheFrom(cache);
+  return arguments;
 }
 
 // Call it without the GIL.
-Result<std::unique_ptr<Source>> OpenSourceAt(const std::string& location,
-                                             const SourceOptions& options) {
-  DOLIUM_TRY(const Location parsed, ParseLocation(location));
-  return OpenSource(BuiltinFormats(), parsed, options);
+Result<std::unique_ptr<Source>> OpenSourceAt(const SourceArguments& arguments) {
+  DOLIUM_TRY(const Location parsed, ParseLocation(arguments.location));
+  return OpenSource(BuiltinFormats(), parsed, arguments.options);
 }
 
 nb::object VerifySource(nb::handle location, bool quick, bool deep, double sample,
-                        uint64_t seed, bool missing, const OptionalName& format,
-                        nb::handle sharding, nb::handle xorbs, size_t jobs,
-                        nb::object progress) {
-  const std::string text = LocationText(location);
-  const SourceOptions open = OptionsOfSource(format, sharding, xorbs);
+                        uint64_t seed, bool strict, bool missing,
+                        const OptionalName& format, nb::handle spec, nb::handle sharding,
+                        nb::handle xorbs, bool supervoxels, nb::handle resolution,
+                        const OptionalName& coordinates, bool skip_damaged,
+                        nb::handle cache, size_t jobs, nb::object progress) {
+  const SourceArguments arguments =
+      ArgumentsOf(location, format, spec, sharding, xorbs, supervoxels, resolution,
+                  coordinates, skip_damaged, cache);
+  const CacheFor scope(arguments.cache);
   VerifyOptions wanted{
       .depth = DepthOf(quick, deep), .sample = sample, .seed = seed, .jobs = jobs};
-  wanted.report_missing = missing;
+  wanted.report_missing = strict || missing;
   return RunVerify(std::move(wanted), std::move(progress),
                    [&](const VerifyOptions& options,
                        const FindingVisitor& visitor) -> Result<VerifyReport> {
-                     DOLIUM_TRY(const auto source, OpenSourceAt(text, open));
+                     DOLIUM_TRY(const auto source, OpenSourceAt(arguments));
                      return source->Check(options, visitor);
                    });
 }
 
-nb::object StatsOfSource(nb::handle location, const OptionalName& format,
-                         nb::handle sharding, nb::handle xorbs, size_t jobs,
+nb::object StatsOfSource(nb::handle location, const OptionalName& format, nb::handle spec,
+                         nb::handle sharding, nb::handle xorbs, bool supervoxels,
+                         nb::handle resolution, const OptionalName& coordinates,
+                         bool skip_damaged, nb::handle cache, size_t jobs,
                          nb::object progress) {
-  const std::string text = LocationText(location);
-  const SourceOptions open = OptionsOfSource(format, sharding, xorbs);
+  const SourceArguments arguments =
+      ArgumentsOf(location, format, spec, sharding, xorbs, supervoxels, resolution,
+                  coordinates, skip_damaged, cache);
+  const CacheFor scope(arguments.cache);
   return RunStats(jobs, std::move(progress),
                   [&](const StatsOptions& options) -> Result<StatsReport> {
-                    DOLIUM_TRY(const auto source, OpenSourceAt(text, open));
+                    DOLIUM_TRY(const auto source, OpenSourceAt(arguments));
                     return source->CountSizes(options);
                   });
 }
@@ -76,12 +107,16 @@ struct SourceInfo {
   Properties properties;
 };
 
-nb::dict InfoOfSource(nb::handle location, const OptionalName& format,
-                      nb::handle sharding, nb::handle xorbs) {
-  const std::string text = LocationText(location);
-  const SourceOptions open = OptionsOfSource(format, sharding, xorbs);
+nb::dict InfoOfSource(nb::handle location, const OptionalName& format, nb::handle spec,
+                      nb::handle sharding, nb::handle xorbs, bool supervoxels,
+                      nb::handle resolution, const OptionalName& coordinates,
+                      bool skip_damaged, nb::handle cache) {
+  const SourceArguments arguments =
+      ArgumentsOf(location, format, spec, sharding, xorbs, supervoxels, resolution,
+                  coordinates, skip_damaged, cache);
+  const CacheFor scope(arguments.cache);
   const auto describe = [&]() -> Result<SourceInfo> {
-    DOLIUM_TRY(const auto source, OpenSourceAt(text, open));
+    DOLIUM_TRY(const auto source, OpenSourceAt(arguments));
     DOLIUM_TRY(const Container* const entries, source->entries());
     SourceInfo info{std::string(source->kind()), std::string(entries->format_name()),
                     source->location().Describe(), true, entries->properties()};
@@ -149,25 +184,37 @@ void BindSources(nb::module_& module) {
       "parse_cache", [](nb::handle cache) { return CacheTo(CacheFrom(cache)); },
       nb::arg("cache").none(), "What an argument `cache` means: folder, limit, offline.");
   module.def("info", InfoOfSource, nb::arg("location"), nb::kw_only(),
-             nb::arg("format") = nb::none(), nb::arg("sharding") = nb::none(),
-             nb::arg("xorbs") = nb::none(),
+             nb::arg("format") = nb::none(), nb::arg("spec") = nb::none(),
+             nb::arg("sharding") = nb::none(), nb::arg("xorbs") = nb::none(),
+             nb::arg("supervoxels") = false, nb::arg("resolution") = nb::none(),
+             nb::arg("coordinates") = nb::none(), nb::arg("skip_damaged") = false,
+             nb::arg("cache") = nb::none(),
              "What a location holds: its kind, its format, whether it is finished, and "
-             "what the format says of it.");
+             "what the format says of it. It is opened as dolium.open() and "
+             "Volume.open() do, with their options.");
   module.def("stats", StatsOfSource, nb::arg("location"), nb::kw_only(),
-             nb::arg("format") = nb::none(), nb::arg("sharding") = nb::none(),
-             nb::arg("xorbs") = nb::none(), nb::arg("jobs") = 0,
+             nb::arg("format") = nb::none(), nb::arg("spec") = nb::none(),
+             nb::arg("sharding") = nb::none(), nb::arg("xorbs") = nb::none(),
+             nb::arg("supervoxels") = false, nb::arg("resolution") = nb::none(),
+             nb::arg("coordinates") = nb::none(), nb::arg("skip_damaged") = false,
+             nb::arg("cache") = nb::none(), nb::arg("jobs") = 0,
              nb::arg("progress") = nb::none(),
-             "Counts and sizes of whatever is at a location, from its index alone.");
-  module.def(
-      "verify", VerifySource, nb::arg("location"), nb::kw_only(),
-      nb::arg("quick") = false, nb::arg("deep") = false, nb::arg("sample") = 1.0,
-      nb::arg("seed") = 0, nb::arg("missing") = false, nb::arg("format") = nb::none(),
-      nb::arg("sharding") = nb::none(), nb::arg("xorbs") = nb::none(),
-      nb::arg("jobs") = 0, nb::arg("progress") = nb::none(),
-      "Checks whatever is at a location: a set, a volume, an export, a cas store. "
-      "Damage is reported, not raised. With `missing`, chunks that a volume lacks "
-      "are warnings. With `deep`, the catalog of a ShardPack set and lists of labels "
-      "of DVID blocks are compared with what is there.");
+             "Counts and sizes of whatever is at a location, from its index alone. It is "
+             "opened as by info().");
+  module.def("verify", VerifySource, nb::arg("location"), nb::kw_only(),
+             nb::arg("quick") = false, nb::arg("deep") = false, nb::arg("sample") = 1.0,
+             nb::arg("seed") = 0, nb::arg("strict") = false, nb::arg("missing") = false,
+             nb::arg("format") = nb::none(), nb::arg("spec") = nb::none(),
+             nb::arg("sharding") = nb::none(), nb::arg("xorbs") = nb::none(),
+             nb::arg("supervoxels") = false, nb::arg("resolution") = nb::none(),
+             nb::arg("coordinates") = nb::none(), nb::arg("skip_damaged") = false,
+             nb::arg("cache") = nb::none(), nb::arg("jobs") = 0,
+             nb::arg("progress") = nb::none(),
+             "Checks whatever is at a location: a set, a volume, an export, a cas store. "
+             "Damage is reported, not raised. With `strict`, chunks that a volume lacks "
+             "are warnings (`missing` is its older name). With `deep`, the catalog of a "
+             "ShardPack set and lists of labels of DVID blocks are compared with what is "
+             "there. It is opened as by info().");
 }
 
 }  // namespace dolium::python

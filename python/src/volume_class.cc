@@ -146,6 +146,15 @@ void BindVolume(nb::module_& module) {
                    [](const PyVolume& self) {
                      return NameText(self.volume().folder().Describe());
                    })
+      .def_prop_ro(
+          "opened",
+          [](const PyVolume& self) {
+            const VolumeArguments& arguments = self.arguments();
+            return nb::make_tuple(NameText(arguments.location),
+                                  ExportOptionsTo(arguments.exported),
+                                  CacheTo(arguments.cache));
+          },
+          "The location that was opened, how an export is read, and the cache.")
       .def_prop_ro("index", [](const PyVolume& self) { return self.arguments().scale; })
       .def_prop_ro(
           "num_scales",

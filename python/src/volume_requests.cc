@@ -41,7 +41,7 @@ void SetEncoder(const nb::dict& options, EncodingSpec& spec) {
   const bool is_jpeg = spec.encoding == Encoding::kJpeg;
   const bool is_jxl = spec.encoding == Encoding::kJxl;
   setting("quality", is_jpeg || is_jxl, is_jxl ? spec.jxl_quality : spec.jpeg_quality);
-  setting("level", spec.encoding == Encoding::kPng, spec.png_level);
+  setting("png_level", spec.encoding == Encoding::kPng, spec.png_level);
   setting("effort", is_jxl, spec.jxl_effort);
   if (const auto block_size = Wish<Vec3>(options, "block_size")) {
     if (spec.encoding != Encoding::kCompressedSegmentation) {
@@ -56,7 +56,7 @@ void SetEncoder(const nb::dict& options, EncodingSpec& spec) {
 std::optional<EncodingSpec> EncodingOf(const nb::dict& options) {
   const auto name = Wish<std::string>(options, "encoding");
   if (!name) {
-    for (const char* setting : {"block_size", "quality", "level", "effort"}) {
+    for (const char* setting : {"block_size", "quality", "png_level", "effort"}) {
       if (!Wish(options, setting).is_valid()) continue;
       throw nb::value_error(
           fmt::format("{}: a setting of an encoding, but none is named", setting)
@@ -105,11 +105,11 @@ volume::StorageRequest StorageOf(const nb::dict& options) {
   if (const auto gzip = Wish<bool>(options, "gzip_files")) {
     storage.wrapper = *gzip ? volume::Wrapper::kGzip : volume::Wrapper::kNone;
   }
-  const nb::object sharding = Wish(options, "sharding");
+  const nb::object sharding = Wish(options, "to_spec");
   if (sharding.is_valid()) {
     storage.sharding = ShardingFrom(sharding);
     if (storage.stored_shard_bytes) {
-      throw nb::value_error("shard_size means nothing with sharding");
+      throw nb::value_error("shard_size means nothing with to_spec");
     }
   }
   return storage;
@@ -118,7 +118,7 @@ volume::StorageRequest StorageOf(const nb::dict& options) {
 std::optional<bool> ShardedOf(const nb::dict& options) {
   const auto sharded = Wish<bool>(options, "sharded");
   const char* for_shards = sharded == true ? "sharded=True" : nullptr;
-  for (const char* name : {"shard_size", "sharding"}) {
+  for (const char* name : {"shard_size", "to_spec"}) {
     if (Wish(options, name).is_valid()) for_shards = name;
   }
   const char* for_files = sharded == false ? "sharded=False" : nullptr;

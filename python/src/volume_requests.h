@@ -19,11 +19,11 @@ namespace nb = nanobind;
 volume::DataType DataTypeNamed(const std::string& name);
 std::optional<volume::VolumeType> VolumeTypeNamed(const std::optional<std::string>& name);
 
-// chunk_size, encoding, block_size, quality, level, effort, sharded, shard_size,
-// sharding, gzip_files.
+// chunk_size, encoding, block_size, quality, png_level, effort, sharded, shard_size,
+// to_spec, gzip_files.
 volume::StorageRequest StorageOf(const nb::dict& options);
 // Whether to have shards, as `sharded` says, or as others of these imply: shard_size and
-// sharding that there are shards, gzip_files that there are none.
+// to_spec that there are shards, gzip_files that there are none.
 std::optional<bool> ShardedOf(const nb::dict& options);
 
 // scales, factor, method, ignore_zero.

@@ -265,7 +265,7 @@ def test_opens_one_shard(location, values):
 def test_takes_a_spec_in_every_form(location, values, tmp_path, form):
     spec = dolium.open(location).sharding
     (location / "info").unlink()
-    with pytest.raises(FileNotFoundError, match="sharding"):
+    with pytest.raises(FileNotFoundError, match="give the spec with spec="):
         dolium.open(location, format="neuroglancer")
     path = tmp_path / "spec.json"
     path.write_text(spec.to_json())

@@ -133,6 +133,43 @@ def test_sets_are_copied_in_other_orders(samples, tmp_path):
         shardpack.plan_sort(source, tmp_path / "e.shardpack", shard_sise=3)
 
 
+def test_parts_of_sets_and_several_are_copied(samples, tmp_path):
+    source = tmp_path / "a.shardpack"
+    shardpack.plan_create(samples, source).run()
+    every = keys(source)
+
+    def subset(name, **options):
+        run_on_threads(shardpack.plan_subset(source, tmp_path / f"{name}.shardpack", **options))
+        return keys(tmp_path / f"{name}.shardpack")
+
+    assert subset("range", range=(3, 9), every=2) == every[3:9:2]
+    assert subset("rest", range=(15, None)) == every[15:]
+    assert subset("prefix", prefix="s1") == [key for key in every if key.startswith("s1")]
+    assert subset("keys", keys=iter([every[4], every[2]])) == [every[2], every[4]]
+    assert subset("known", keys=[every[4], "none"], ignore_missing=True) == [every[4]]
+    assert len(subset("count", sample=5, seed=2)) == 5
+    assert len(subset("part", sample=0.25)) == 5
+    with pytest.raises(FileNotFoundError, match="none"):
+        shardpack.plan_subset(source, tmp_path / "no.shardpack", keys=["none"])
+
+    parts = shardpack.plan_split(source, tmp_path / "p-0.shardpack", shards=4)
+    assert run_on_threads(parts).parts == 4
+    with pytest.raises(ValueError, match="give shards, shard_size or shard_records"):
+        shardpack.plan_split(source, tmp_path / "q.shardpack")
+    both = [tmp_path / "p-1.shardpack", tmp_path / "p-0.shardpack"]
+    run_on_threads(shardpack.plan_merge(both, tmp_path / "m.shardpack"))
+    assert keys(tmp_path / "m.shardpack") == every[5:10] + every[:5]
+
+    with shardpack.Writer(tmp_path / "change.shardpack") as writer:
+        writer.delete(every[0])
+        writer.write("new", {"txt": b"new"})
+    plan = shardpack.plan_compact(
+        source, tmp_path / "c.shardpack", overlay=tmp_path / "change.shardpack"
+    )
+    run_on_threads(plan)
+    assert keys(tmp_path / "c.shardpack") == [*every[1:], "new"]
+
+
 def test_sets_are_exported(samples, tmp_path):
     source = tmp_path / "a.shardpack"
     shardpack.plan_create(samples, source).run()
@@ -145,9 +182,11 @@ def test_sets_are_exported(samples, tmp_path):
     assert dolium.find_plan(tar.home).run().written.entries == 20
     assert len(list(tmp_path.glob("t-*.tar"))) == 3
     shardpack.plan_import(
-        tmp_path / "t-000000.tar", tmp_path / "again.shardpack", kind="webdataset"
+        tmp_path / "t-000000.tar", tmp_path / "again.shardpack", from_="webdataset"
     ).run()
     assert len(keys(tmp_path / "again.shardpack")) == 8
+    with pytest.raises(TypeError, match="give from_"):
+        shardpack.plan_import(tmp_path / "t-000000.tar", tmp_path / "no.shardpack")
 
 
 def test_a_store_is_exported(samples, tmp_path):

@@ -3,6 +3,8 @@
 import array
 import contextlib
 import io
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -121,3 +123,29 @@ def test_samples_by_key(tmp_path):
     assert dataset["k2"]["n"].decode() == 2 == dataset[2]["n"].decode()
     with pytest.raises(KeyError, match="k3"):
         dataset["k3"]
+
+
+METADATA = {
+    "json": (b'{"a":1}', {"a": 1}),
+    "msgpack": (b"\x81\xa1a\x01", {"a": 1}),
+    "cbor": (b"\xa1aa\x01", {"a": 1}),
+    "opaque": (b"\x00any", b"\x00any"),
+}
+
+
+@pytest.mark.parametrize("format", METADATA)
+@pytest.mark.parametrize("is_installed", [True, False], ids=["with packages", "without"])
+def test_metadata_say_what_they_are_encoded_as(tmp_path, monkeypatch, format, is_installed):
+    data, value = METADATA[format]
+    with shardpack.Writer(tmp_path / "m.shardpack") as writer:
+        metadata = shardpack.Metadata(data, format)
+        writer.write("key", {"x": b"", "y": b""}, metadata=metadata, file_metadata={"x": metadata})
+    record = shardpack.open(tmp_path / "m.shardpack")["key"]
+    # Stand-ins, as the packages need not be there.
+    for name, function in (("msgpack", "unpackb"), ("cbor2", "loads")):
+        package = types.SimpleNamespace(**{function: lambda found: {"a": found[-1]}})
+        monkeypatch.setitem(sys.modules, name, package if is_installed else None)
+    expected = data if format in ("msgpack", "cbor") and not is_installed else value
+    for one in (record, record["x"]):
+        assert (one.metadata_format, one.metadata) == (format, expected)
+    assert (record["y"].metadata_format, record["y"].metadata) == (None, None)

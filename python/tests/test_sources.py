@@ -1,5 +1,6 @@
 """dolium.info, stats and verify: whatever is at a location."""
 
+import pickle
 import subprocess
 import sys
 
@@ -7,8 +8,10 @@ import numpy as np
 import pytest
 
 import dolium
+import pack_makers  # noqa: F401  (where the tests' servers are)
 import shardpack
 from conftest import flip_byte
+from range_server import RangeServer
 
 
 def test_a_set(location, values):
@@ -129,6 +132,9 @@ def test_a_container_verifies_what_its_location_holds(tmp_path):
     by_mapping = dolium.open(tmp_path / "v").verify()
     assert by_function.errors == 1
     assert by_mapping == by_function
+    for options in ({}, {"skip_damaged": True}):
+        opened = dolium.Volume.open(tmp_path / "v", **options)
+        assert opened.verify() == pickle.loads(pickle.dumps(opened)).verify() == by_function
     assert dolium.open(tmp_path / "v").stats() == dolium.stats(tmp_path / "v")
 
     store = dolium.cas.Store.init(tmp_path / "store")
@@ -142,3 +148,91 @@ def test_a_container_verifies_what_its_location_holds(tmp_path):
     assert by_function.errors > 1
     assert dolium.open(tmp_path / "store").verify() == by_function
     assert dolium.open(tmp_path / "store").stats() == dolium.stats(tmp_path / "store")
+
+
+def test_chunks_that_a_volume_lacks_are_warnings_if_asked(tmp_path):
+    volume = dolium.Volume.create(
+        tmp_path / "v", dtype="uint8", shape=(16, 8, 8), chunk_size=(8, 8, 8), sharded=False
+    )
+    volume[:8, :, :] = 1
+    assert volume.verify().warnings == dolium.verify(tmp_path / "v").warnings == 0
+    for word in ("strict", "missing"):
+        assert volume.verify(**{word: True}).warnings == 1
+        assert dolium.verify(tmp_path / "v", **{word: True}).warnings == 1
+    assert dolium.open(tmp_path / "v").verify(strict=True).warnings == 1
+
+
+def test_a_set_without_an_info_is_opened_by_its_spec(location, values):
+    spec = dolium.open(location).sharding
+    (location / "info").unlink()
+    functions = (dolium.info, dolium.stats, dolium.verify, dolium.open, dolium.Container)
+    for function in functions:
+        with pytest.raises(FileNotFoundError, match="; give the spec with spec=$"):
+            function(location)
+        for word in ("spec", "sharding"):
+            assert function(location, **{word: spec})
+        with pytest.raises(TypeError, match="spec and sharding are the same thing"):
+            function(location, spec=spec, sharding=spec)
+    assert dolium.verify(location, spec=spec).entries == len(values)
+    again = pickle.loads(pickle.dumps(dolium.open(location, spec=spec)))
+    assert len(again) == len(values)
+
+
+@pytest.fixture
+def export(tmp_path):
+    """A DVID export without a spec beside it, the spec, and how many blocks it has."""
+    labels = np.arange(128 * 64 * 64, dtype=np.uint64).reshape(128, 64, 64) // 5000
+    volume = dolium.Volume.create(tmp_path / "seg", shape=labels.shape, dtype="uint64")
+    volume[...] = labels
+    dolium.dvid.write(tmp_path / "seg", tmp_path / "export", shard_side=64)
+    spec = (tmp_path / "export" / "spec.json").rename(tmp_path / "made_with.json")
+    return tmp_path / "export", spec, 2
+
+
+def test_an_export_is_checked_as_it_was_opened(export):
+    """Its spec is no sharding spec of a set, by which nothing would be found and checked."""
+    folder, spec, blocks = export
+    volume = dolium.Volume.open(folder, spec=spec, coordinates="block", supervoxels=True)
+    report = volume.verify()
+    assert report.entries == report.entries_read == blocks
+    assert report == dolium.verify(folder, spec=spec, coordinates="block")
+    assert dolium.info(folder, spec=spec)["kind"] == "DVID export"
+    assert dolium.stats(folder, spec=spec).stored_size.count == blocks
+
+
+def test_exports_are_opened_with_the_options_of_volumes(export):
+    folder, _, blocks = export
+    # Block 0,0,0 is under a name that says that it begins at 64: one of another place.
+    for suffix in (".arrow", ".csv"):
+        (folder / "s0" / f"0_0_0{suffix}").rename(folder / "s0" / f"192_0_0{suffix}")
+    with pytest.raises(dolium.CorruptError, match="skip_damaged=True"):
+        dolium.Volume.open(folder)
+    for function in (dolium.stats, dolium.verify, dolium.info):
+        with pytest.raises(ValueError, match="auto, block or voxel"):
+            function(folder, coordinates="metres")
+    volume = dolium.Volume.open(folder, skip_damaged=True)
+    report = volume.verify()
+    assert report.entries == blocks and report == dolium.verify(folder, skip_damaged=True)
+
+
+def test_what_is_read_remotely_is_kept(location, tmp_path):
+    cache = tmp_path / "cache"
+    with RangeServer(tmp_path) as server:
+        url = f"{server.url}/{location.name}"
+        expected = [dolium.info(url, cache=cache), dolium.stats(url, cache=cache)]
+        expected.append(dolium.verify(url, cache=cache))
+        server.take_log()
+        offline = dolium.Cache(cache, offline=True)
+        functions = (dolium.info, dolium.stats, dolium.verify)
+        assert [function(url, cache=offline) for function in functions] == expected
+        assert not server.take_log()
+
+
+def test_a_remote_volume_is_verified_by_its_cache(filled, tmp_path):
+    folder = filled[0].location
+    with RangeServer(folder) as server:
+        dolium.verify(server.url, cache=tmp_path / "cache")
+        server.take_log()
+        offline = dolium.Cache(tmp_path / "cache", offline=True)
+        assert dolium.Volume.open(server.url, cache=offline).verify().ok
+        assert not server.take_log()

@@ -41,7 +41,15 @@ def test_readers_never_see_wrong_bytes_while_a_process_rewrites(tmp_path):
         keys = range(64)
         while not (may_end.is_set() and counts[thread] >= 3) and not faults:
             try:
-                if thread % 2 == 0:
+                if thread == 0:
+                    report = chunks.verify(jobs=1)
+                    faults.extend(report.findings)
+                    got = {}
+                elif thread == 1:
+                    assert chunks.stats(jobs=1).stored_size.count == len(keys)
+                    got = dict(chunks.items())
+                    assert sorted(got) == list(keys)
+                elif thread % 2 == 0:
                     got = {key: chunks[key] for key in keys}
                 else:
                     got = dict(zip(keys, chunks.get_many(keys)))

@@ -169,3 +169,23 @@ def test_it_shows_itself(tmp_path):
         "1 x 1 x 1 nm, compressed_segmentation, sharded>"
     )
     assert repr(volume.zero_based()).startswith("<dolium.VolumeArray (37, 29, 23) of <dolium.Vol")
+
+
+def test_options_have_the_words_of_the_command_line_and_older_ones(tmp_path):
+    spec = dolium.ShardingSpec(1, 2, 3, hash="identity")
+    for name in ("to_spec", "sharding"):
+        volume = dolium.Volume.create(
+            tmp_path / name, shape=(64, 64, 64), dtype="uint8", **{name: spec}
+        )
+        assert dolium.ShardingSpec.from_json(volume.info["scales"][0]["sharding"]) == spec
+    for name in ("png_level", "level"):
+        volume = dolium.Volume.create(
+            tmp_path / name, shape=(8, 8, 8), dtype="uint8", encoding="png", **{name: 3}
+        )
+        assert volume.info["scales"][0]["png_level"] == 3
+    for names, given in (
+        (("png_level", "level"), {"encoding": "png", "png_level": 3, "level": 3}),
+        (("to_spec", "sharding"), {"to_spec": spec, "sharding": spec}),
+    ):
+        with pytest.raises(TypeError, match="{} and {} are the same thing".format(*names)):
+            dolium.Volume.create(tmp_path / "no", shape=(8, 8, 8), dtype="uint8", **given)

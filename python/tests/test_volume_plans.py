@@ -61,7 +61,10 @@ def test_ingest_makes_all_scales(source, array, tmp_path):
     assert all(size <= chunk for size, chunk in zip(last.shape, last.chunk_size))
 
 
-def test_ingest_takes_raw_files_and_axes(array, tmp_path):
+@pytest.mark.parametrize(
+    "words", [{"c_order": True, "skip": 6}, {"order": "C", "byte_offset": 6}], ids=["new", "older"]
+)
+def test_ingest_takes_raw_files_and_axes(array, tmp_path, words):
     with open(tmp_path / "array.raw", "wb") as file:
         file.write(b"header")
         file.write(array.astype(">u2").transpose(2, 1, 0).tobytes())
@@ -70,9 +73,8 @@ def test_ingest_takes_raw_files_and_axes(array, tmp_path):
         tmp_path / "v",
         shape=(40, 70, 100),
         dtype=">u2",
-        order="C",
         axes="zyx",
-        byte_offset=6,
+        **words,
         to_dtype=np.uint32,
         type="segmentation",
         scales=1,
@@ -100,8 +102,9 @@ def test_ingest_says_what_is_wrong(source, array, tmp_path):
         ({"dtype": "uint8"}, "shape"),
         ({"shape": (1, 2, 3)}, "dtype"),
         ({"order": "K"}, "'F' or 'C'"),
-        ({"order": "C"}, "order: describes raw files"),
-        ({"byte_offset": 6}, "byte_offset: describes raw files"),
+        ({"order": "C"}, "c_order: describes raw files"),
+        ({"c_order": True}, "c_order: describes raw files"),
+        ({"skip": 6}, "skip: describes raw files"),
         ({"scales": 0}, "scales: found 0, expected 1 or more"),
         ({"method": "median"}, "average, mode or stride"),
         ({"factor": (2, 2)}, "three integers"),
@@ -110,7 +113,7 @@ def test_ingest_says_what_is_wrong(source, array, tmp_path):
         ({"quality": 3}, "none is named"),
         (
             {"sharded": False, "sharding": dolium.ShardingSpec(0, 1, 1)},
-            "sharded=False contradicts sharding",
+            "sharded=False contradicts to_spec",
         ),
         ({"sharded": False, "shard_size": 1 << 20}, "sharded=False contradicts shard_size"),
         ({"gzip_files": True, "sharded": True}, "gzip_files contradicts sharded=True"),
@@ -207,7 +210,7 @@ def test_options_of_storage_say_whether_there_are_shards(source, array, tmp_path
     again = dolium.Volume.open(tmp_path / "u")
     assert again.sharding is None
     assert np.array_equal(again, array)
-    with pytest.raises(ValueError, match="gzip_files contradicts sharding"):
+    with pytest.raises(ValueError, match="gzip_files contradicts to_spec"):
         dolium.volume.transcode(
             files, tmp_path / "t", gzip_files=True, sharding=dolium.ShardingSpec(0, 1, 1)
         )

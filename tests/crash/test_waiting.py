@@ -5,15 +5,19 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
 import program
+import shardpack
 from range_server import RangeServer
 
 # Far below any timeout of the transfers, and enough for a machine that is busy.
 SOON = 20
+# From the signal to the exit.
+AT_ONCE = 3
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +34,9 @@ def served(tmp_path_factory):
     (root / "samples").mkdir()
     (root / "samples" / "a.txt").write_text("a")
     program.run("pack", "create", "--input", root / "samples", "--output", root / "a.shardpack")
+    with shardpack.Writer(root / "large.shardpack") as writer:
+        for number in range(3):
+            writer.write(f"{number}", {"x": os.urandom(300_000)})
     return root
 
 
@@ -65,10 +72,13 @@ def interrupt(command, server, number, cwd):
     ) as process:
         try:
             server.wait_for_slow_request()
+            began = time.monotonic()
             process.send_signal(number)
             out, error = process.communicate(timeout=SOON)
+            took = time.monotonic() - began
         finally:
             process.kill()
+    assert took < AT_ONCE, f"stopped after {took:.1f} s: {error.decode()}"
     return process.returncode, out.decode(), error.decode()
 
 
@@ -101,6 +111,24 @@ CALLS = {
     "convert": "dolium.convert(url + '/set', 'target')",
     "shardpack": "shardpack.open(url + '/a.shardpack')",
     "transcode": "dolium.volume.transcode(url + '/volume', 'target', encoding='png')",
+    "shardpack.verify": "shardpack.verify(url + '/a.shardpack')",
+    "shardpack.repair": "shardpack.repair(url + '/a.shardpack', 'b.shardpack')",
+    "shardpack.stream": "list(shardpack.stream(url + '/a.shardpack'))",
+    "plan_import": "shardpack.plan_import(url + '/samples.tar', 'b.shardpack', from_='webdataset').run()",
+    "plan_reshard": "shardpack.plan_reshard(url + '/a.shardpack', 'b.shardpack')",
+    "plan_sort": "shardpack.plan_sort(url + '/a.shardpack', 'b.shardpack')",
+    "plan_shuffle": "shardpack.plan_shuffle(url + '/a.shardpack', 'b.shardpack')",
+    "plan_subset": "shardpack.plan_subset(url + '/a.shardpack', 'b.shardpack', prefix='a')",
+    "plan_compact": "shardpack.plan_compact(url + '/a.shardpack', 'b.shardpack')",
+    "plan_export": "shardpack.plan_export(url + '/a.shardpack', 'target', to='folder')",
+}
+# Which open the set first, from a server that answers till then.
+SET_CALLS = {
+    "dataset[i]": "dataset[0]['x'].data",
+    "read_many": "dataset.read_many([0, 1])",
+    "tuples": "dataset.tuples('x')[0]",
+    "records": "list(dataset.records())",
+    "loader": "list(dataset.loader(1, prefetch=0))",
 }
 SHARD_CALLS = {
     "get": "dolium.open(url + '/set')[7]",
@@ -111,6 +139,19 @@ SHARD_CALLS = {
     "len": "len(dolium.open(url + '/set'))",
     "cutout": "dolium.Volume.open(url + '/volume')[0:8, 0:8, 0:8]",
 }
+SET_SCRIPT = """
+import sys, urllib.error, urllib.request, shardpack
+url = sys.argv[1]
+dataset = shardpack.open(url + '/large.shardpack')
+try:
+    urllib.request.urlopen(url + '/opened')
+except urllib.error.HTTPError:
+    pass
+try:
+    {}
+except KeyboardInterrupt:
+    print("interrupted")
+"""
 SCRIPT = """
 import sys, dolium, dolium.volume, shardpack
 url = sys.argv[1]
@@ -126,6 +167,26 @@ def test_ctrl_c_stops_a_call(served, tmp_path, call):
     is_slow = everything if call in CALLS else shards
     script = SCRIPT.format({**CALLS, **SHARD_CALLS}[call])
     with RangeServer(served, is_slow) as server:
+        command = [sys.executable, "-c", script, server.url]
+        status, out, error = interrupt(command, server, signal.SIGINT, tmp_path)
+    assert (status, out) == (0, "interrupted\n"), error
+
+
+class OnceOpened:
+    """Slow after somebody has asked for /opened."""
+
+    def __init__(self):
+        self._is_opened = False
+
+    def __call__(self, path):
+        self._is_opened |= path == "/opened"
+        return self._is_opened and path != "/opened"
+
+
+@pytest.mark.parametrize("call", SET_CALLS)
+def test_ctrl_c_stops_a_read_of_a_set(served, tmp_path, call):
+    script = SET_SCRIPT.format(SET_CALLS[call])
+    with RangeServer(served, OnceOpened()) as server:
         command = [sys.executable, "-c", script, server.url]
         status, out, error = interrupt(command, server, signal.SIGINT, tmp_path)
     assert (status, out) == (0, "interrupted\n"), error

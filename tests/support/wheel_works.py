@@ -13,6 +13,20 @@ import dolium.volume
 import shardpack
 
 
+def packs(folder):
+    """Shards from a folder, to the other formats and back."""
+    (folder / "samples").mkdir()
+    for i in range(10):
+        (folder / "samples" / f"{i}.txt").write_text(f"text {i}")
+    source = folder / "samples.shardpack"
+    shardpack.plan_create(folder / "samples", source).run()
+    for kind, name in (("webdataset", "t.tar"), ("lmdb", "t.lmdb"), ("mds", "mds"), ("jsonl", "t.jsonl")):
+        shardpack.plan_export(source, folder / name, to=kind).run()
+        back = folder / f"{kind}.shardpack"
+        shardpack.plan_import(folder / name, back, from_=kind).run()
+        assert len(shardpack.open(back)) == 10, kind
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -30,6 +44,8 @@ def main():
         with shardpack.Writer(folder / "a.shardpack", compression="zstd") as writer:
             writer.write("key", {"a.txt": b"text"})
         assert shardpack.open(folder / "a.shardpack")[0]["a.txt"].data == b"text"
+
+        packs(folder)
 
         store = dolium.cas.Store.init(folder / "store")
         store.put(folder / "set", name="set")

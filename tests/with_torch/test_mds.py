@@ -76,6 +76,25 @@ def test_mds_imports_decoded(tmp_path, options):
         assert record["image"].metadata == {"pil_mode": "RGB"}
 
 
+@pytest.mark.parametrize("mode", ["L", "P", "1", "I;16", "LA", "RGBA"])
+def test_images_decode_to_what_pillow_gives(tmp_path, mode):
+    """Those of a palette to indexes, those of bits to booleans."""
+    noise = np.random.default_rng(1).integers(0, 256, (5, 11, 3), np.uint8)
+    if mode == "I;16":
+        image = Image.fromarray(noise[..., 0].astype(np.uint16) * 257)
+    else:
+        image = Image.fromarray(noise).convert(mode)
+    assert image.mode == mode
+    with streaming.MDSWriter(out=str(tmp_path / "mds"), columns={"image": "pil"}) as writer:
+        writer.write({"image": image})
+    do_import("mds", tmp_path / "mds", tmp_path)
+    entry = shardpack.open(tmp_path / "mds.shardpack")[0]["image"]
+    expected = np.asarray(image)
+    assert (entry.decode().dtype, entry.decode().shape) == (expected.dtype, expected.shape)
+    assert np.array_equal(entry.decode(), expected)
+    assert entry.metadata == {"pil_mode": mode}
+
+
 @pytest.mark.parametrize("kind", ["folder", "webdataset", "tfrecord", "mds", "jsonl", "lmdb"])
 def test_no_export_drops_types_and_shapes(tmp_path, kind):
     write_mds(tmp_path / "mds")

@@ -16,6 +16,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include "dolium/base/stop.h"
 #include "dolium/bytes/guarded_map.h"
 #include "dolium/bytes/location.h"
 #include "dolium/container/json.h"
@@ -417,9 +418,9 @@ void BindPackWriter(nb::module_& module) {
       [](nb::handle location, bool contents, size_t jobs) {
         const Location place = Must(ParseLocation(LocationText(location)));
         std::vector<Finding> findings;
-        const auto summary = Must(WithoutGil([&] {
+        const auto summary = Must(WithoutGil(/*is_remote=*/true, [&] {
           return shardpack::VerifyShard(
-              place, {.contents = contents, .jobs = jobs},
+              place, {.contents = contents, .jobs = jobs, .stop = CurrentStop()},
               [&](const Finding& finding) { findings.push_back(finding); });
         }));
         VerifyReport report;
@@ -439,9 +440,9 @@ void BindPackWriter(nb::module_& module) {
         const Location from = Must(ParseLocation(LocationText(source)));
         const Location to = Must(ParseLocation(LocationText(target)));
         std::vector<Finding> findings;
-        const auto report = Must(WithoutGil([&] {
+        const auto report = Must(WithoutGil(/*is_remote=*/true, [&] {
           return shardpack::RepairShard(
-              from, to, {.force = force},
+              from, to, {.force = force, .stop = CurrentStop()},
               [&](const Finding& finding) { findings.push_back(finding); });
         }));
         return nb::make_tuple(report.written.records, report.records_lost,

@@ -157,7 +157,7 @@ TEST(ParseEntryHeader, StaysWithinTheBlock) {
             kind::kEntry);
 }
 
-TEST(ParseExtras, SkipsWhatItDoesNotKnow) {
+TEST(ParseExtras, SkipsWhatItDoesNotKnowAndTakesTheLastOfATypeThatComesTwice) {
   const auto extension = [](uint16_t type, std::string_view body) {
     std::string out(4, '\0');
     StoreLE(reinterpret_cast<std::byte*>(out.data()), type);
@@ -167,6 +167,8 @@ TEST(ParseExtras, SkipsWhatItDoesNotKnow) {
   const std::string known = extension(0x0003, std::string("\xa4\x81\0\0", 4));
   const std::string all = extension(0x7777, "whatever") + known;
   EXPECT_EQ(Must(ParseExtras({.extensions = AsBytes(all)})).mode, 0100644U);
+  const std::string twice = known + extension(0x0003, std::string("\xed\x81\0\0", 4));
+  EXPECT_EQ(Must(ParseExtras({.extensions = AsBytes(twice)})).mode, 0100755U);
   const std::string critical = known + extension(0x8010, "");
   EXPECT_EQ(KindOf(ParseExtras({.extensions = AsBytes(critical)})),
             kind::kUnsupportedFeature);

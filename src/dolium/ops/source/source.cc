@@ -47,6 +47,19 @@ Result<const SourceKind*> FindRowWithoutFormat(const Location& location,
   return best;
 }
 
+// Whether a format has its entries and a row its voxels. A spec is what such an export
+// was made with: it is in SourceOptions::exported, and its entries need none.
+bool IsExport(Formats formats, const Location& location) {
+  for (const SourceKind& row : SourceKinds()) {
+    if (row.probe != nullptr || row.volume == nullptr) continue;
+    const auto format = FindFormat(formats, row.format);
+    if (!format) continue;
+    const auto score = (*format)->probe(location);
+    if (score && *score > 0) return true;
+  }
+  return false;
+}
+
 template <typename T, typename Open>
 Result<const T*> CapabilityOf(const Once<std::shared_ptr<const T>>& once, Open* open,
                               const Source& source) {
@@ -275,7 +288,11 @@ Result<std::optional<EntryVoxels>> Source::DecodeEntry(std::string_view key,
 }
 
 Result<std::unique_ptr<Source>> OpenSource(Formats formats, const Location& location,
-                                           const SourceOptions& options) {
+                                           const SourceOptions& given) {
+  SourceOptions options = given;
+  if (options.open.spec && options.format.empty() && IsExport(formats, location)) {
+    options.open.spec.reset();
+  }
   const bool is_named = !options.format.empty() || options.open.spec;
   const Format* const own = is_named ? nullptr : FindByEnding(formats, location);
   if (own != nullptr) {

@@ -189,11 +189,13 @@ struct PilMode {
   std::string_view dtype;
   uint64_t bands;
 };
+// A bit for each pixel, the highest first; rows begin with a byte.
+constexpr std::string_view kPilBits = "|b1";
 constexpr PilMode kPilModes[] = {
     {"L", "|u1", 1},    {"P", "|u1", 1},     {"LA", "|u1", 2},   {"PA", "|u1", 2},
     {"RGB", "|u1", 3},  {"YCbCr", "|u1", 3}, {"LAB", "|u1", 3},  {"HSV", "|u1", 3},
     {"RGBA", "|u1", 4}, {"RGBa", "|u1", 4},  {"RGBX", "|u1", 4}, {"CMYK", "|u1", 4},
-    {"I", "<i4", 1},    {"F", "<f4", 1},     {"I;16", "<u2", 1},
+    {"I", "<i4", 1},    {"F", "<f4", 1},     {"I;16", "<u2", 1}, {"1", kPilBits, 1},
 };
 
 // The types of `ndarray` by number.
@@ -276,6 +278,27 @@ Result<std::optional<ArrayShape>> ReadPil(ByteReader& value, std::string& mode) 
   ArrayShape array{std::string(found->dtype), {height, width}};
   if (found->bands > 1) array.lengths.push_back(found->bands);
   return array;
+}
+
+// A byte for each pixel of an image of bits, as arrays of Pillow have it.
+Result<Bytes> UnpackPilBits(const ArrayShape& array, BytesView bits) {
+  constexpr uint64_t kBits = 8;
+  const uint64_t height = array.lengths[0];
+  const uint64_t width = array.lengths[1];
+  const uint64_t row_bytes = (width + kBits - 1) / kBits;
+  // Sides are of 32 bits.
+  if (height * row_bytes != bits.size()) {
+    return Corrupt(fmt::format("{} bytes for {} x {} bits", bits.size(), width, height));
+  }
+  Buffer pixels(static_cast<size_t>(height * width));
+  size_t at = 0;
+  for (uint64_t y = 0; y < height; ++y) {
+    const BytesView row = bits.subspan(y * row_bytes, row_bytes);
+    for (uint64_t x = 0; x < width; ++x) {
+      pixels.view()[at++] = row[x / kBits] >> (kBits - 1 - x % kBits) & std::byte{1};
+    }
+  }
+  return std::move(pixels).Share();
 }
 
 void AppendWord(uint64_t value, ByteVector& out) {
@@ -430,6 +453,11 @@ Result<File> MdsFileOf(const MdsColumn& column, Bytes value) {
   }
   if (file.array) {
     file.content_type = "application/octet-stream";
+    if (file.array->dtype == kPilBits) {
+      DOLIUM_TRY(file.data,
+                 UnpackPilBits(*file.array, value.view().subspan(reader.position())));
+      return file;
+    }
     DOLIUM_TRY_VOID(CheckNumbers(*file.array, reader.remaining()));
     file.data = value.Slice(reader.position(), reader.remaining());
     return file;

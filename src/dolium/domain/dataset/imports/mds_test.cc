@@ -224,5 +224,15 @@ TEST(MdsEncodings, DecodeImagesWhoseModeSaysWhatTheyAre) {
   EXPECT_THAT(FileError("pil", size + "RGBabc"), HasSubstr("3 bytes for an array"));
 }
 
+TEST(MdsEncodings, UnpackImagesOfBits) {
+  using namespace std::string_literals;
+  const std::string header = "\x0a\0\0\0\x02\0\0\0\x01\0\0\0001"s;
+  const shardpack::File file = FileOf("pil", header + "\xa0\x40\x01\x80");
+  EXPECT_EQ(file.array, (ArrayShape{"|b1", {2, 10}}));
+  EXPECT_EQ(AsText(file.data), "\1\0\1\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\1\0"s);
+  EXPECT_EQ(AsText(file.metadata.bytes), R"({"pil_mode":"1"})");
+  EXPECT_THAT(FileError("pil", header + "abc"), HasSubstr("3 bytes for 10 x 2 bits"));
+}
+
 }  // namespace
 }  // namespace dolium::dataset

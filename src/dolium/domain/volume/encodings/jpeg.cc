@@ -4,126 +4,29 @@
 #include <csetjmp>
 #include <cstdio>
 #include <new>
-#include <string>
-#include <string_view>
 
 #include <fmt/format.h>
 // After <cstdio>, which they want and do not include.
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include "dolium/domain/image/jpeg_internal.h"
 #include "dolium/domain/volume/encodings/image_layout.h"
 
-// How libjpeg's errors reach us: it calls OnJpegError(), which must not return and jumps
-// to where setjmp() was called. Functions that call setjmp(), and those between them and
-// libjpeg, have no locals with destructors.
+// How libjpeg's errors reach us: see jpeg_internal.h.
 
 namespace dolium::volume {
 namespace {
 
-// A hostile progressive JPEG can have a scan over the whole image in a few bytes.
-constexpr int kMaxScans = 500;
-constexpr JDIMENSION kRowsAtOnce = 16;
+using image::JpegDecompressor;
+using image::JpegFailure;
+using image::JpegWarnings;
 
-struct JpegFailure {
-  jpeg_error_mgr manager;  // First, so that libjpeg's pointer to it is one to this.
-  std::jmp_buf escape;
-  char message[JMSG_LENGTH_MAX];
-};
-
-[[noreturn]] void OnJpegError(j_common_ptr info) {
-  auto* failure = reinterpret_cast<JpegFailure*>(info->err);
-  failure->manager.format_message(info, failure->message);
-  std::longjmp(failure->escape, 1);
-}
-
-// Warnings mean that libjpeg made up what it could not read.
-void OnMessage(j_common_ptr info, int level) {
-  if (level < 0) OnJpegError(info);
-}
-
-void OnProgress(j_common_ptr info) {
-  const auto* decompress = reinterpret_cast<j_decompress_ptr>(info);
-  if (decompress->input_scan_number <= kMaxScans) return;
-  auto* failure = reinterpret_cast<JpegFailure*>(info->err);
-  constexpr std::string_view kMessage = "more scans than an honest JPEG has";
-  failure->message[kMessage.copy(failure->message, sizeof failure->message - 1)] = '\0';
-  std::longjmp(failure->escape, 1);
-}
-
-jpeg_error_mgr* Install(JpegFailure& failure) {
-  jpeg_std_error(&failure.manager);
-  failure.manager.error_exit = &OnJpegError;
-  failure.manager.emit_message = &OnMessage;
-  failure.message[0] = '\0';
-  return &failure.manager;
-}
-
-// Throws if it was for want of memory.
-std::string DescribeJpeg(const JpegFailure& failure) {
-  if (failure.manager.msg_code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
-  return failure.message;
-}
-
-class Decompressor {
- public:
-  Decompressor() {
-    info_.err = Install(failure_);
-    progress_.progress_monitor = &OnProgress;
-  }
-  ~Decompressor() { jpeg_destroy_decompress(&info_); }  // Also if it was never created.
-  Decompressor(const Decompressor&) = delete;
-  Decompressor& operator=(const Decompressor&) = delete;
-
-  // False, here and below: see error().
-  bool ReadHeader(BytesView stored) {
-    if (setjmp(failure_.escape) != 0) return false;  // NOLINT
-    jpeg_create_decompress(&info_);
-    info_.progress = &progress_;
-    jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(stored.data()),
-                 static_cast<unsigned long>(stored.size()));
-    jpeg_read_header(&info_, TRUE);
-    return true;
-  }
-
-  bool Start() {
-    if (setjmp(failure_.escape) != 0) return false;  // NOLINT
-    jpeg_start_decompress(&info_);
-    return true;
-  }
-
-  // Reads the next `count` rows, at most kRowsAtOnce, to `rows`.
-  bool ReadRows(MutableBytes rows, JDIMENSION count) {
-    if (setjmp(failure_.escape) != 0) return false;  // NOLINT
-    const size_t row_bytes = rows.size() / count;
-    JSAMPROW pointers[kRowsAtOnce];
-    for (JDIMENSION i = 0; i < count; ++i) {
-      pointers[i] = reinterpret_cast<JSAMPROW>(rows.data() + i * row_bytes);
-    }
-    for (JDIMENSION done = 0; done < count;) {
-      done += jpeg_read_scanlines(&info_, pointers + done, count - done);
-    }
-    return true;
-  }
-
-  bool Finish() {
-    if (setjmp(failure_.escape) != 0) return false;  // NOLINT
-    jpeg_finish_decompress(&info_);
-    return true;
-  }
-
-  const jpeg_decompress_struct& info() const { return info_; }
-  Error error() const { return Corrupt(fmt::format("JPEG: {}", DescribeJpeg(failure_))); }
-
- private:
-  jpeg_decompress_struct info_{};
-  jpeg_progress_mgr progress_{};
-  JpegFailure failure_{};
-};
+constexpr JDIMENSION kRowsAtOnce = JpegDecompressor::kRowsAtOnce;
 
 // Where libjpeg puts its output: a vector that grows.
 struct Destination {
-  jpeg_destination_mgr manager;  // First, as above.
+  jpeg_destination_mgr manager;  // First, so that libjpeg's pointer to it is one to this.
   ByteVector bytes;
 
   static Destination& Of(j_compress_ptr info) {
@@ -160,7 +63,7 @@ struct Destination {
 class Compressor {
  public:
   Compressor() {
-    info_.err = Install(failure_);
+    info_.err = image::InstallJpegErrors(failure_, JpegWarnings::kAll);
     destination_.manager.init_destination = &Destination::Begin;
     destination_.manager.empty_output_buffer = &Destination::Continue;
     destination_.manager.term_destination = &Destination::End;
@@ -204,7 +107,7 @@ class Compressor {
 
   ByteVector Take() && { return std::move(destination_.bytes); }
   Error error() const {
-    return Unsupported(fmt::format("JPEG: {}", DescribeJpeg(failure_)));
+    return Unsupported(fmt::format("JPEG: {}", image::DescribeJpeg(failure_)));
   }
 
  private:
@@ -216,7 +119,7 @@ class Compressor {
 }  // namespace
 
 Result<void> DecodeJpeg(const ArrayShape& shape, BytesView stored, MutableBytes voxels) {
-  Decompressor jpeg;
+  JpegDecompressor jpeg(JpegWarnings::kAll);
   if (!jpeg.ReadHeader(stored)) return jpeg.error();
   const jpeg_decompress_struct& info = jpeg.info();
   DOLIUM_TRY_VOID(CheckImage(shape, info.image_width, info.image_height,
