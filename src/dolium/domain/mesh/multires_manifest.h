@@ -47,7 +47,7 @@ struct Manifest {
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };
 
-// More levels than cells can be told apart in.
+// More levels than there can be different cells in.
 inline constexpr uint32_t kMaxLevels = 32;
 
 // kCorrupt unless the manifest is exactly as long as its counts say, has from 1 to
