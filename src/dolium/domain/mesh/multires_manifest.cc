@@ -144,14 +144,14 @@ Result<Manifest> ParseManifest(BytesView bytes) {
   manifest.chunk_shape = LoadPoint(grid.data());
   manifest.grid_origin = LoadPoint(grid.data() + 3 * kWord);
   DOLIUM_TRY(const uint32_t count, reader.Read<uint32_t>("num_lods"));
-  DOLIUM_TRY(const BytesView scales, reader.ReadBytes(count * kWord, "lod_scales"));
-  DOLIUM_TRY(const BytesView offsets,
-             reader.ReadBytes(count * 3 * kWord, "vertex_offsets"));
-  DOLIUM_TRY(const BytesView counts,
-             reader.ReadBytes(count * kWord, "num_fragments_per_lod"));
   if (count == 0 || count > kMaxLevels) {
     return Corrupt(fmt::format("num_lods is {}, expected 1 to {}", count, kMaxLevels));
   }
+  DOLIUM_TRY(const BytesView scales, reader.ReadBytes(count * kWord, "lod_scales"));
+  DOLIUM_TRY(const BytesView offsets,
+             reader.ReadBytes(size_t{count} * 3 * kWord, "vertex_offsets"));
+  DOLIUM_TRY(const BytesView counts,
+             reader.ReadBytes(count * kWord, "num_fragments_per_lod"));
   for (size_t i = 0; i < count; ++i) {
     LevelOfDetail& level = manifest.levels.emplace_back();
     level.scale = LoadFloat(scales.data() + i * kWord);

@@ -63,7 +63,7 @@ class ChunkReader {
   template <typename ReadAll, typename ReadOne>
   Result<void> ReadEachCurrent(std::span<const uint64_t> ids, const ReadAll& read_all,
                                const ReadOne& read_one) const {
-    const Result<void> done = WhileReplaced(kBatchAttempts, read_all, [&] {
+    Result<void> done = WhileReplaced(kBatchAttempts, read_all, [&] {
       for (const uint64_t id : ids) Forget(id);
     });
     if (done || !IsReplaced(done.error())) return done;
