@@ -1,13 +1,13 @@
 #include "dolium/domain/dataset/file_picker.h"
 
 #include <array>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dolium/bytes/testing/temporary_folder.h"
 #include "dolium/container/testing/must.h"
 #include "dolium/formats/shardpack/testing/shards.h"
 
@@ -21,16 +21,6 @@ using ::testing::HasSubstr;
 // A folder that is there for as long as the test.
 class FilePickerTest : public ::testing::Test {
  protected:
-  FilePickerTest() : folder_(::testing::TempDir() + "file_picker_" + TestName()) {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  ~FilePickerTest() override { std::filesystem::remove_all(folder_); }
-
-  static std::string TestName() {
-    return ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  }
-
   std::string Write(const std::string& name, const std::vector<Sample>& samples,
                     shardpack::PackOptions options = {}) const {
     const std::string path = folder_ + "/" + name;
@@ -47,7 +37,8 @@ class FilePickerTest : public ::testing::Test {
   }
 
  private:
-  std::string folder_;
+  const TemporaryFolder own_;
+  const std::string folder_ = own_.path();
 };
 
 std::vector<Sample> Three() {

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dolium/bytes/testing/temporary_folder.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/volume/verify_volume.h"
@@ -20,15 +21,6 @@ namespace dolium::volume {
 // Has a folder of the test's own, and makes volumes in it.
 class VolumePlanTest : public ::testing::Test {
  protected:
-  VolumePlanTest() {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(::testing::TempDir()) /
-              (std::string("dolium-") + info->test_suite_name() + info->name());
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  ~VolumePlanTest() override { std::filesystem::remove_all(folder_); }
-
   std::string Path(const std::string& name) const { return (folder_ / name).string(); }
 
   // An array of uint32 of which voxel x, y, z is Value(x, y, z), in a raw file.
@@ -109,7 +101,8 @@ class VolumePlanTest : public ::testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  const TemporaryFolder own_;
+  const std::filesystem::path folder_ = own_.path();
 };
 
 }  // namespace dolium::volume
