@@ -275,8 +275,8 @@ class PackStream {
       const uint64_t number = reader_.records() - 1;
       const auto join = [&]() -> Result<std::optional<shardpack::Sample>> {
         DOLIUM_TRY(const auto part, shardpack::ParsePart((*record)->header()));
-        DOLIUM_TRY(auto sample, (*record)->Decode(reader_.content_options()));
-        return joiner_.Add(std::move(sample), part);
+        DOLIUM_TRY(const auto sample, (*record)->Decode(reader_.content_options()));
+        return joiner_.Add(sample, part);
       };
       auto joined = join();
       if (!joined) {
