@@ -6,7 +6,7 @@
 compress a little, in one large file and many of 1 MiB. The second version has one percent of each
 file changed: bytes replaced, and some inserted. All three tools are given the same folder, run as
 programs, and keep their data on the same file system. restic and borg encrypt by default; borg is
-told not to, restic cannot be. Memory is the peak of the program alone.
+asked not to, restic cannot be. Memory is the peak of the program alone.
 """
 
 import json

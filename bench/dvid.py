@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exports of DVID: blocks, and conversion to a volume, against pyarrow, numpy and TensorStore.
+"""DVID exports: blocks, and conversion to a volume, against pyarrow, numpy and TensorStore.
 
     ./dev bench dvid [--quick] [--where DIR] [--only WORD] [--repeat N]
 

@@ -267,7 +267,7 @@ def read_shardpack_view(path, order, count):
 
 
 def read_lmdb(path, order, count, buffers=False, split=False):
-    """Whole values: the files of a sample are not told apart, unless `split`."""
+    """Whole values: the files of a sample are not taken apart, unless `split`."""
     import lmdb
 
     environment = lmdb.open(str(path), readonly=True, lock=False, readahead=order != "random")

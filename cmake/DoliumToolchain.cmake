@@ -19,6 +19,9 @@ endif()
 add_library(dolium_flags INTERFACE)
 target_compile_options(dolium_flags INTERFACE -Wall -Wextra -Wconversion)
 target_compile_definitions(dolium_flags INTERFACE DOLIUM_VERSION="${PROJECT_VERSION}")
+# Garbage of the compiler is collected less often: a tenth less time for a unit, and a third more memory.
+target_compile_options(dolium_flags INTERFACE
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
 if(DOLIUM_UNITY)
   # A warning for headers, which takes every file of a unit for one.
   target_compile_options(dolium_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)

@@ -7,9 +7,9 @@ Reads every `#include` of a dolium header under src/, apps/ and python/. A file 
 its own layer and those above it in LAYERS; formats do not see each other; code that is not
 a test does not use testing/; installed headers do not need headers that are not installed.
 Faces (apps/ and python/) open a Source and ask for capabilities: they neither include the
-headers of one format nor compare its name, but for what FACES_WITH_FORMATS lists, and they
-call no opener of a class of domain/. The
-library does not know who reads its messages: no string of src/ names an option or a command.
+headers of one format nor compare its name, but for what FACES_WITH_FORMATS and FAMILIES list, and
+they call no opener of a class of domain/. The library does not know who reads its messages: no string
+of src/ names an option or a command.
 """
 
 import pathlib
@@ -38,17 +38,17 @@ COMMAND_IN_MODULE = ("python/src/command.cc", "cli/program.h")
 
 GENERATED = {"fuzz_targets.inc"}  # by the build
 
-# Which faces may include the headers of which formats: family verbs name their own, and
-# one file for each format binds the format's own values to Python.
+# Which faces may include the headers of which formats: one file for each format binds the
+# format's own values to Python.
 FACES_WITH_FORMATS = {
-    "apps/cli/pack/": {"shardpack"},
-    "apps/cli/volume/": {"neuroglancer"},
-    "apps/cli/cas/": {"xet"},
     "python/src/formats/neuroglancer.cc": {"neuroglancer"},
     "python/src/formats/shardpack.cc": {"shardpack"},
     "python/src/formats/dvid.cc": {"dvid"},
     "python/src/formats/xet.cc": {"xet"},
 }
+
+# Faces that may depend on the name of a format: the verbs of one family.
+FAMILIES = ("apps/cli/pack/", "apps/cli/volume/", "apps/cli/cas/")
 
 # A comparison of a format's name, or of a kind of source, with anything; or of anything
 # with the name of a format. Such a name in a string of its own, or a list of them.
@@ -124,17 +124,14 @@ def face_fault(where, header):
     to_layer, to_format = layer_of(header) or (None, None)
     if to_layer != "formats/*" or is_test_code(where):
         return None
-    name = where.as_posix()
-    for place, formats in FACES_WITH_FORMATS.items():
-        matches = name.startswith(place) if place.endswith("/") else name == place
-        if matches and to_format in formats:
-            return None
+    if to_format in FACES_WITH_FORMATS.get(where.as_posix(), ()):
+        return None
     return f"a face asks ops for a capability: it must not include format {to_format}"
 
 
 def is_family(where):
     """Whether the face `where` is that of one format or one family of them."""
-    return any(where.as_posix().startswith(place) for place in FACES_WITH_FORMATS)
+    return where.as_posix().startswith((*FAMILIES, *FACES_WITH_FORMATS))
 
 
 def is_name_used(where, line):
@@ -240,7 +237,8 @@ SELF_TEST = [
     ("apps/cli/c.cc", '#include "dolium/formats/builtin.h"', None),
     ("apps/cli/d.cc", '#include "dolium/formats/xet/x.h"', "must not include format xet"),
     ("apps/cli/d_test.cc", '#include "dolium/formats/xet/x.h"', None),
-    ("apps/cli/cas/a.cc", '#include "dolium/formats/xet/x.h"', None),
+    ("apps/cli/cas/a.cc", '#include "dolium/formats/xet/x.h"', "must not include format xet"),
+    ("apps/cli/cas/d.cc", '#include "dolium/ops/cas/x.h"', None),
     ("apps/cli/cas/b.cc", '#include "dolium/formats/dvid/x.h"', "must not include format dvid"),
     ("apps/cli/e.cc", 'if (c.format_name() == "dvid") {}', "branch on a format's name"),
     ("apps/cli/f.cc", 'if ("dvid" != (*c)->format_name()) {}', "branch on a format's name"),

@@ -3,8 +3,8 @@
 
 usage: check_words.py [--self-test] [ROOT]
 
-Reads sources, documents and help texts, but no decisions (they are of their day), no test
-data and no tests. Each row of WORDS is what is not said, and what is said instead. A word
+Reads sources, documents and help texts, but no decisions and no results (they are of their day),
+no test data and no tests. Each row of WORDS is what is not said, and what is said instead. A word
 that a format's own specification has wins; rows are written so that they leave it alone.
 """
 
@@ -34,18 +34,26 @@ WORDS = [
     (r"\bstrays?\b", "orphan"),
     (r"\btwins?\b", "duplicate"),
     (r"\b[Pp]ieces?\b|\b\w+Piece\b|\bPiece\w+", "chunk, segment or range"),
-    (r"\b(?:response|record|all|HTTP) heads\b", "headers"),
+    (r"\b(?:response|record|all|HTTP) heads\b|\b(?:Check|On|Show|Parse|Read)Head\b|\b\w+Heads\b", "headers"),
+    (r"\bhome_\b|\bHomeOf\b|[ (&*]home[;,)]", "job folder"),
+    (r"\bkeeper\w*", "owner"),
+    (r"\bstruct \w*Place\b|\bclass \w*Place\b", "ChunkLocation, Destination"),
+    (r"\bBring\(|\bLook\(\)", "Sync, Snapshot"),
+    (r"\bbids?\b", "score"),
+    (r"\bExportOptions\b", "DvidReadOptions, or what is exported"),
 ]
 COMPILED = [(re.compile(pattern), instead) for pattern, instead in WORDS]
 
-PLACES = ("src", "apps", "python/src", "python/shardpack", "docs", "cmake")
+PLACES = ("src", "apps", "python", "docs", "cmake", "bench", "tools")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
-SUFFIXES = {".h", ".cc", ".py", ".md", ".cmake"}
+SUFFIXES = {".h", ".cc", ".py", ".pyi", ".md", ".cmake"}
 
 
 def is_read(path):
     parts = path.parts
-    if {"decisions", "testdata", "testing"} & set(parts):
+    if {"decisions", "results", "testdata", "testing", "tests"} & set(parts):
+        return False
+    if path.name == "check_words.py":
         return False
     return path.suffix in SUFFIXES and not path.stem.endswith(("_test", "_benchmark"))
 
@@ -85,6 +93,14 @@ SELF_TEST = [
     ("src/k.cc", "uint64_t so_far = 0;", None),
     ("README.md", "Bytes are set aside.", "set aside"),
     ("apps/cli/j.cc", 'Line("made of headers");', None),
+    ("src/l.h", "virtual bool OnHead(int line);", "OnHead"),
+    ("src/m.h", "enum class Method { kGet, kHead };", None),
+    ("src/n.cc", "const Location& home, int b", " home,"),
+    ("src/o.h", "struct FilePlace {", "struct FilePlace"),
+    ("src/p.cc", "std::optional<int> bid = Ask();", "bid"),
+    ("src/q.h", "Stamp Look();", "Look()"),
+    ("python/dolium/r.py", "as it is told", "told"),
+    ("python/tests/s.py", "as it is told", None),
 ]
 
 

@@ -351,17 +351,26 @@ class Store:
             versions = [version for version in versions if wanted & set(version.tags)]
         return sorted(versions, key=lambda version: version.created)
 
-    def stat(self, reference: str | None = None) -> dict[str, Any]:
-        """Sizes and ratios of the store; or what one version is made of and added."""
-        return self._store.stat() if reference is None else self._store.stat_version(reference)
+    def stats(self, reference: str | None = None, second: str | None = None) -> dict[str, Any]:
+        """Sizes and ratios of the store; or what one version is made of and added; or, of two, how
+        many chunks and bytes the second has, and how many the first has not.
 
-    def compare(self, first: str, second: str) -> dict[str, Any]:
-        """How many chunks and bytes the second version has, and how many the first has not.
-
-        If one of them was put with `align_entries`, also what it would be without, as
+        If one of two was put with `align_entries`, also what it would be without, as
         `not_aligned`, and the bytes that this spares, as `gain`: both are read for it.
         """
-        return self._store.compare(first, second)
+        if second is not None:
+            if reference is None:
+                raise TypeError("stats: a second version needs a first")
+            return self._store.compare(reference, second)
+        return self._store.stat() if reference is None else self._store.stat_version(reference)
+
+    def stat(self, reference: str | None = None) -> dict[str, Any]:
+        """An older name of stats()."""
+        return self.stats(reference)
+
+    def compare(self, first: str, second: str) -> dict[str, Any]:
+        """An older name of stats() of two versions."""
+        return self.stats(first, second)
 
     def rm(self, reference: str) -> int:
         """Removes a version, or all of a name; how many. gc() frees the space."""
@@ -389,14 +398,14 @@ class Store:
         *,
         quick: bool = False,
         deep: bool = False,
+        quarantine: bool = False,
         jobs: int = 0,
         progress: Progress | None = None,
     ) -> VerifyReport:
         """Everything that is damaged, and the files it damages. Reads all, unless `quick`; `deep`
-        recomputes what can be recomputed, which is what reading all does here."""
-        return _core.verify(
-            self.path, format="cas", quick=quick, deep=deep, jobs=jobs, progress=progress
-        )
+        recomputes what can be recomputed, which is what reading all does here. With `quarantine`,
+        what is damaged is moved away, so that a put stores it again."""
+        return self._store.verify(quick, deep, quarantine, jobs, progress)
 
     def plan_export(
         self,

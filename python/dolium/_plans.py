@@ -41,7 +41,7 @@ class Plan:
 
     kind: str  # "convert", "volume", "dvid", ...
     target: str  # location of the result
-    home: str  # of the folder that carries the marker; empty: there is nothing to do
+    folder: str  # that carries the marker; empty: there is nothing to do
     stages: list[list[str]]  # tasks not yet done
     parts: int  # tasks of all stages, done or not
     parts_done: int  # by an earlier run
@@ -63,6 +63,11 @@ class Plan:
         for a stream, which has none."""
         self._check_tasks()
         return Tasks(task for tasks in self.stages for task in tasks)
+
+    @property
+    def home(self) -> str:
+        """An older name of `folder`."""
+        return self.folder
 
     @property
     def volume(self) -> str:
@@ -99,26 +104,26 @@ class Plan:
         those of each task, and `progress` is called with parts done, all parts, and bytes.
         """
         memory = DEFAULT_MEMORY if memory is None else memory
-        if not self.home:
+        if not self.folder:
             return self._report(None)
         if self._completed and os.path.exists(self.target):
             return self._completed[0]
         if executor is not None:
             self._check_tasks()
-        with shown(progress, self.kind) as tell:
+        with shown(progress, self.kind) as advance:
             if executor is None:
-                report = _core.run_job(self.home, self.force, memory, jobs or 0, tell)
+                report = _core.run_job(self.folder, self.force, memory, jobs or 0, advance)
                 return self._complete(report)
-            self._run_stages(executor, memory, 1 if jobs is None else jobs, tell)
+            self._run_stages(executor, memory, 1 if jobs is None else jobs, advance)
         return self.finish()
 
     def finish(self) -> JobReport:
         """Checks that every part is there, completes the result and makes it appear."""
-        if not self.home:
+        if not self.folder:
             return self._report(None)
         if self._completed and os.path.exists(self.target):
             return self._completed[0]
-        return self._complete(_core.finish_job(self.home, self.force))
+        return self._complete(_core.finish_job(self.folder, self.force))
 
     def _check_tasks(self) -> None:
         if self.is_stream:
@@ -165,10 +170,10 @@ class Plan:
                 raise
 
 
-def find_plan(home: Any) -> Plan:
+def find_plan(folder: Any) -> Plan:
     """The plan of the job whose marker is in a folder, whoever began it, of any kind: as
     `--plan` of a command left it, say. FileNotFoundError if there is none."""
-    return _core.find_job(home)
+    return _core.find_job(folder)
 
 
 def run_plan(

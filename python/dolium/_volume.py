@@ -218,14 +218,14 @@ class Volume(VoxelAccess):
             boxes = [tuple(map(slice, *box)) for box in volume._zero_boxes()]
         except NotImplementedError:  # Shards that are no boxes.
             boxes = [(slice(None),) * 3]
-        with shown(progress, "from_array") as tell:
+        with shown(progress, "from_array") as advance:
             done = 0
             for box in boxes:
                 part = voxels[box]
                 volume._put(select_from_zero(box, volume._begin, volume._end), part, jobs)
                 done += part.size
-                if tell is not None:
-                    tell(done, voxels.size, done * dtype.itemsize)
+                if advance is not None:
+                    advance(done, voxels.size, done * dtype.itemsize)
         _core.finish_volume(location)
         return cls.open(location, gzip_files=options.get("gzip_files", False))
 
@@ -256,7 +256,7 @@ class Volume(VoxelAccess):
         """Checks all scales down to their voxels, and the other parts, opened as this volume was:
         see dolium.verify(). `progress` may be True: a bar on a terminal."""
         location, exported, cache = self._scale.opened
-        with shown(progress, "verify") as tell:
+        with shown(progress, "verify") as advance:
             return _core.verify(
                 location,
                 quick=quick,
@@ -271,7 +271,7 @@ class Volume(VoxelAccess):
                 skip_damaged=exported["salvage"],
                 cache=cache,
                 jobs=jobs,
-                progress=tell,
+                progress=advance,
             )
 
     @property

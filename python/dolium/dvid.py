@@ -1,4 +1,4 @@
-"""Exports of DVID: Arrow shards of label blocks.
+"""DVID exports: Arrow shards of label blocks.
 
     reader = dolium.dvid.ArrowShardReader("export/s0/0_0_0.arrow")
     reader.list_chunks()

@@ -40,8 +40,13 @@ def verify(
 
 
 def repair(
-    path: str | os.PathLike[str], output: str | os.PathLike[str], *, force: bool = False
+    path: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    quick: bool = False,
+    force: bool = False,
 ) -> RepairReport:
-    """Writes a good shard of what can be read of a damaged or unfinished one."""
-    records, lost, skipped, findings = _core.pack_repair(path, output, force)
+    """Writes a good shard of what can be read of a damaged or unfinished one; of one that is not
+    there, of what a killed writer left. With `quick`, contents are taken as they are, unchecked."""
+    records, lost, skipped, findings = _core.pack_repair(path, output, quick, force)
     return RepairReport(records, lost, skipped, findings)

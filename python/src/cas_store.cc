@@ -19,7 +19,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "dolium/domain/cas/check.h"
 #include "dolium/domain/cas/collect.h"
 #include "dolium/domain/cas/exchange.h"
 #include "dolium/domain/cas/files.h"
@@ -31,9 +30,11 @@
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/cas/cas_align.h"
 #include "dolium/ops/cas/cas_export.h"
+#include "dolium/ops/cas/cas_verify.h"
 #include "dolium/ops/source/capabilities.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
+#include "python/src/bulk_work.h"
 #include "python/src/cas_values.h"
 #include "python/src/errors.h"
 #include "python/src/interrupt.h"
@@ -409,6 +410,14 @@ class CasStore {
     return out;
   }
 
+  nb::object Verify(bool quick, bool deep, bool quarantine, size_t jobs,
+                    nb::object progress) const {
+    return RunVerify({.depth = DepthOf(quick, deep), .jobs = jobs}, std::move(progress),
+                     [&](const VerifyOptions& options, const FindingVisitor& visitor) {
+                       return VerifyCas(*store_, options, quarantine, visitor);
+                     });
+  }
+
   nb::object PlanExport(const std::vector<std::string>& references, nb::handle target,
                         nb::handle xorbs, bool upload, bool force) const {
     CasExportRequest request{.store = path_, .target = LocationText(target)};
@@ -518,6 +527,8 @@ void BindCasStore(nb::module_& module) {
       .def("remove", &CasStore::Remove, nb::arg("reference"))
       .def("gc", &CasStore::Collect, nb::arg("grace"), nb::arg("dry_run") = false,
            nb::arg("repack") = 50)
+      .def("verify", &CasStore::Verify, nb::arg("quick"), nb::arg("deep"),
+           nb::arg("quarantine"), nb::arg("jobs"), nb::arg("progress").none())
       .def("plan_export", &CasStore::PlanExport, nb::arg("references"), nb::arg("target"),
            nb::arg("xorbs").none(), nb::arg("upload"), nb::arg("force"))
       .def("reindex", &CasStore::Reindex);

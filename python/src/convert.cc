@@ -157,8 +157,8 @@ nb::object DoTask(const std::string& task, uint64_t memory, size_t jobs,
 
 // --- jobs of any kind ------------------------------------------------------------------
 
-nb::object FindPlan(nb::handle home) {
-  const std::string folder = LocationText(home);
+nb::object FindPlan(nb::handle job_folder) {
+  const std::string folder = LocationText(job_folder);
   return ToPython(Must(WithoutGil([&]() -> Result<Plan> {
     DOLIUM_TRY(const Location location, ParseLocation(folder));
     DOLIUM_TRY(const OpenJob job, FindJob(BuiltinFormats(), location, {}));
@@ -166,9 +166,9 @@ nb::object FindPlan(nb::handle home) {
   })));
 }
 
-nb::object DoJob(nb::handle home, bool force, uint64_t memory, size_t jobs,
+nb::object DoJob(nb::handle job_folder, bool force, uint64_t memory, size_t jobs,
                  nb::object progress) {
-  const std::string folder = LocationText(home);
+  const std::string folder = LocationText(job_folder);
   return RunBulkWork<JobReport>(
       memory, jobs, std::move(progress), [&](RunOptions options) -> Result<JobReport> {
         options.replace_files = force;
@@ -178,8 +178,8 @@ nb::object DoJob(nb::handle home, bool force, uint64_t memory, size_t jobs,
       });
 }
 
-nb::object EndJob(nb::handle home, bool force) {
-  const std::string folder = LocationText(home);
+nb::object EndJob(nb::handle job_folder, bool force) {
+  const std::string folder = LocationText(job_folder);
   return RunBulkWork<JobReport>(
       kDefaultMemory, 0, nb::none(), [&](RunOptions options) -> Result<JobReport> {
         options.replace_files = force;
@@ -207,11 +207,11 @@ void BindConvert(nb::module_& module) {
              nb::arg("memory") = kDefaultMemory, nb::arg("jobs") = 1,
              nb::arg("progress") = nb::none());
   module.def("target_parameters", TargetParameters);
-  module.def("find_job", FindPlan, nb::arg("home"));
-  module.def("run_job", DoJob, nb::arg("home"), nb::arg("force") = false,
+  module.def("find_job", FindPlan, nb::arg("job_folder"));
+  module.def("run_job", DoJob, nb::arg("job_folder"), nb::arg("force") = false,
              nb::arg("memory") = kDefaultMemory, nb::arg("jobs") = 0,
              nb::arg("progress") = nb::none());
-  module.def("finish_job", EndJob, nb::arg("home"), nb::arg("force") = false);
+  module.def("finish_job", EndJob, nb::arg("job_folder"), nb::arg("force") = false);
 }
 
 }  // namespace dolium::python

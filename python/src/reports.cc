@@ -141,7 +141,7 @@ nb::object ToPython(const Plan& plan) {
   nb::dict members;
   members["kind"] = NameText(plan.kind);
   members["target"] = NameText(plan.target);
-  members["home"] = NameText(plan.folder);
+  members["folder"] = NameText(plan.folder);
   members["stages"] = stages;
   members["parts"] = plan.parts;
   members["parts_done"] = plan.parts_done;

@@ -113,17 +113,17 @@ def test_versions(store):
         store.read("n@2")
 
 
-def test_gc_and_stat(store):
+def test_gc_and_stats(store):
     data = random.Random(7).randbytes(500_000)
     store.put_bytes(data, "gone")
     store.put_bytes(data[::-1], "kept")
-    assert store.stat()["raw_bytes"] == 1_000_000
-    assert store.stat("kept")["unique_bytes"] == 500_000
+    assert store.stats()["raw_bytes"] == 1_000_000
+    assert store.stats("kept")["unique_bytes"] == 500_000
     store.rm("gone")
     assert store.gc()["removed_xorbs"] == 0
     assert store.gc(grace=0, dry_run=True)["removed_xorbs"] == 1
     assert store.gc(grace=0)["removed_xorbs"] == 1
-    assert store.stat()["raw_bytes"] == 500_000
+    assert store.stats()["raw_bytes"] == store.stat()["raw_bytes"] == 500_000
     assert store.read("kept") == data[::-1]
 
 
@@ -154,6 +154,20 @@ def test_damage_is_found_and_never_read(store, tmp_path):
         store.verify(quick=True, deep=True)
     with pytest.raises(dolium.CorruptError, match="term 0: xorb [0-9a-f]{64}: chunk 0"):
         store.read("n")
+
+
+def test_a_put_stores_again_what_verify_quarantined(store, tmp_path):
+    data = random.Random(9).randbytes(500_000)
+    store.put_bytes(data, "n")
+    (xorb,) = (tmp_path / "store" / "xorbs").rglob("*.xorb")
+    xorb.write_bytes(bytes(1000) + xorb.read_bytes()[1000:])
+    store = cas.Store(tmp_path / "store")
+    assert store.verify(quarantine=True).errors > 0
+    assert not xorb.exists()
+    assert [moved.name for moved in (tmp_path / "store" / "quarantine").glob("*.xorb")] == [xorb.name]
+    store.put_bytes(data, "n")
+    assert store.verify().ok
+    assert store.read("n") == data
 
 
 def test_errors(tmp_path):
@@ -209,7 +223,7 @@ def test_names_that_are_not_utf8(store, tmp_path):
     assert store.read(name, "\udcff") == b"text"
     assert store.read(version.reference, "\udcff") == b"text"
     assert [each.sequence for each in store.log(name)] == [1]
-    assert store.stat(name)["files"] == 1
+    assert store.stats(name)["files"] == 1
     store.get(name, tmp_path / "out")
     assert os.listdir(os.fsencode(tmp_path / "out")) == [b"\xff"]
     assert store.put_bytes(b"more", name).sequence == 2
@@ -230,15 +244,18 @@ def test_put_tells_what_it_left_out(store, tmp_path, monkeypatch):
     assert store.put(tmp_path / "source", name="n", reread=True).hash == version.hash
 
 
-def test_compare(store):
+def test_stats_of_two_versions(store):
     data = random.Random(10).randbytes(1_000_000)
     store.put_bytes(data, "n")
     store.put_bytes(data + b"more", "n")
-    sums = store.compare("n@1", "n@2")
+    sums = store.stats("n@1", "n@2")
+    assert store.compare("n@1", "n@2") == sums
     assert sums["bytes"] == 1_000_004
     assert 4 < sums["new_bytes"] <= 131_072
     assert "gain" not in sums
-    assert store.compare("n", "n")["new_chunks"] == 0
+    assert store.stats("n", "n")["new_chunks"] == 0
+    with pytest.raises(TypeError, match="a second version needs a first"):
+        store.stats(second="n")
 
 
 @pytest.fixture

@@ -208,7 +208,7 @@ def test_copies_a_volume_with_all_its_parts(filled, tmp_path):
 def test_one_plan_for_all_kinds(location, values, tmp_path):
     plan = dolium.plan_convert(location, tmp_path / "target", shard_bits=3)
     assert plan.tasks() == plan.tasks == plan.stages[0]
-    assert (plan.kind, plan.target, plan.home) == ("convert", str(tmp_path / "target"), plan.target)
+    assert (plan.kind, plan.target, plan.folder) == ("convert", str(tmp_path / "target"), plan.target)
     assert dolium.Plan is dolium.volume.Plan
     assert dolium.ConvertReport is dolium.VolumeReport is dolium.JobReport
     # Whoever began it, it is found again.

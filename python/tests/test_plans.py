@@ -52,11 +52,11 @@ def test_a_plan_of_an_export_counts_what_is_done(tmp_path):
         assert (rest.kind, rest.parts, rest.parts_done) == ("dvid", 12, 1)
         assert (rest.entries, rest.entries_done) == (12, 1)
         assert len(rest.tasks) == 11
-        assert rest.home == rest.target == str(tmp_path / "x")
+        assert rest.folder == rest.target == str(tmp_path / "x")
     report = run_on_threads(rest)
     assert (report.parts, report.parts_done_before) == (12, 1)
     again = dvid.plan_write(tmp_path / "v", tmp_path / "x", shard_side=128, force=True)
-    assert again.home == str(tmp_path / "x.dolium-new")
+    assert again.folder == again.home == str(tmp_path / "x.dolium-new")
     assert again.target == str(tmp_path / "x")
     assert again.run().target == str(tmp_path / "x")
     assert again.run().target == str(tmp_path / "x"), "what is complete is not done again"
@@ -104,7 +104,7 @@ def test_shards_are_made_by_a_plan_that_is_a_stream(samples, tmp_path):
 
 def test_a_stream_that_was_left_is_found_and_run(samples, tmp_path):
     left = shardpack.plan_create(samples, tmp_path / "t.shardpack", compression="zstd")
-    found = dolium.find_plan(left.home)
+    found = dolium.find_plan(left.folder)
     assert found.is_stream
     found.run()
     assert len(keys(tmp_path / "t.shardpack")) == 20
@@ -179,7 +179,7 @@ def test_sets_are_exported(samples, tmp_path):
     assert sum(path.is_file() for path in (tmp_path / "files").rglob("*")) == 20
     tar = shardpack.plan_export(source, tmp_path / "t.tar", to="webdataset", shard_records=8)
     assert tar.is_stream
-    assert dolium.find_plan(tar.home).run().written.entries == 20
+    assert dolium.find_plan(tar.folder).run().written.entries == 20
     assert len(list(tmp_path.glob("t-*.tar"))) == 3
     shardpack.plan_import(
         tmp_path / "t-000000.tar", tmp_path / "again.shardpack", from_="webdataset"

@@ -171,7 +171,7 @@ def test_a_downsampling_that_was_left_can_be_dropped(source, tmp_path):
 def test_nothing_to_downsample_is_no_error(tmp_path):
     volume = dolium.Volume.create(tmp_path / "v", shape=(1, 1, 1), dtype="uint8")
     plan = dolium.volume.plan_downsample(volume)
-    assert (plan.home, plan.stages, plan.parts) == ("", [], 0)
+    assert (plan.folder, plan.stages, plan.parts) == ("", [], 0)
     for report in (plan.run(), plan.finish()):
         assert (report.parts, report.volume) == (0, volume.location)
     with concurrent.futures.ThreadPoolExecutor(1) as executor:

@@ -90,7 +90,7 @@ def fill(folder):
 STAT = """
 import json, sys
 import dolium.cas
-print(json.dumps(dolium.cas.Store(sys.argv[1]).stat()))
+print(json.dumps(dolium.cas.Store(sys.argv[1]).stats()))
 """
 
 

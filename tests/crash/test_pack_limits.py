@@ -17,7 +17,7 @@ def is_sanitized():
 
 
 @pytest.mark.skipif(is_sanitized(), reason="the sanitizer takes what it wants")
-@pytest.mark.parametrize("options", [(), ("--keys", "--entx", "yes")], ids=["plain", "sections"])
+@pytest.mark.parametrize("options", [(), ("--keys", "--entry-index", "yes")], ids=["plain", "sections"])
 @pytest.mark.parametrize("jobs", [1, 8, None], ids=["one-job", "eight-jobs", "default"])
 def test_memory_of_verify_does_not_grow_with_the_records(tmp_path, options, jobs):
     """Some 170 bytes for each record would be needed to keep what is known of it."""

@@ -1,7 +1,9 @@
 """Every block of README.md runs: those of the shell in order in one folder, those of Python in
-another. A block that cannot run here has a comment before it that says why:
+another, and those that read from hosts, from a server of ours. A block that cannot run here has a
+comment before it that says why:
 
-    <!-- not run: needs a server -->
+    <!-- not run: sets up the machine -->
+    <!-- run with a local server for the hosts -->
 """
 
 import dataclasses
@@ -18,12 +20,15 @@ import dolium
 import numpy as np
 import pytest
 
+import mesh_sets
 import program
+from range_server import RangeServer
 
 README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
 NOT_RUN = re.compile(r"<!-- not run: (.+) -->")
+SERVED = "<!-- run with a local server for the hosts -->"
 # How many blocks there are of each kind, so that none is lost without notice.
-SHELL, PYTHON, MARKED = 9, 4, 5
+SHELL, PYTHON, HOSTS, MARKED = 9, 4, 1, 4
 
 
 @dataclasses.dataclass
@@ -32,6 +37,7 @@ class Block:
     language: str
     text: str
     reason: str | None  # why it is not run
+    served: bool  # what it reads is on hosts
 
 
 def blocks():
@@ -39,7 +45,8 @@ def blocks():
     for number, line in enumerate(README.read_text().splitlines(), 1):
         if current is None and line.startswith("```"):
             marked = NOT_RUN.fullmatch(before)
-            current = Block(number, line[3:] or "shell", "", marked and marked[1])
+            reason = marked and marked[1]
+            current = Block(number, line[3:] or "shell", "", reason, before == SERVED)
         elif current is not None and line == "```":
             found.append(current)
             current = None
@@ -51,16 +58,21 @@ def blocks():
     return found
 
 
-def to_run(language):
-    return [block for block in blocks() if block.language == language and not block.reason]
+def to_run(language, served=False):
+    return [
+        block
+        for block in blocks()
+        if (block.language, block.served, block.reason) == (language, served, None)
+    ]
 
 
 def test_every_block_is_run_or_says_why_not():
     marked = [block for block in blocks() if block.reason]
     assert len(to_run("shell")) == SHELL
     assert len(to_run("python")) == PYTHON
+    assert len(to_run("shell", served=True)) == HOSTS
     assert len(marked) == MARKED
-    assert len(blocks()) == SHELL + PYTHON + MARKED
+    assert len(blocks()) == SHELL + PYTHON + HOSTS + MARKED
 
 
 # The rest of a pipe is read: nobody is to be ended by a signal, now or then.
@@ -148,22 +160,58 @@ def environment(tmp_path):
     return {**kept, "PATH": f"{commands}:{os.environ['PATH']}", "HOME": str(tmp_path)}
 
 
+def run_shell(block, text, folder, environment):
+    done = subprocess.run(
+        ["bash", "-c", as_script(text)],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    said = f"README.md, line {block.line}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+    assert done.returncode == 0, said
+
+
 def test_the_shell_blocks(folder, environment):
     for block in to_run("shell"):
-        done = subprocess.run(
-            ["bash", "-c", as_script(block.text)],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-        )
-        said = f"README.md, line {block.line}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
-        assert done.returncode == 0, said
+        run_shell(block, block.text, folder, environment)
     assert (folder / "chunk.bin").read_bytes() == (folder / "chunks" / "4021").read_bytes()
     assert np.load(folder / "box.npy").shape == (256, 256, 64)
     assert np.load(folder / "block.npy").shape == (64, 64, 64)
     assert (folder / "before" / "images" / "0.png").exists()
+
+
+@pytest.fixture
+def hosted(tmp_path):
+    """What hosts have: a segmentation of four scales, with meshes in shards."""
+    voxels = np.zeros((256, 256, 256), "uint8", order="F")
+    voxels[...] = np.arange(256)[:, None, None]
+    hosted = tmp_path / "hosted"
+    hosted.mkdir()
+    np.save(hosted / "stack.npy", voxels)
+    options = ("--resolution", "8,8,8", "--chunk-size", "16,16,16", "--scales", "4")
+    program.run("volume", "ingest", *options, "--factor", "2,2,2", hosted / "stack.npy", hosted / "seg")
+    info = mesh_sets.make_info(dolium.ShardingSpec(0, 1, 1).to_dict())
+    meshes = [mesh_sets.make_mesh(number, 2) for number in range(20)]
+    rows = [(number, mesh.manifest, mesh.fragments) for number, mesh in enumerate(meshes)]
+    dolium.write_sharded(hosted / "seg" / "mesh", None, rows, info=info)
+    return hosted
+
+
+def test_the_shell_blocks_that_read_from_hosts(hosted, tmp_path, environment):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    with RangeServer(hosted) as server:
+        for block in to_run("shell", served=True):
+            text, replaced = re.subn(r"https://host|gs://bucket", server.url, block.text)
+            assert replaced >= 1
+            run_shell(block, text, folder, environment)
+    chunk = dolium.open(hosted / "seg" / "8_8_8")[4021]
+    assert (folder / "chunk.bin").read_bytes() == chunk
+    assert dict(dolium.open(folder / "mesh").items()) == dict(dolium.open(hosted / "seg" / "mesh").items())
+    assert len(dolium.open(folder / "mesh")) == 20
+    assert (folder / "seg.tif").stat().st_size > 32**3
 
 
 def test_the_python_blocks(tmp_path, environment):

@@ -74,7 +74,7 @@ Result<cas::Version> DoPut(Context& context, uint64_t& skipped) {
     options.exclude.insert(options.exclude.end(), patterns.begin(), patterns.end());
   }
   options.one_file_system = context.arguments.Has("one-file-system");
-  options.owners = !context.arguments.Has("no-owner");
+  options.owners = !context.arguments.Has("no-owners");
   options.tags = context.arguments.GetAll("tag");
   options.host = context.arguments.Get("host");
   options.stop = context.stop;
@@ -145,7 +145,7 @@ Result<cas::GetReport> DoGet(Context& context, Losses& losses) {
       losses.LeaveOut(path, reason);
     };
   }
-  options.owners = !context.arguments.Has("no-owner");
+  options.owners = !context.arguments.Has("no-owners");
   options.lost = [&](cas::Lost what, const std::string& path, const Error& reason) {
     losses.Add(what, path, reason);
   };

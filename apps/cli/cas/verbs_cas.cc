@@ -100,7 +100,7 @@ Verb Put() {
                         "leave out what its patterns match; may be given several times"),
                   Flag("", "one-file-system",
                        "leave out what is in folders where others are mounted"),
-                  Flag("", "no-owner", "do not keep owners"),
+                  Aliased(Flag("", "no-owners", "do not keep owners"), "no-owner"),
                   Value(ValueKind::kTexts, "", "tag", "<tag>",
                         "a tag of the version; may be given several times"),
                   Value(ValueKind::kText, "", "host", "<name>",
@@ -136,13 +136,13 @@ Verb Get() {
           "Owners that may not be set here, extended attributes, and devices that may "
           "not "
           "be made are reported on standard error, and the exit status is 1; the rest is "
-          "restored. --no-owner leaves all to whoever restores them."),
+          "restored. --no-owners leaves all to whoever restores them."),
       .options = {kStore,
                   Value(ValueKind::kFile, "o", "output", "<path>",
                         "<path>: the file or folder to make [-: standard output]"),
                   kCasForce, Flag("", "skip-damaged", "go on past damaged files"),
-                  Flag("", "no-owner", "do not set owners"), kJobs, kJson, kNoSummary,
-                  kProgress},
+                  Aliased(Flag("", "no-owners", "do not set owners"), "no-owner"), kJobs,
+                  kJson, kNoSummary, kProgress},
       .examples = {"dolium cas get train restored", "dolium cas get train@2 -o before",
                    "dolium cas get train/labels labels",
                    "dolium cas get src.tar - | tar t"},

@@ -12,24 +12,24 @@
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "dolium/domain/dataset/set_reference.h"
-#include "dolium/formats/shardpack/repair.h"
-#include "dolium/formats/shardpack/verify.h"
 #include "dolium/ops/pack/pack_catalog.h"
+#include "dolium/ops/pack/pack_repair.h"
 #include "dolium/ops/pack/pack_verify.h"
 
 namespace dolium::cli {
 namespace {
 
-using shardpack::VerifySummary;
+using dataset::PackVerifyReport;
 
 std::string Count(uint64_t number, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", FormatCount(number), number == 1 ? one : many);
 }
 
 ExitStatus ConcludePack(const Context& context, const std::string& name,
-                        const VerifySummary& summary) {
+                        const PackVerifyReport& checked) {
+  const VerifyReport& report = checked.report;
   const bool is_bad =
-      summary.errors > 0 || (context.arguments.Has("strict") && summary.warnings > 0);
+      report.errors > 0 || (context.arguments.Has("strict") && report.warnings > 0);
   const ExitStatus status = is_bad ? ExitStatus::kBad : ExitStatus::kGood;
   if (context.arguments.Has("no-summary")) return status;
   if (context.terminal.json()) {
@@ -37,35 +37,27 @@ ExitStatus ConcludePack(const Context& context, const std::string& name,
                               SummaryMembers({.location = name,
                                               .is_good = !is_bad,
                                               .objects = 1,
-                                              .entries = summary.entries,
-                                              .bytes_read = summary.bytes,
-                                              .errors = summary.errors,
-                                              .warnings = summary.warnings,
-                                              .counts = {{"records", summary.records}}}));
+                                              .entries = report.entries,
+                                              .bytes_read = report.bytes_read,
+                                              .errors = report.errors,
+                                              .warnings = report.warnings,
+                                              .counts = {{"records", checked.records}}}));
     return status;
   }
   context.terminal.Line(
       fmt::format("{}: {}: {}, {}, {}, {}, {}", name, is_bad ? "bad" : "good",
-                  Count(summary.records, "record", "records"),
-                  Count(summary.entries, "entry", "entries"), FormatSize(summary.bytes),
-                  Count(summary.errors, "error", "errors"),
-                  Count(summary.warnings, "warning", "warnings")));
+                  Count(checked.records, "record", "records"),
+                  Count(report.entries, "entry", "entries"),
+                  FormatSize(report.bytes_read), Count(report.errors, "error", "errors"),
+                  Count(report.warnings, "warning", "warnings")));
   return status;
 }
 
-shardpack::VerifyOptions OptionsOf(const Context& context) {
-  shardpack::VerifyOptions options;
-  options.contents = !context.arguments.Has("quick");
-  options.jobs = context.jobs();
-  options.stop = context.stop;
-  return options;
-}
-
-ExitStatus VerifyOne(
-    Context& context, const std::string& name,
-    const std::function<Result<VerifySummary>(const shardpack::VerifyOptions&,
-                                              const FindingVisitor&)>& verify) {
-  shardpack::VerifyOptions options = OptionsOf(context);
+ExitStatus VerifyOne(Context& context, const std::string& name,
+                     const std::function<Result<PackVerifyReport>(
+                         const VerifyOptions&, const FindingVisitor&)>& verify) {
+  VerifyOptions options{.jobs = context.jobs(), .stop = context.stop};
+  if (context.arguments.Has("quick")) options.depth = CheckDepth::kQuick;
   options.progress = context.terminal.StartProgress("verify");
   FindingPrinter findings(context, FindingPrinter::Output::kResults);
   const auto summary =
@@ -79,18 +71,18 @@ ExitStatus VerifyOne(
 ExitStatus VerifyReference(Context& context, const std::string& reference) {
   if (reference == "-") {
     return VerifyOne(context, "-", [](const auto& options, const auto& visitor) {
-      return VerifyStream(shardpack::FileInput(STDIN_FILENO), "-", options, visitor);
+      return dataset::VerifyPackStream(STDIN_FILENO, "-", options, visitor);
     });
   }
   const auto shards = dataset::ResolveSet(reference);
   if (!shards) return context.FailLocation(shards.error());
   ExitStatus status = ExitStatus::kGood;
   for (const dataset::ShardReference& shard : *shards) {
-    status =
-        Worse(status, VerifyOne(context, shard.location.Describe(),
-                                [&](const auto& options, const auto& visitor) {
-                                  return VerifyShard(shard.location, options, visitor);
-                                }));
+    status = Worse(status, VerifyOne(context, shard.location.Describe(),
+                                     [&](const auto& options, const auto& visitor) {
+                                       return dataset::VerifyPackShard(shard.location,
+                                                                       options, visitor);
+                                     }));
     if (status == ExitStatus::kStopped || !context.terminal.ok()) break;
   }
   return status;
@@ -131,9 +123,8 @@ ExitStatus VerifyCatalog(Context& context, const std::string& reference) {
 }
 
 struct RepairLocations {
-  Location source;
+  dataset::RepairSource source;
   Location target;
-  bool is_salvage = false;  // the source is what a killed writer left
 };
 
 // Where the repaired shard goes: --output, or the place of the damaged one.
@@ -150,19 +141,12 @@ Result<RepairLocations> LocationsOf(const Context& context, const PackTarget& ta
   RepairLocations locations;
   DOLIUM_TRY(const std::string path, PackInput(context.arguments[0]));
   DOLIUM_TRY(const Location shard, ParseLocation(path));
-  locations.source = shard;
+  locations.source = {shard};
   DOLIUM_TRY(locations.target, ParseLocation(target.path()));
   if (context.arguments[0] == "-") return locations;
-  DOLIUM_TRY(const auto there, shard.store->Stat(shard.path));
-  if (!there) {
-    DOLIUM_TRY(const auto abandoned, dataset::FindAbandoned(shard));
-    if (!abandoned) {
-      return NotFound(fmt::format("{}: no such file, and no temporary of a writer of it",
-                                  shard.Describe()));
-    }
-    locations.source = *abandoned;
-    locations.is_salvage = true;
-  } else if (target.path() == context.arguments[0] && !context.arguments.Has("force")) {
+  DOLIUM_TRY(locations.source, dataset::FindRepairSource(shard));
+  if (!locations.source.is_abandoned && target.path() == context.arguments[0] &&
+      !context.arguments.Has("force")) {
     return Exists(fmt::format(
         "{}: is not replaced without --force; or name another shard: --output <shard>",
         shard.Describe()));
@@ -174,7 +158,7 @@ void ShowRepair(const Context& context, const PackTarget& target,
                 const RepairLocations& locations, const shardpack::RepairReport& report) {
   if (context.arguments.Has("no-summary")) return;
   const bool is_stream = context.arguments[0] == "-";
-  const std::string source = is_stream ? "-" : locations.source.Describe();
+  const std::string source = is_stream ? "-" : locations.source.location.Describe();
   const std::string written = target.Named(report.written.location.Describe());
   if (context.terminal.json()) {
     context.terminal.JsonLine("summary", {{"shard", written},
@@ -191,8 +175,9 @@ void ShowRepair(const Context& context, const PackTarget& target,
       Count(report.written.records, "record", "records"),
       FormatSize(report.written.bytes), Count(report.records_lost, "record", "records"),
       FormatSize(report.bytes_skipped),
-      locations.is_salvage ? fmt::format("; from {}, which is of no use any more", source)
-                           : ""));
+      locations.source.is_abandoned
+          ? fmt::format("; from {}, which is of no use any more", source)
+          : ""));
 }
 
 }  // namespace
@@ -216,18 +201,16 @@ ExitStatus RunPackRepair(Context& context) {
   if (!target) return context.FailLocation(target.error().Within("pack repair"));
   const auto locations = LocationsOf(context, *target);
   if (!locations) return context.FailLocation(locations.error());
-  shardpack::RepairOptions options;
-  options.check = context.arguments.Has("quick") ? shardpack::Check::kHeaders
-                                                 : shardpack::Check::kFull;
-  options.force = context.arguments.Has("force");
-  options.stop = context.stop;
+  const dataset::PackRepairOptions options{.quick = context.arguments.Has("quick"),
+                                           .force = context.arguments.Has("force"),
+                                           .stop = context.stop};
   FindingPrinter findings(context, FindingPrinter::Output::kResults);
   const bool is_stream = context.arguments[0] == "-";
-  const auto report =
-      RepairShard(locations->source, locations->target, options, [&](Finding finding) {
-        if (is_stream) finding.object = "-";
-        findings.Add(finding);
-      });
+  const auto report = RepairPack(locations->source.location, locations->target, options,
+                                 [&](Finding finding) {
+                                   if (is_stream) finding.object = "-";
+                                   findings.Add(finding);
+                                 });
   findings.Finish();
   if (!report) return context.FailLocation(target->Named(report.error()));
   if (const auto sent = target->Send(context); !sent) return context.Fail(sent.error());

@@ -1,7 +1,6 @@
 #include "cli/pack/pack_arguments.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -10,84 +9,68 @@
 
 #include "cli/pack/pack_input.h"
 #include "cli/terminal/size.h"
-#include "dolium/domain/dataset/content_types.h"
 #include "dolium/domain/dataset/imports/kinds.h"
-#include "dolium/formats/shardpack/layout.h"
 #include "dolium/ops/source/capabilities.h"
 
 namespace dolium::cli {
 namespace {
 
 using dataset::PackSelection;
-using shardpack::Compression;
 using shardpack::PackOptions;
 
 constexpr uint64_t kKeysFileLimit = uint64_t{4} << 30;
 
-int MostOf(Compression compression) {
-  switch (compression) {
-    case Compression::kNone:
-      return 0;
-    case Compression::kGzip:
-    case Compression::kLz4:
-      return 12;
-    case Compression::kZstd:
-      return 22;
-  }
-  return 0;
-}
-
-Result<void> CompressionOptions(const Arguments& arguments, PackOptions& options) {
-  shardpack::EncodeOptions& encode = options.shard.encode;
-  DOLIUM_TRY(encode.compression,
-             shardpack::ParseCompression(arguments.Get("compression").value_or("none")));
-  encode.worth_compressing = [](std::string_view content_type) {
-    return !dataset::IsAlreadyCompressed(content_type);
-  };
+// What would do nothing is refused.
+Result<void> CheckOfUse(const Arguments& arguments) {
+  const std::string compression = arguments.Get("compression").value_or("none");
   for (const std::string_view option : {"level", "chunk-size"}) {
-    if (arguments.Has(option) && encode.compression == Compression::kNone) {
+    if (arguments.Has(option) && compression == "none") {
       return InvalidArgument(
           fmt::format("--{} is of use with --compression gzip, lz4 or zstd", option));
     }
   }
-  if (arguments.Has("level")) {
-    const uint64_t level = arguments.Number("level", 0);
-    const int most = MostOf(encode.compression);
-    if (level > static_cast<uint64_t>(most)) {
-      return InvalidArgument(
-          fmt::format("--level: {} is not a number of 0 to {}", level, most));
-    }
-    encode.level = static_cast<int>(level);
+  if (arguments.Has("dictionary") && compression != "zstd") {
+    return InvalidArgument("--dictionary is of use with --compression zstd");
   }
-  if (arguments.Has("chunk-size")) {
-    const uint64_t size = arguments.Number("chunk-size", 0);
-    if (size == 0) {
-      encode.chunk_threshold = 0;
-    } else if (!std::has_single_bit(size) || size < shardpack::kMinChunkSize ||
-               size > shardpack::kMaxChunkSize) {
-      return InvalidArgument(fmt::format(
-          "--chunk-size: {} is neither 0 nor a power of two of 64KiB to 1GiB", size));
-    } else {
-      encode.chunk_size = encode.chunk_threshold = size;
-    }
-  }
-  if (arguments.Has("dict")) {
-    options.dictionary_bytes = static_cast<size_t>(arguments.Number("dict", 0));
-    if (encode.compression != Compression::kZstd) {
-      return InvalidArgument("--dict is of use with --compression zstd");
-    }
+  if (arguments.Has("oversize") && arguments.Number("record-size-limit", 0) == 0) {
+    return InvalidArgument("--oversize is of use with --record-size-limit");
   }
   return {};
 }
 
-Result<void> TailOptionsOf(const Arguments& arguments, shardpack::TailOptions& tail) {
-  tail.key_index = !arguments.Has("no-keyx");
-  tail.keys = arguments.Has("keys");
-  const std::string entry_index = arguments.Get("entx").value_or("auto");
-  tail.entry_index = entry_index == "yes"  ? shardpack::Wanted::kYes
-                     : entry_index == "no" ? shardpack::Wanted::kNo
-                                           : shardpack::Wanted::kAuto;
-  return {};
+dataset::PackWishes WishesOf(const Arguments& arguments) {
+  const auto number = [&](std::string_view option) {
+    return arguments.Has(option) ? std::optional(arguments.Number(option, 0))
+                                 : std::nullopt;
+  };
+  dataset::PackWishes wishes;
+  wishes.compression = arguments.Get("compression");
+  wishes.level = number("level");
+  // One option: larger files are chunked, and 0 is for none of them.
+  wishes.chunk_threshold = number("chunk-size");
+  if (wishes.chunk_threshold != 0) wishes.chunk_size = wishes.chunk_threshold;
+  wishes.align = number("align");
+  wishes.record_size_limit = number("record-size-limit");
+  wishes.oversize = arguments.Get("oversize");
+  wishes.dictionary = number("dictionary");
+  wishes.key_index = !arguments.Has("no-key-index");
+  wishes.keys = arguments.Has("keys");
+  const std::string entry_index = arguments.Get("entry-index").value_or("auto");
+  if (entry_index != "auto") wishes.entry_index = entry_index == "yes";
+  wishes.shard_size = arguments.Number("shard-size", 0);
+  wishes.shard_records = arguments.Number("shard-records", 0);
+  wishes.reproducible = arguments.Has("reproducible");
+  wishes.force = arguments.Has("force");
+  return wishes;
+}
+
+// The name of a wish, which begins the message, as that of its option.
+Error NameOption(Error error) {
+  const size_t end = std::min(error.message.find(':'), error.message.size());
+  std::replace(error.message.begin(),
+               error.message.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
+  error.message.insert(0, "--");
+  return error;
 }
 
 // "5:20", "5:", ":20".
@@ -153,30 +136,11 @@ nlohmann::ordered_json UserMetadata(const Arguments& arguments) {
 
 Result<PackOptions> PackOptionsOf(const Context& context) {
   const Arguments& arguments = context.arguments;
-  PackOptions options;
-  DOLIUM_TRY_VOID(CompressionOptions(arguments, options));
-  DOLIUM_TRY_VOID(TailOptionsOf(arguments, options.shard.tail));
-  if (arguments.Has("align")) {
-    const uint64_t align = arguments.Number("align", 0);
-    if (!std::has_single_bit(align) || align < 8 || align > 4096) {
-      return InvalidArgument(
-          fmt::format("--align: {} is not a power of two of 8 to 4096", align));
-    }
-    options.shard.encode.align_log2 = static_cast<unsigned>(std::countr_zero(align));
-  }
-  options.shard.encode.record_limit = arguments.Number("record-size-limit", 0);
-  const std::string oversize = arguments.Get("oversize").value_or("error");
-  options.oversize = oversize == "split"  ? shardpack::Oversize::kSplit
-                     : oversize == "skip" ? shardpack::Oversize::kSkip
-                                          : shardpack::Oversize::kError;
-  if (arguments.Has("oversize") && options.shard.encode.record_limit == 0) {
-    return InvalidArgument("--oversize is of use with --record-size-limit");
-  }
+  DOLIUM_TRY_VOID(CheckOfUse(arguments));
+  auto made = dataset::PackOptionsOf(WishesOf(arguments));
+  if (!made) return NameOption(std::move(made).error());
+  PackOptions options = *std::move(made);
   options.shard.user = UserMetadata(arguments);
-  options.shard.reproducible = arguments.Has("reproducible");
-  options.shard.force = arguments.Has("force");
-  options.shard_bytes = arguments.Number("shard-size", 0);
-  options.shard_records = arguments.Number("shard-records", 0);
   options.jobs = context.jobs();
   options.memory = arguments.Number("memory", options.memory);
   options.stop = context.stop;

@@ -15,8 +15,8 @@
 #include "dolium/base/result.h"
 #include "dolium/domain/dataset/imports/options.h"
 #include "dolium/domain/dataset/sample_set.h"
-#include "dolium/formats/shardpack/pack_writer.h"
 #include "dolium/ops/pack/pack_create.h"
+#include "dolium/ops/pack/pack_options.h"
 #include "dolium/ops/pack/pack_select.h"
 
 namespace dolium::cli {

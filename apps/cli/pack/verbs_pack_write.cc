@@ -52,11 +52,13 @@ Options ShardRows() {
 
 Options TailRows() {
   return {
-      Flag("", "no-keyx", "no index of keys: finding one reads all headers"),
+      Aliased(Flag("", "no-key-index", "no index of keys: finding one reads all headers"),
+              "no-keyx"),
       Flag("", "keys", "a list of keys too: `ls` of a remote shard needs no records"),
-      Choice("entx", "<when>",
-             "an index of entries: yes, no or auto [auto: if records are large]",
-             "auto yes no"),
+      Aliased(Choice("entry-index", "<when>",
+                     "an index of entries: yes, no or auto [auto: if records are large]",
+                     "auto yes no"),
+              "entx"),
   };
 }
 
@@ -81,8 +83,9 @@ Options LimitRows() {
              "what becomes of larger samples: error, split (into records that readers "
              "join) or skip [error]",
              "error split skip"),
-      Value(ValueKind::kSize, "", "dict", "<size>",
-            "zstd: train a dictionary of this size from the first samples"),
+      Aliased(Value(ValueKind::kSize, "", "dictionary", "<size>",
+                    "zstd: train a dictionary of this size from the first samples"),
+              "dict"),
   };
 }
 
@@ -180,7 +183,7 @@ Verb PackCreateVerb() {
                    "shardpack create images train-000000.shardpack --shard-size 256MiB "
                    "--group-by stem",
                    "shardpack create -i manifest.jsonl -o train.shardpack --compression "
-                   "zstd --dict 64KiB"},
+                   "zstd --dictionary 64KiB"},
       .run = RunPackCreate,
   };
 }
@@ -232,7 +235,7 @@ Verb PackImportVerb() {
       .examples = {"shardpack import --from webdataset 'train-{0000..0099}.tar' "
                    "train-000000.shardpack --shard-size 1GB",
                    "shardpack import --from jsonl captions.jsonl captions.shardpack "
-                   "--compression zstd --dict 64KiB"},
+                   "--compression zstd --dictionary 64KiB"},
       .run = RunPackImport,
   };
 }

@@ -11,7 +11,6 @@
 
 #include "dolium/domain/volume/downsample/downsample.h"
 #include "dolium/domain/volume/encodings/encoding.h"
-#include "dolium/formats/neuroglancer/sharding_spec.h"
 
 namespace dolium::cli {
 namespace {
@@ -156,8 +155,8 @@ Result<volume::StorageRequest> StorageOptions(const Context& context) {
   }
   DOLIUM_TRY(const auto sharding, context.ReadSpec("to-spec"));
   if (sharding) {
-    DOLIUM_TRY(storage.sharding, neuroglancer::ParseShardingText(*sharding).Within(
-                                     *arguments.Get("to-spec")));
+    DOLIUM_TRY(storage.sharding,
+               volume::ParseSharding(*sharding).Within(*arguments.Get("to-spec")));
   }
   return storage;
 }

@@ -2,7 +2,6 @@
 // reading one may raise.
 #include "python/src/formats/shardpack.h"
 
-#include <bit>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,10 +23,11 @@
 #include "dolium/domain/dataset/shard_names.h"
 #include "dolium/formats/shardpack/kinds.h"
 #include "dolium/formats/shardpack/pack_writer.h"
-#include "dolium/formats/shardpack/repair.h"
 #include "dolium/formats/shardpack/split_sample.h"
 #include "dolium/formats/shardpack/stream_reader.h"
-#include "dolium/formats/shardpack/verify.h"
+#include "dolium/ops/pack/pack_options.h"
+#include "dolium/ops/pack/pack_repair.h"
+#include "dolium/ops/pack/pack_verify.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
@@ -43,13 +43,6 @@ using shardpack::PackOptions;
 
 // Writes with the GIL until so many bytes were taken, then lets go of it for a while.
 constexpr uint64_t kAddedBytesWorthTheGil = uint64_t{64} << 10;
-
-shardpack::Oversize ParseOversize(std::string_view text) {
-  if (text == "error") return shardpack::Oversize::kError;
-  if (text == "split") return shardpack::Oversize::kSplit;
-  if (text == "skip") return shardpack::Oversize::kSkip;
-  throw nb::value_error("oversize is \"error\", \"split\" or \"skip\"");
-}
 
 // Metadata as the Python side prepared it: None, or (format, bytes).
 shardpack::Metadata ParseMetadata(nb::handle metadata) {
@@ -350,44 +343,28 @@ void BindPackErrors(nb::module_& module) {
 }
 
 PackOptions PackOptionsFrom(const nb::dict& options) {
-  PackOptions out;
-  auto& encode = out.shard.encode;
-  if (const auto name = Wish<std::string>(options, "compression")) {
-    encode.compression = Must(shardpack::ParseCompression(*name));
-  }
-  TakeWish(options, "level", encode.level);
-  if (const auto align = Wish<uint64_t>(options, "align")) {
-    if (!std::has_single_bit(*align)) {
-      throw nb::value_error("align is a power of two from 8 to 4096");
-    }
-    encode.align_log2 = static_cast<unsigned>(std::countr_zero(*align));
-  }
-  TakeWish(options, "chunk_size", encode.chunk_size);
-  TakeWish(options, "chunk_threshold", encode.chunk_threshold);
-  TakeWish(options, "record_size_limit", encode.record_limit);
-  if (!Wish<bool>(options, "compress_all").value_or(false)) {
-    encode.worth_compressing = [](std::string_view type) {
-      return !dataset::IsAlreadyCompressed(type);
-    };
-  }
-  TakeWish(options, "key_index", out.shard.tail.key_index);
-  TakeWish(options, "keys", out.shard.tail.keys);
-  if (const auto wanted = Wish<bool>(options, "entry_index")) {
-    out.shard.tail.entry_index =
-        *wanted ? shardpack::Wanted::kYes : shardpack::Wanted::kNo;
-  }
+  dataset::PackWishes wishes;
+  wishes.compression = Wish<std::string>(options, "compression");
+  wishes.level = Wish<int64_t>(options, "level");
+  TakeWish(options, "compress_all", wishes.compress_all);
+  wishes.chunk_size = Wish<uint64_t>(options, "chunk_size");
+  wishes.chunk_threshold = Wish<uint64_t>(options, "chunk_threshold");
+  wishes.align = Wish<uint64_t>(options, "align");
+  wishes.record_size_limit = Wish<uint64_t>(options, "record_size_limit");
+  wishes.oversize = Wish<std::string>(options, "oversize");
+  wishes.dictionary = Wish<uint64_t>(options, "dictionary");
+  TakeWish(options, "key_index", wishes.key_index);
+  TakeWish(options, "keys", wishes.keys);
+  wishes.entry_index = Wish<bool>(options, "entry_index");
+  TakeWish(options, "shard_size", wishes.shard_size);
+  TakeWish(options, "shard_records", wishes.shard_records);
+  TakeWish(options, "reproducible", wishes.reproducible);
+  TakeWish(options, "force", wishes.force);
+  PackOptions out = Must(dataset::PackOptionsOf(wishes));
   if (const auto text = Wish<std::string>(options, "metadata")) {
     out.shard.user = Must(ParseOrderedJson(*text));
   }
   TakeWish(options, "name", out.shard.dataset);
-  TakeWish(options, "reproducible", out.shard.reproducible);
-  TakeWish(options, "force", out.shard.force);
-  TakeWish(options, "shard_size", out.shard_bytes);
-  TakeWish(options, "shard_records", out.shard_records);
-  if (const auto word = Wish<std::string>(options, "oversize")) {
-    out.oversize = ParseOversize(*word);
-  }
-  TakeWish(options, "dictionary", out.dictionary_bytes);
   TakeWish(options, "memory", out.memory);
   TakeWish(options, "jobs", out.jobs);
   return out;
@@ -416,39 +393,36 @@ void BindPackWriter(nb::module_& module) {
   module.def(
       "pack_verify",
       [](nb::handle location, bool contents, size_t jobs) {
-        const Location place = Must(ParseLocation(LocationText(location)));
+        const Location shard = Must(ParseLocation(LocationText(location)));
+        VerifyOptions options{.jobs = jobs};
+        if (!contents) options.depth = CheckDepth::kQuick;
         std::vector<Finding> findings;
-        const auto summary = Must(WithoutGil(/*is_remote=*/true, [&] {
-          return shardpack::VerifyShard(
-              place, {.contents = contents, .jobs = jobs, .stop = CurrentStop()},
-              [&](const Finding& finding) { findings.push_back(finding); });
+        const auto checked = Must(WithoutGil(/*is_remote=*/true, [&] {
+          options.stop = CurrentStop();
+          return dataset::VerifyPackShard(shard, options, [&](const Finding& finding) {
+            findings.push_back(finding);
+          });
         }));
-        VerifyReport report;
-        report.objects = 1;
-        report.entries = summary.entries;
-        report.entries_read = contents ? summary.entries : 0;
-        report.bytes_read = summary.bytes;
-        for (const Finding& finding : findings) {
-          ++(finding.severity == Severity::kError ? report.errors : report.warnings);
-        }
-        return ToPython(report, findings, summary.records);
+        return ToPython(checked.report, findings, checked.records);
       },
       nb::arg("location"), nb::arg("contents") = true, nb::arg("jobs") = 0);
   module.def(
       "pack_repair",
-      [](nb::handle source, nb::handle target, bool force) {
-        const Location from = Must(ParseLocation(LocationText(source)));
+      [](nb::handle source, nb::handle target, bool quick, bool force) {
+        const Location shard = Must(ParseLocation(LocationText(source)));
         const Location to = Must(ParseLocation(LocationText(target)));
         std::vector<Finding> findings;
-        const auto report = Must(WithoutGil(/*is_remote=*/true, [&] {
-          return shardpack::RepairShard(
-              from, to, {.force = force, .stop = CurrentStop()},
+        const auto repair = [&]() -> Result<shardpack::RepairReport> {
+          DOLIUM_TRY(const auto from, dataset::FindRepairSource(shard));
+          return dataset::RepairPack(
+              from.location, to, {.quick = quick, .force = force, .stop = CurrentStop()},
               [&](const Finding& finding) { findings.push_back(finding); });
-        }));
+        };
+        const auto report = Must(WithoutGil(/*is_remote=*/true, repair));
         return nb::make_tuple(report.written.records, report.records_lost,
                               report.bytes_skipped, ToPython(findings));
       },
-      nb::arg("source"), nb::arg("target"), nb::arg("force") = false);
+      nb::arg("source"), nb::arg("target"), nb::arg("quick"), nb::arg("force"));
   module.def("keep_map_guard", &KeepMapGuard);
   nb::class_<PackStream>(module, "PackStream", "Records front to back, without seeking.")
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })

@@ -71,27 +71,27 @@ struct CurlSession::Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  // Gives the head to the sink, unless that was done.
-  void ShowHead() {
-    if (head_shown) return;
-    head_shown = true;
-    wanted = sink->OnHead(head);
+  // Gives the header to the sink, unless that was done.
+  void ShowHeader() {
+    if (header_shown) return;
+    header_shown = true;
+    wanted = sink->OnHeader(header);
   }
 
   // Exceptions, which can only be of memory, must not pass through libcurl's frames.
   static size_t OnHeaderLine(char* data, size_t, size_t size, void* self) noexcept {
-    static_cast<Transfer*>(self)->head.AddLine({data, size});
+    static_cast<Transfer*>(self)->header.AddLine({data, size});
     return size;
   }
   static size_t OnBodyBytes(char* data, size_t, size_t size, void* self) noexcept {
     auto& transfer = *static_cast<Transfer*>(self);
     transfer.bytes += size;
-    transfer.ShowHead();
+    transfer.ShowHeader();
     if (transfer.wanted) {
       transfer.stopped = !transfer.sink->OnBody(AsBytes({data, size}));
     } else {
       transfer.stopped =
-          transfer.head.status() < 400 || transfer.bytes > kMaxUnwantedBytes;
+          transfer.header.status() < 400 || transfer.bytes > kMaxUnwantedBytes;
     }
     return transfer.stopped ? CURL_WRITEFUNC_ERROR : size;
   }
@@ -100,8 +100,8 @@ struct CurlSession::Transfer {
   curl_slist* headers = nullptr;
   std::array<char, CURL_ERROR_SIZE> error{};
   ResponseSink* sink = nullptr;
-  ResponseHeader head;
-  bool head_shown = false;
+  ResponseHeader header;
+  bool header_shown = false;
   bool wanted = false;
   bool stopped = false;
   uint64_t bytes = 0;
@@ -189,8 +189,8 @@ void CurlSession::Start(const HttpRequest& request, ResponseSink& sink) {
   Transfer& transfer = *idle_.back();
   transfer.error.front() = '\0';
   transfer.sink = &sink;
-  transfer.head = ResponseHeader();
-  transfer.head_shown = transfer.wanted = transfer.stopped = false;
+  transfer.header = ResponseHeader();
+  transfer.header_shown = transfer.wanted = transfer.stopped = false;
   transfer.bytes = 0;
   SetOptions(request, transfer);
   if (curl_multi_add_handle(multi_, transfer.easy) != CURLM_OK) throw std::bad_alloc();
@@ -204,7 +204,7 @@ TransferEnd CurlSession::Finish(Transfer& transfer, int curl_code) {
   end.sink = transfer.sink;
   end.bytes = transfer.bytes;
   if (code == CURLE_OK || transfer.stopped) {
-    transfer.ShowHead();
+    transfer.ShowHeader();
     end.complete = true;
   } else {
     const char* text = transfer.error.data();

@@ -53,8 +53,8 @@ class ResponseSink {
  public:
   virtual ~ResponseSink() = default;
 
-  // The head, once, before any of the body; false if the body is not wanted.
-  virtual bool OnHead(const ResponseHeader& head) = 0;
+  // The header, once, before any of the body; false if the body is not wanted.
+  virtual bool OnHeader(const ResponseHeader& header) = 0;
   // The next bytes of the body as sent; false stops the transfer.
   virtual bool OnBody(BytesView bytes) = 0;
 };

@@ -14,8 +14,8 @@ namespace dolium {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-bool Exchange::OnHead(const ResponseHeader& head) {
-  failure_ = CheckHead(head);
+bool Exchange::OnHeader(const ResponseHeader& header) {
+  failure_ = CheckHeader(header);
   return !failure_ && !skip_body_;
 }
 

@@ -34,17 +34,17 @@ class Exchange : private ResponseSink {
   // A new attempt begins: forget what the last one brought.
   virtual void Restart() = 0;
   // Each refuses the answer by returning why. CheckEnd comes after a complete body.
-  virtual std::optional<Failure> CheckHead(const ResponseHeader& head) = 0;
+  virtual std::optional<Failure> CheckHeader(const ResponseHeader& header) = 0;
   virtual std::optional<Failure> TakeBody(BytesView bytes) = 0;
   virtual std::optional<Failure> CheckEnd() = 0;
 
-  // For CheckHead: the head is all that was wanted. This may cost the connection.
+  // For CheckHeader: the header is all that was wanted. This may cost the connection.
   void SkipBody() { skip_body_ = true; }
 
  private:
   friend class ExchangeRunner;
 
-  bool OnHead(const ResponseHeader& head) final;
+  bool OnHeader(const ResponseHeader& header) final;
   bool OnBody(BytesView bytes) final;
 
   const std::string name_;

@@ -1,4 +1,4 @@
-// The head of an HTTP response: the few header fields that reading objects needs.
+// The header of an HTTP response: the few of its fields that reading objects needs.
 //
 // Headers come from anyone. Whatever does not follow the grammar of RFC 9110 exactly is
 // treated as absent or refused; nothing is guessed.
@@ -30,15 +30,15 @@ std::optional<uint64_t> ParseDecimal(std::string_view text);
 // The status of `HTTP/1.1 206 Partial Content` or `HTTP/2 206`; nullopt if it is neither.
 std::optional<int> ParseStatusLine(std::string_view line);
 
-// Gathers the lines of a head as they come. A status line starts afresh, so after
-// redirects and interim answers the last head remains. Lines after the empty one, which
+// Gathers the lines of a header as they come. A status line starts afresh, so after
+// redirects and interim answers the last header remains. Lines after the empty one, which
 // are trailers, are ignored. A field that comes twice has its values joined by ", ".
 class ResponseHeader {
  public:
   // One line, with or without its line end.
   void AddLine(std::string_view line);
 
-  int status() const { return status_; }  // 0: no head yet
+  int status() const { return status_; }  // 0: no header yet
   bool complete() const { return complete_; }
 
   const std::optional<std::string>& content_range_text() const { return content_range_; }

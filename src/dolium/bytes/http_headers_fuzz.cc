@@ -12,16 +12,16 @@ using dolium::Require;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
-  dolium::ResponseHeader head;
+  dolium::ResponseHeader header;
   while (!text.empty()) {
     const size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
-    head.AddLine(line);
+    header.AddLine(line);
     dolium::ParseContentRange(line);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
-  Require(head.status() == 0 || (head.status() >= 100 && head.status() <= 599));
-  if (const auto range = head.content_range()) {
+  Require(header.status() == 0 || (header.status() >= 100 && header.status() <= 599));
+  if (const auto range = header.content_range()) {
     Require(range->range || range->total);
     if (range->range) {
       Require(range->range->length > 0);
@@ -29,8 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       Require(!range->total || range->range->end() <= *range->total);
     }
   }
-  Require(!head.content_encoding().empty());
-  (void)head.content_length();
-  (void)head.MakeGeneration(size);
+  Require(!header.content_encoding().empty());
+  (void)header.content_length();
+  (void)header.MakeGeneration(size);
   return 0;
 }

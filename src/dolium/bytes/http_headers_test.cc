@@ -7,10 +7,10 @@
 namespace dolium {
 namespace {
 
-ResponseHeader Head(std::initializer_list<std::string_view> lines) {
-  ResponseHeader head;
-  for (const std::string_view line : lines) head.AddLine(line);
-  return head;
+ResponseHeader Header(std::initializer_list<std::string_view> lines) {
+  ResponseHeader header;
+  for (const std::string_view line : lines) header.AddLine(line);
+  return header;
 }
 
 TEST(ParseContentRange, ReadsTheThreeForms) {
@@ -56,55 +56,55 @@ TEST(ParseStatusLine, ReadsBothVersions) {
 }
 
 TEST(ResponseHeader, FindsFieldsWhateverTheirCase) {
-  const auto head =
-      Head({"HTTP/1.1 206 OK\r\n", "CONTENT-RANGE:bytes 0-9/10\r\n",
-            "content-length:  10  \r\n", "Content-Encoding: GZIP\r\n", "\r\n"});
-  EXPECT_EQ(head.status(), 206);
-  EXPECT_TRUE(head.complete());
-  EXPECT_EQ(head.content_range(), (ContentRange{ByteRange{0, 10}, 10}));
-  EXPECT_EQ(head.content_length(), 10u);
-  EXPECT_EQ(head.content_encoding(), "gzip");
-  EXPECT_TRUE(head.is_encoded());
+  const auto header =
+      Header({"HTTP/1.1 206 OK\r\n", "CONTENT-RANGE:bytes 0-9/10\r\n",
+              "content-length:  10  \r\n", "Content-Encoding: GZIP\r\n", "\r\n"});
+  EXPECT_EQ(header.status(), 206);
+  EXPECT_TRUE(header.complete());
+  EXPECT_EQ(header.content_range(), (ContentRange{ByteRange{0, 10}, 10}));
+  EXPECT_EQ(header.content_length(), 10u);
+  EXPECT_EQ(header.content_encoding(), "gzip");
+  EXPECT_TRUE(header.is_encoded());
 }
 
 TEST(ResponseHeader, KeepsOnlyTheLastOfSeveralHeads) {
-  const auto head = Head({"HTTP/1.1 302 Found\r\n", "ETag: \"old\"\r\n", "\r\n",
-                          "HTTP/1.1 200 OK\r\n", "Content-Length: 3\r\n", "\r\n"});
-  EXPECT_EQ(head.status(), 200);
-  EXPECT_EQ(head.MakeGeneration(3).token, "");
+  const auto header = Header({"HTTP/1.1 302 Found\r\n", "ETag: \"old\"\r\n", "\r\n",
+                              "HTTP/1.1 200 OK\r\n", "Content-Length: 3\r\n", "\r\n"});
+  EXPECT_EQ(header.status(), 200);
+  EXPECT_EQ(header.MakeGeneration(3).token, "");
 }
 
 TEST(ResponseHeader, IgnoresTrailers) {
-  const auto head =
-      Head({"HTTP/1.1 200 OK\r\n", "ETag: \"a\"\r\n", "\r\n", "ETag: \"b\"\r\n"});
-  EXPECT_EQ(head.MakeGeneration(1).token, "etag \"a\"");
+  const auto header =
+      Header({"HTTP/1.1 200 OK\r\n", "ETag: \"a\"\r\n", "\r\n", "ETag: \"b\"\r\n"});
+  EXPECT_EQ(header.MakeGeneration(1).token, "etag \"a\"");
 }
 
 TEST(ResponseHeader, DoubledFieldsDoNotParse) {
-  const auto head = Head({"HTTP/1.1 206 OK\r\n", "Content-Range: bytes 0-9/10\r\n",
-                          "Content-Range: bytes 0-9/10\r\n", "Content-Length: 1\r\n",
-                          "Content-Length: 2\r\n", "\r\n"});
-  EXPECT_EQ(head.content_range_text(), "bytes 0-9/10, bytes 0-9/10");
-  EXPECT_FALSE(head.content_range());
-  EXPECT_FALSE(head.content_length());
+  const auto header = Header({"HTTP/1.1 206 OK\r\n", "Content-Range: bytes 0-9/10\r\n",
+                              "Content-Range: bytes 0-9/10\r\n", "Content-Length: 1\r\n",
+                              "Content-Length: 2\r\n", "\r\n"});
+  EXPECT_EQ(header.content_range_text(), "bytes 0-9/10, bytes 0-9/10");
+  EXPECT_FALSE(header.content_range());
+  EXPECT_FALSE(header.content_length());
 }
 
 TEST(ResponseHeader, WithoutAContentEncodingIsIdentity) {
-  EXPECT_EQ(Head({"HTTP/1.1 200 OK", ""}).content_encoding(), "identity");
-  EXPECT_FALSE(Head({"HTTP/1.1 200 OK", "Content-Encoding:", ""}).is_encoded());
+  EXPECT_EQ(Header({"HTTP/1.1 200 OK", ""}).content_encoding(), "identity");
+  EXPECT_FALSE(Header({"HTTP/1.1 200 OK", "Content-Encoding:", ""}).is_encoded());
 }
 
 TEST(ResponseHeader, MakesGenerationsFromTheBestThereIs) {
   const std::string_view modified = "Last-Modified: Sat, 01 Jan 2022 00:00:00 GMT";
-  EXPECT_EQ(Head({"HTTP/2 200", "ETag: \"x\"", modified, ""}).MakeGeneration(5).token,
+  EXPECT_EQ(Header({"HTTP/2 200", "ETag: \"x\"", modified, ""}).MakeGeneration(5).token,
             "etag \"x\"");
-  EXPECT_EQ(Head({"HTTP/2 200", "ETag: W/\"x\"", ""}).MakeGeneration(5).token,
+  EXPECT_EQ(Header({"HTTP/2 200", "ETag: W/\"x\"", ""}).MakeGeneration(5).token,
             "etag W/\"x\"");
-  EXPECT_EQ(Head({"HTTP/2 200", modified, ""}).MakeGeneration(5).token,
+  EXPECT_EQ(Header({"HTTP/2 200", modified, ""}).MakeGeneration(5).token,
             "modified Sat, 01 Jan 2022 00:00:00 GMT, size 5");
-  EXPECT_EQ(Head({"HTTP/2 200", ""}).MakeGeneration(5).token, "")
+  EXPECT_EQ(Header({"HTTP/2 200", ""}).MakeGeneration(5).token, "")
       << "a size alone proves nothing";
-  EXPECT_EQ(Head({"HTTP/2 200", ""}).MakeGeneration(std::nullopt).token, "");
+  EXPECT_EQ(Header({"HTTP/2 200", ""}).MakeGeneration(std::nullopt).token, "");
 }
 
 }  // namespace

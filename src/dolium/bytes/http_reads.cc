@@ -26,16 +26,17 @@ void HeadExchange::Restart() {
   info_.reset();
 }
 
-std::optional<Failure> HeadExchange::CheckHead(const ResponseHeader& head) {
-  if (head.status() == 405 || head.status() == 501) {
+std::optional<Failure> HeadExchange::CheckHeader(const ResponseHeader& header) {
+  if (header.status() == 405 || header.status() == 501) {
     refused_ = true;
     return std::nullopt;
   }
-  if (head.status() != 200) {
-    return StatusFailure(name(), head.status(), forbidden_is_missing_);
+  if (header.status() != 200) {
+    return StatusFailure(name(), header.status(), forbidden_is_missing_);
   }
-  const auto size = head.content_length();
-  if (size && !head.is_encoded()) info_ = ObjectInfo{*size, head.MakeGeneration(size)};
+  const auto size = header.content_length();
+  if (size && !header.is_encoded())
+    info_ = ObjectInfo{*size, header.MakeGeneration(size)};
   return std::nullopt;
 }
 
@@ -44,21 +45,22 @@ void FirstByteExchange::Restart() {
   info_.reset();
 }
 
-std::optional<Failure> FirstByteExchange::CheckHead(const ResponseHeader& head) {
+std::optional<Failure> FirstByteExchange::CheckHeader(const ResponseHeader& header) {
   std::optional<uint64_t> size;
-  const auto content_range = head.content_range();
-  if (head.status() == 206) {
+  const auto content_range = header.content_range();
+  if (header.status() == 206) {
     if (content_range) size = content_range->total;
-  } else if (head.status() == 416) {  // An empty object has no byte 0.
+  } else if (header.status() == 416) {  // An empty object has no byte 0.
     if (content_range) size = content_range->total;
     SkipBody();
-  } else if (head.status() == 200) {
-    size = head.content_length();
+  } else if (header.status() == 200) {
+    size = header.content_length();
     SkipBody();
   } else {
-    return StatusFailure(name(), head.status(), forbidden_is_missing_);
+    return StatusFailure(name(), header.status(), forbidden_is_missing_);
   }
-  if (size && !head.is_encoded()) info_ = ObjectInfo{*size, head.MakeGeneration(size)};
+  if (size && !header.is_encoded())
+    info_ = ObjectInfo{*size, header.MakeGeneration(size)};
   return std::nullopt;
 }
 
@@ -81,28 +83,28 @@ Error RangeExchange::PastEnd(std::optional<uint64_t> total) const {
                              name(), ToString(asked()), *total));
 }
 
-std::optional<Failure> RangeExchange::CheckHead(const ResponseHeader& head) {
+std::optional<Failure> RangeExchange::CheckHeader(const ResponseHeader& header) {
   const ByteRange range = asked();
-  const auto content_range = head.content_range();
-  if (head.status() == 416) {
+  const auto content_range = header.content_range();
+  if (header.status() == 416) {
     return Failure{PastEnd(content_range ? content_range->total : std::nullopt)};
   }
-  if (head.status() == 200) {
+  if (header.status() == 200) {
     return Failure{
         Unsupported(fmt::format("{}: the server ignores Range (200 instead of 206 to "
                                 "bytes {}); use a server that "
                                 "answers range requests, or a local copy",
                                 name(), ToString(range)))};
   }
-  if (head.status() != 206) {
-    return StatusFailure(name(), head.status(), forbidden_is_missing_);
+  if (header.status() != 206) {
+    return StatusFailure(name(), header.status(), forbidden_is_missing_);
   }
-  if (head.is_encoded()) {
+  if (header.is_encoded()) {
     return Failure{
         Unsupported(fmt::format("{}: the server answers bytes {} with Content-Encoding "
                                 "{}, where only identity makes "
                                 "sense; store or serve the object without it",
-                                name(), ToString(range), head.content_encoding()))};
+                                name(), ToString(range), header.content_encoding()))};
   }
   if (!content_range || content_range->range != range) {
     // The part that exists, where less exists than was asked for.
@@ -116,10 +118,10 @@ std::optional<Failure> RangeExchange::CheckHead(const ResponseHeader& head) {
     return Failure{IoError(fmt::format(
         "{}: asked for bytes {}, that is \"bytes={}-{}\", but Content-Range is \"{}\"",
         name(), ToString(range), range.offset, range.end() - 1,
-        head.content_range_text().value_or("")))};
+        header.content_range_text().value_or("")))};
   }
 
-  Generation generation = head.MakeGeneration(content_range->total);
+  Generation generation = header.MakeGeneration(content_range->total);
   if (state_.generation && *state_.generation != generation) {
     state_.changed = true;
     return Failure{ChangedError(name())};
@@ -175,27 +177,27 @@ void SuffixExchange::Restart() {
   bytes_.clear();
 }
 
-std::optional<Failure> SuffixExchange::CheckHead(const ResponseHeader& head) {
+std::optional<Failure> SuffixExchange::CheckHeader(const ResponseHeader& header) {
   const uint64_t asked = *request().suffix;
-  const auto content_range = head.content_range();
-  if (head.is_encoded()) {
+  const auto content_range = header.content_range();
+  if (header.is_encoded()) {
     return Failure{Unsupported(fmt::format(
         "{}: the server answers a range with Content-Encoding {}, where only identity "
         "makes sense; store or serve the object without it",
-        name(), head.content_encoding()))};
+        name(), header.content_encoding()))};
   }
-  if (head.status() == 416) {  // An empty object has no last bytes.
+  if (header.status() == 416) {  // An empty object has no last bytes.
     if (!content_range || content_range->total != 0) {
       return Failure{IoError(
           fmt::format("{}: the server refuses the last {} bytes", name(), asked))};
     }
     SkipBody();
-    info_ = {0, head.MakeGeneration(0)};
+    info_ = {0, header.MakeGeneration(0)};
     return std::nullopt;
   }
-  if (head.status() == 200) {
+  if (header.status() == 200) {
     // All of an object that has no more than was asked for.
-    const auto size = head.content_length();
+    const auto size = header.content_length();
     if (!size || *size > asked) {
       return Failure{Unsupported(
           fmt::format("{}: the server ignores Range (200 instead of 206 to the last {} "
@@ -203,21 +205,21 @@ std::optional<Failure> SuffixExchange::CheckHead(const ResponseHeader& head) {
                       name(), asked))};
     }
     expected_ = *size;
-    info_ = {*size, head.MakeGeneration(size)};
+    info_ = {*size, header.MakeGeneration(size)};
     return std::nullopt;
   }
-  if (head.status() != 206) {
-    return StatusFailure(name(), head.status(), forbidden_is_missing_);
+  if (header.status() != 206) {
+    return StatusFailure(name(), header.status(), forbidden_is_missing_);
   }
   if (!content_range || !content_range->range || !content_range->total ||
       content_range->range->end() != *content_range->total ||
       content_range->range->length != std::min(asked, *content_range->total)) {
     return Failure{IoError(
         fmt::format("{}: asked for the last {} bytes, but Content-Range is \"{}\"",
-                    name(), asked, head.content_range_text().value_or("")))};
+                    name(), asked, header.content_range_text().value_or("")))};
   }
   expected_ = content_range->range->length;
-  info_ = {*content_range->total, head.MakeGeneration(content_range->total)};
+  info_ = {*content_range->total, header.MakeGeneration(content_range->total)};
   bytes_.reserve(static_cast<size_t>(std::min(expected_, kMaxReserve)));
   return std::nullopt;
 }
@@ -247,18 +249,18 @@ void WholeExchange::Restart() {
   generation_ = Generation();
 }
 
-std::optional<Failure> WholeExchange::CheckHead(const ResponseHeader& head) {
-  if (head.status() != 200) {
-    return StatusFailure(name(), head.status(), forbidden_is_missing_);
+std::optional<Failure> WholeExchange::CheckHeader(const ResponseHeader& header) {
+  if (header.status() != 200) {
+    return StatusFailure(name(), header.status(), forbidden_is_missing_);
   }
-  announced_ = head.content_length();
-  generation_ = head.MakeGeneration(head.is_encoded() ? std::nullopt : announced_);
-  if (head.is_encoded()) {
-    decoder_ = NewStreamDecoder(head.content_encoding());
+  announced_ = header.content_length();
+  generation_ = header.MakeGeneration(header.is_encoded() ? std::nullopt : announced_);
+  if (header.is_encoded()) {
+    decoder_ = NewStreamDecoder(header.content_encoding());
     if (!decoder_) {
       return Failure{Unsupported(fmt::format(
           "{}: Content-Encoding is {}, which was not asked for; understood are {}",
-          name(), head.content_encoding(), kAcceptedEncodings))};
+          name(), header.content_encoding(), kAcceptedEncodings))};
     }
   } else if (announced_) {
     if (*announced_ > limit_) return Failure{OverLimitError(name(), *announced_, limit_)};
@@ -301,18 +303,18 @@ void ThroughExchange::Restart() {
   info_ = {};
 }
 
-std::optional<Failure> ThroughExchange::CheckHead(const ResponseHeader& head) {
-  if (head.status() != 200) {
-    return StatusFailure(name(), head.status(), forbidden_is_missing_);
+std::optional<Failure> ThroughExchange::CheckHeader(const ResponseHeader& header) {
+  if (header.status() != 200) {
+    return StatusFailure(name(), header.status(), forbidden_is_missing_);
   }
-  if (head.is_encoded()) {
+  if (header.is_encoded()) {
     return Failure{Unsupported(
         fmt::format("{}: Content-Encoding is {}, which was not asked for; store or serve "
                     "the object without it",
-                    name(), head.content_encoding()))};
+                    name(), header.content_encoding()))};
   }
-  announced_ = head.content_length();
-  info_ = {announced_.value_or(0), head.MakeGeneration(announced_)};
+  announced_ = header.content_length();
+  info_ = {announced_.value_or(0), header.MakeGeneration(announced_)};
   auto begun = download_.begin(info_);
   if (!begun) return Failure{std::move(begun).error()};
   return std::nullopt;

@@ -28,7 +28,7 @@ class HeadExchange final : public Exchange {
 
  private:
   void Restart() override;
-  std::optional<Failure> CheckHead(const ResponseHeader& head) override;
+  std::optional<Failure> CheckHeader(const ResponseHeader& header) override;
   std::optional<Failure> TakeBody(BytesView) override { return std::nullopt; }
   std::optional<Failure> CheckEnd() override { return std::nullopt; }
 
@@ -49,7 +49,7 @@ class FirstByteExchange final : public Exchange {
 
  private:
   void Restart() override;
-  std::optional<Failure> CheckHead(const ResponseHeader& head) override;
+  std::optional<Failure> CheckHeader(const ResponseHeader& header) override;
   std::optional<Failure> TakeBody(BytesView bytes) override;
   std::optional<Failure> CheckEnd() override { return std::nullopt; }
 
@@ -79,7 +79,7 @@ class RangeExchange final : public Exchange {
 
  private:
   void Restart() override { received_ = 0; }
-  std::optional<Failure> CheckHead(const ResponseHeader& head) override;
+  std::optional<Failure> CheckHeader(const ResponseHeader& header) override;
   std::optional<Failure> TakeBody(BytesView bytes) override;
   std::optional<Failure> CheckEnd() override;
 
@@ -106,7 +106,7 @@ class SuffixExchange final : public Exchange {
 
  private:
   void Restart() override;
-  std::optional<Failure> CheckHead(const ResponseHeader& head) override;
+  std::optional<Failure> CheckHeader(const ResponseHeader& header) override;
   std::optional<Failure> TakeBody(BytesView segment) override;
   std::optional<Failure> CheckEnd() override;
 
@@ -131,7 +131,7 @@ class WholeExchange final : public Exchange {
 
  private:
   void Restart() override;
-  std::optional<Failure> CheckHead(const ResponseHeader& head) override;
+  std::optional<Failure> CheckHeader(const ResponseHeader& header) override;
   std::optional<Failure> TakeBody(BytesView segment) override;
   std::optional<Failure> CheckEnd() override;
 
@@ -158,7 +158,7 @@ class ThroughExchange final : public Exchange {
 
  private:
   void Restart() override;
-  std::optional<Failure> CheckHead(const ResponseHeader& head) override;
+  std::optional<Failure> CheckHeader(const ResponseHeader& header) override;
   std::optional<Failure> TakeBody(BytesView segment) override;
   std::optional<Failure> CheckEnd() override;
 

@@ -214,13 +214,13 @@ bool MayGoOn(const OpenJob& job, ErrorCode code) {
 // The files of a finished job, by the folders of its own that they lie in and their paths
 // from there. What comes last is what people look for: the first file, or an index.
 Result<void> VisitMade(
-    const std::string& home,
+    const std::string& job_folder,
     const std::function<Result<void>(const std::string& folder, const std::string& path)>&
         visit) {
   std::vector<std::string> folders;
   std::vector<std::string> files;
   std::error_code error;
-  for (std::filesystem::directory_iterator i(home, error), end; !error && i != end;
+  for (std::filesystem::directory_iterator i(job_folder, error), end; !error && i != end;
        i.increment(error)) {
     std::string name = i->path().filename().native();
     if (name.starts_with(kPartFolderPrefix)) {
@@ -230,15 +230,15 @@ Result<void> VisitMade(
       files.push_back(std::move(name));
     }
   }
-  if (error) return SystemError(error.value(), "cannot list").Within(home);
+  if (error) return SystemError(error.value(), "cannot list").Within(job_folder);
   std::ranges::sort(folders);
   std::ranges::sort(files, std::greater<>());
   for (const std::string& name : folders) {
-    const std::string folder = JoinPath(home, name);
+    const std::string folder = JoinPath(job_folder, name);
     DOLIUM_TRY_VOID(
         VisitFiles(folder, [&](const std::string& path) { return visit(folder, path); }));
   }
-  for (const std::string& name : files) DOLIUM_TRY_VOID(visit(home, name));
+  for (const std::string& name : files) DOLIUM_TRY_VOID(visit(job_folder, name));
   return {};
 }
 
@@ -246,11 +246,11 @@ Result<void> VisitMade(
 Result<std::string> PutFilesInPlace(const PlanFolder& folder, const RunOptions& options) {
   const Location& set = folder.set();
   const Location parent{set.store, ParentPath(set.path)};
-  DOLIUM_TRY(const auto home, set.store->LocalPath(set.path));
-  const std::string to = ParentPath(*home);
+  DOLIUM_TRY(const auto job_folder, set.store->LocalPath(set.path));
+  const std::string to = ParentPath(*job_folder);
   // Before the first is moved, so that as a rule all are, or none.
-  DOLIUM_TRY_VOID(
-      VisitMade(*home, [&](const std::string&, const std::string& path) -> Result<void> {
+  DOLIUM_TRY_VOID(VisitMade(
+      *job_folder, [&](const std::string&, const std::string& path) -> Result<void> {
         std::error_code error;
         const auto there =
             std::filesystem::symlink_status(JoinPath(to, path), error).type();
@@ -264,7 +264,7 @@ Result<std::string> PutFilesInPlace(const PlanFolder& folder, const RunOptions& 
   bool is_first = true;
   bool is_tree = false;
   DOLIUM_TRY_VOID(VisitMade(
-      *home, [&](const std::string& from, const std::string& path) -> Result<void> {
+      *job_folder, [&](const std::string& from, const std::string& path) -> Result<void> {
         const std::string target = JoinPath(to, path);
         if (ParentPath(target) != made) {
           made = ParentPath(target);
@@ -272,7 +272,7 @@ Result<std::string> PutFilesInPlace(const PlanFolder& folder, const RunOptions& 
                      MakeFolder(AT_FDCWD, made, /*sync=*/false).Within(made));
         }
         DOLIUM_TRY_VOID(MoveFile(JoinPath(from, path), target, options.replace_files));
-        is_tree |= from != *home;
+        is_tree |= from != *job_folder;
         if (std::exchange(is_first, false)) Reach(options, JobStep::kOldMovedAside);
         return {};
       }));
@@ -283,7 +283,7 @@ Result<std::string> PutFilesInPlace(const PlanFolder& folder, const RunOptions& 
       return SystemError(errno, "cannot write to the disk").Within(to);
     }
   } else {
-    DOLIUM_TRY_VOID(SyncParents(JoinPath(*home, "x"), *home));
+    DOLIUM_TRY_VOID(SyncParents(JoinPath(*job_folder, "x"), *job_folder));
   }
   Reach(options, JobStep::kSwapped);
   Reach(options, JobStep::kOldRemoved);

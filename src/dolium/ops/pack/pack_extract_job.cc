@@ -71,9 +71,9 @@ class PackExtractJob final : public Job {
         const auto numbers,
         samples_.Numbers(part.number * parameters_.part_samples, EndOf(part.number)));
     const std::string name = PartFolderName(part.number);
-    DOLIUM_TRY(const auto home, folder_.store->LocalPath(folder_.path));
-    if (!home) return Unsupported(folder_.Describe() + ": not a local folder");
-    const std::string making = JoinPath(*home, MakeTemporaryName(name));
+    DOLIUM_TRY(const auto job_folder, folder_.store->LocalPath(folder_.path));
+    if (!job_folder) return Unsupported(folder_.Describe() + ": not a local folder");
+    const std::string making = JoinPath(*job_folder, MakeTemporaryName(name));
     SampleExportOptions options = parameters_.options;
     options.destination = destination_;
     ExportSummary made;
@@ -83,7 +83,7 @@ class PackExtractJob final : public Job {
       [[maybe_unused]] const auto removed = RemoveFolder(making);
       return std::move(written).error();
     }
-    const auto appeared = RenameFolder(making, JoinPath(*home, name));
+    const auto appeared = RenameFolder(making, JoinPath(*job_folder, name));
     if (!appeared) {
       if (appeared.error().code != ErrorCode::kExists) return appeared.error();
       // The same part, of a run that was killed before its report, or of another process.

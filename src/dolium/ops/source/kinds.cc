@@ -6,7 +6,6 @@
 
 #include "dolium/container/entry_error.h"
 #include "dolium/container/json.h"
-#include "dolium/domain/cas/check.h"
 #include "dolium/domain/cas/statistics.h"
 #include "dolium/domain/dataset/sample_set.h"
 #include "dolium/domain/volume/grid.h"
@@ -16,6 +15,7 @@
 #include "dolium/formats/files/format.h"
 #include "dolium/formats/neuroglancer/format.h"
 #include "dolium/formats/neuroglancer/info.h"
+#include "dolium/ops/cas/cas_verify.h"
 #include "dolium/ops/pack/pack_catalog.h"
 #include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/source/cas_entries.h"
@@ -313,28 +313,8 @@ Result<std::shared_ptr<Container>> OpenCasEntries(const Source& source) {
 
 Result<VerifyReport> CheckCasSource(const Source& source, const VerifyOptions& options,
                                     const FindingVisitor& visitor) {
-  if (options.sample < 1.0) {
-    return Unsupported(
-        fmt::format("{}: a cas store is checked whole, or quickly; not a sample of it",
-                    source.location().Describe()));
-  }
   DOLIUM_TRY(const cas::CasStore* const store, source.versions());
-  cas::CheckOptions check;
-  const bool is_quick = options.depth == CheckDepth::kQuick;
-  // Default makes all of it again: there is nothing more to do.
-  check.deep = !is_quick;
-  check.jobs = options.jobs;
-  check.progress = options.progress;
-  check.stop = options.stop;
-  VerifyReport report;
-  DOLIUM_TRY(const cas::CheckReport checked, cas::CheckStore(*store, check, visitor));
-  report.objects = checked.xorbs + checked.shards + checked.versions;
-  report.entries = checked.files;
-  report.entries_read = is_quick ? 0 : checked.files;
-  report.bytes_read = checked.bytes;
-  report.errors = checked.errors;
-  report.unreadable = checked.unreadable;
-  return report;
+  return VerifyCas(*store, options, /*quarantine=*/false, visitor);
 }
 
 // What is in the folder of a store, and not of the store.

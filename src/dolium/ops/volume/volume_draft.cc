@@ -59,13 +59,13 @@ Result<void> VolumeDraft::Prepare() {
 }
 
 Result<std::string> VolumeDraft::Plan(const PlanFolder& folder) {
-  const Location& home = folder.set();
+  const Location& job_folder = folder.set();
   if (!job_.adds) {
-    DOLIUM_TRY(job_.volume, PortableText(home, home.Describe()));
+    DOLIUM_TRY(job_.volume, PortableText(job_folder, job_folder.Describe()));
   }
   DOLIUM_TRY(Location volume, ParseLocation(job_.volume));
   // What cannot be planned must not leave a marker.
-  VolumeWorker worker(job_, home, std::move(volume));
+  VolumeWorker worker(job_, job_folder, std::move(volume));
   DOLIUM_TRY_VOID(worker.Plan([](const JobPart&) {}));
   std::ranges::copy(worker.plan_findings(), std::back_inserter(left_out_));
   DOLIUM_TRY_VOID(WriteScan(folder));

@@ -255,7 +255,7 @@ Result<VolumeJob> ParseVolumeJob(std::string_view text) {
   });
 }
 
-Result<Location> HomeOf(const VolumeJob& job) {
+Result<Location> JobFolderOf(const VolumeJob& job) {
   DOLIUM_TRY(const Location volume, ParseLocation(job.volume));
   if (!job.adds) return volume;
   if (job.rebuilds()) return volume.Child(kRebuildName);

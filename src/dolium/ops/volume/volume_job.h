@@ -88,7 +88,7 @@ inline constexpr std::string_view kRebuildName = ".dolium-rebuild";
 
 // The folder that carries the marker: the volume's own if that is new, that in which
 // scales are made again, or that of the first scale that is added.
-Result<Location> HomeOf(const VolumeJob& job);
+Result<Location> JobFolderOf(const VolumeJob& job);
 
 // The cells of a part, as its task names them.
 std::string CellsText(const Box& cells);

@@ -112,15 +112,15 @@ TEST_F(VolumeJobs, OnlyTidiesUpAfterADownsamplingThatWasKilledAtTheVeryEnd) {
   more.pyramid.scales = 1;
   const auto plan = PlanDownsample(more);
   ASSERT_TRUE(plan) << plan.error().message;
-  const Location home = *ParseLocation(plan->folder);
-  const std::string marker = **ReadMarker(home);
+  const Location job_folder = *ParseLocation(plan->folder);
+  const std::string marker = **ReadMarker(job_folder);
   Run(plan);
-  ASSERT_TRUE(WriteMarker(home, marker));
+  ASSERT_TRUE(WriteMarker(job_folder, marker));
   const auto again = PlanDownsample(more);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->parts_done, plan->parts);
   Run(again);
-  EXPECT_EQ(*ReadMarker(home), std::nullopt);
+  EXPECT_EQ(*ReadMarker(job_folder), std::nullopt);
   EXPECT_EQ(Open(Path("vol")).info().scales.size(), 2u);
 }
 

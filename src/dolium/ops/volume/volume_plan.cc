@@ -86,15 +86,15 @@ Plan NothingToDo(const std::string& volume) {
 }
 
 // A job that is complete but for the tidying up; nullopt if there is none.
-Result<std::optional<OpenJob>> FindComplete(const Location& home) {
-  DOLIUM_TRY(const auto state, PlanFolder(home).Load());
+Result<std::optional<OpenJob>> FindComplete(const Location& job_folder) {
+  DOLIUM_TRY(const auto state, PlanFolder(job_folder).Load());
   if (!state.record || state.record->kind != kVolumeKind) return std::nullopt;
   if (state.phase == PlanFolder::Phase::kUnderWay) {
-    DOLIUM_TRY(const auto job, OpenRecord(BuiltinFormats(), home, *state.record));
+    DOLIUM_TRY(const auto job, OpenRecord(BuiltinFormats(), job_folder, *state.record));
     DOLIUM_TRY(const bool complete, job->IsComplete());
     if (!complete) return std::nullopt;
   }
-  DOLIUM_TRY(OpenJob open, FindJob(BuiltinFormats(), home, {}));
+  DOLIUM_TRY(OpenJob open, FindJob(BuiltinFormats(), job_folder, {}));
   return std::optional(std::move(open));
 }
 
@@ -123,8 +123,8 @@ Result<Plan> PlanRebuild(const Volume& volume, const DownsampleRequest& request)
                           {"from", from},
                           {"skip_damaged", request.skip_damaged},
                           {"pyramid", TextOf(request.pyramid)}});
-  DOLIUM_TRY(const Location home, HomeOf(job));
-  const PlanFolder folder(home);
+  DOLIUM_TRY(const Location job_folder, JobFolderOf(job));
+  const PlanFolder folder(job_folder);
   DOLIUM_TRY(const PlanFolder::State state, folder.Load());
   if (state.phase != PlanFolder::Phase::kNone) {
     DOLIUM_TRY(const std::string source, draft.FindSourceState());
@@ -134,15 +134,15 @@ Result<Plan> PlanRebuild(const Volume& volume, const DownsampleRequest& request)
                          state.phase == PlanFolder::Phase::kFinished;
     if (!is_same && is_made && state.record) {
       // All of it was of one state: put in its place, and then made again.
-      DOLIUM_TRY_VOID(FinishJob(BuiltinFormats(), home, {}));
+      DOLIUM_TRY_VOID(FinishJob(BuiltinFormats(), job_folder, {}));
     } else if (!is_same && request.force) {
-      DOLIUM_TRY(const auto path, home.store->LocalPath(home.path));
+      DOLIUM_TRY(const auto path, job_folder.store->LocalPath(job_folder.path));
       DOLIUM_TRY(const auto running, folder.LockRun());
       DOLIUM_TRY(const auto lock, folder.FindLock());
       if (path) DOLIUM_TRY_VOID(RemoveFolder(*path));
     }
   }
-  DOLIUM_TRY(const OpenJob open, BeginJobIn(BuiltinFormats(), draft, home, {}));
+  DOLIUM_TRY(const OpenJob open, BeginJobIn(BuiltinFormats(), draft, job_folder, {}));
   return PlanOfAddition(open, job.volume);
 }
 
@@ -170,6 +170,10 @@ bool SameStoredForm(const ScaleInfo& a, const ScaleInfo& b) {
 Result<size_t> CountStages(const OpenJob& open) {
   DOLIUM_TRY(const VolumeJob job, ParseVolumeJob(open.state.record->parameters));
   return job.stages.size();
+}
+
+Result<neuroglancer::ShardingSpec> ParseSharding(std::string_view text) {
+  return neuroglancer::ParseShardingText(text);
 }
 
 Result<void> CreateVolume(const Location& folder, const VolumeInfo& info, bool force,
@@ -309,8 +313,8 @@ Result<Plan> PlanDownsample(const DownsampleRequest& request) {
     DOLIUM_TRY_VOID(
         DropUnfinishedScales(volume.folder(), volume.info(), draft.request(), source));
   }
-  DOLIUM_TRY(const Location home, HomeOf(job));
-  DOLIUM_TRY(const auto there, JobAt(home));
+  DOLIUM_TRY(const Location job_folder, JobFolderOf(job));
+  DOLIUM_TRY(const auto there, JobAt(job_folder));
   for (const Stage& stage : job.stages) {
     if (there) break;
     const Location folder =
@@ -325,7 +329,7 @@ Result<Plan> PlanDownsample(const DownsampleRequest& request) {
           .WithHint(Hint::kReplace);
     }
   }
-  DOLIUM_TRY(const OpenJob open, BeginJobIn(BuiltinFormats(), draft, home, {}));
+  DOLIUM_TRY(const OpenJob open, BeginJobIn(BuiltinFormats(), draft, job_folder, {}));
   return PlanOfAddition(open, job.volume);
 }
 

@@ -47,6 +47,9 @@ struct StorageRequest {
   std::optional<Wrapper> wrapper = std::nullopt;
 };
 
+// The spec of shards, of its text: JSON, as an info has it.
+Result<neuroglancer::ShardingSpec> ParseSharding(std::string_view text);
+
 // How scales are made from finer ones.
 struct PyramidRequest {
   // Scales to make, the full one not counted; nullopt: until a scale is one chunk.

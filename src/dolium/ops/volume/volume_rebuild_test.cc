@@ -189,9 +189,9 @@ TEST_F(Rebuilding, IsCompletedByTheSameRequestWhereverTheSwapWasKilled) {
           ASSERT_TRUE(RunTask(BuiltinFormats(), task, {}));
         }
       }
-      const Location home = *ParseLocation(plan->folder);
+      const Location job_folder = *ParseLocation(plan->folder);
       const VolumeJob job =
-          Must(ParseVolumeJob(Must(PlanFolder(home).Load()).record->parameters));
+          Must(ParseVolumeJob(Must(PlanFolder(job_folder).Load()).record->parameters));
       const pid_t child = fork();
       if (child == 0) {
         int step = 0;

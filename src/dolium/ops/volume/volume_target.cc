@@ -42,16 +42,16 @@ Result<void> DropScale(const std::string& folder) {
 }
 
 // Removes the scales of a job that adds them to the volume at `path`.
-Result<void> DropJob(const std::string& path, const Location& home,
+Result<void> DropJob(const std::string& path, const Location& job_folder,
                      const VolumeInfo& info, std::string_view request,
                      std::string_view source) {
-  const PlanFolder folder(home);
+  const PlanFolder folder(job_folder);
   DOLIUM_TRY(const auto lock, folder.FindLock());
-  DOLIUM_TRY(const auto found, JobAt(home));
+  DOLIUM_TRY(const auto found, JobAt(job_folder));
   if (!found || !found->job.adds) return {};
   if (found->record.request == request && found->record.source == source) return {};
   const VolumeJob& job = found->job;
-  // That of the first stage is `home`, so it comes last.
+  // That of the first stage is `job_folder`, so it comes last.
   for (size_t i = job.stages.size(); i-- > 0;) {
     const std::string& key = job.info.scales[job.stages[i].scale].key;
     const bool is_listed =
@@ -170,8 +170,8 @@ Result<void> CheckOwnFolder(const Volume& volume, size_t index) {
   return {};
 }
 
-Result<std::optional<FoundVolumeJob>> JobAt(const Location& home) {
-  DOLIUM_TRY(auto state, PlanFolder(home).Load());
+Result<std::optional<FoundVolumeJob>> JobAt(const Location& job_folder) {
+  DOLIUM_TRY(auto state, PlanFolder(job_folder).Load());
   // It may be of another kind, or of another version.
   if (!state.record || state.id.empty() || state.record->kind != kVolumeKind) {
     return std::nullopt;

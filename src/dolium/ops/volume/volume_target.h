@@ -19,8 +19,8 @@ struct FoundVolumeJob {
   VolumeJob job;
 };
 
-// The one whose marker is in `home`; nullopt if there is none that we understand.
-Result<std::optional<FoundVolumeJob>> JobAt(const Location& home);
+// The one whose marker is in `job_folder`; nullopt if there is none that we understand.
+Result<std::optional<FoundVolumeJob>> JobAt(const Location& job_folder);
 
 // Whether the key of a scale is that of a folder in the volume's own.
 bool IsFolderOfVolume(std::string_view key);

@@ -45,7 +45,7 @@ Result<std::unique_ptr<Job>> OpenVolumeJob(Formats /*formats*/, const Location& 
   Location volume = folder;
   if (job.adds) {
     DOLIUM_TRY(volume, ParseLocation(job.volume));
-    DOLIUM_TRY(const Location expected, HomeOf(job));
+    DOLIUM_TRY(const Location expected, JobFolderOf(job));
     DOLIUM_TRY(const std::string there, PortableText(expected, expected.Describe()));
     DOLIUM_TRY(const std::string here, PortableText(folder, folder.Describe()));
     if (there != here) {
@@ -155,7 +155,7 @@ Result<std::optional<uint64_t>> VolumeWorker::CopyPart(uint64_t part) const {
   if (part < first) return std::nullopt;
   if (part - first >= job_.copies.size() * kFolderParts) {
     return InvalidArgument(
-        fmt::format("{}: the plan has no part {}", home_.Describe(), part));
+        fmt::format("{}: the plan has no part {}", job_folder_.Describe(), part));
   }
   return part - first;
 }
@@ -262,8 +262,8 @@ Result<void> VolumeWorker::CheckTask(const VolumeTask& task, const Scale& target
     if (part.cells == task.cells && before + part.number == task.part) return {};
   }
   return InvalidArgument(fmt::format("{}: cells {} are not part {} of stage {}",
-                                     home_.Describe(), ToString(task.cells), task.part,
-                                     task.stage));
+                                     job_folder_.Describe(), ToString(task.cells),
+                                     task.part, task.stage));
 }
 
 Result<void> VolumeWorker::CheckReady(const VolumeTask& task, const Scale& target) {
@@ -289,7 +289,7 @@ Result<void> VolumeWorker::CheckReady(const VolumeTask& task, const Scale& targe
     if (!report) {
       return Unavailable(fmt::format(
           "{}: part {} of stage {} needs part {} of stage {}, which is not done yet",
-          home_.Describe(), task.part, task.stage, first + part.number, stage));
+          job_folder_.Describe(), task.part, task.stage, first + part.number, stage));
     }
     const std::lock_guard lock(mutex_);
     done_.insert(first + part.number);
@@ -301,7 +301,7 @@ Result<TaskReport> VolumeWorker::RunPart(const JobPart& part,
                                          const PartContext& context) {
   if (part.stage >= job_.stages.size()) {
     return InvalidArgument(
-        fmt::format("{}: the plan has no stage {}", home_.Describe(), part.stage));
+        fmt::format("{}: the plan has no stage {}", job_folder_.Describe(), part.stage));
   }
   TaskReport report;
   DOLIUM_TRY(const auto copied, CopyPart(part.number));

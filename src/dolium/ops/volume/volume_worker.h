@@ -36,12 +36,12 @@ struct VolumeTask {
 // Holds what parts have in common open. Safe to use from many threads.
 class VolumeWorker final : public Job {
  public:
-  // `home` is the folder that carries the marker.
-  VolumeWorker(VolumeJob job, Location home, Location volume)
+  // `job_folder` is the folder that carries the marker.
+  VolumeWorker(VolumeJob job, Location job_folder, Location volume)
       : job_(std::move(job)),
-        home_(std::move(home)),
+        job_folder_(std::move(job_folder)),
         volume_(std::move(volume)),
-        folder_(home_) {}
+        folder_(job_folder_) {}
 
   Result<void> Plan(const PartSink& sink) override;
   Result<TaskReport> RunPart(const JobPart& part, const PartContext& context) override;
@@ -83,7 +83,7 @@ class VolumeWorker final : public Job {
   Result<std::shared_ptr<Scale>> SourceOf(const VolumeInput& input);
 
   const VolumeJob job_;
-  const Location home_;
+  const Location job_folder_;
   const Location volume_;
   const PlanFolder folder_;
 

@@ -4,8 +4,8 @@ make_files in 4
 chmod 644 in/*
 touch -h -d @1700000000 in/* in
 chmod 755 in
-dolium cas put --no-owner --no-summary --store a in
-dolium cas put --no-owner --no-summary --store a in/3
+dolium cas put --no-owners --no-summary --store a in
+dolium cas put --no-owners --no-summary --store a in/3
 dolium cas export --store a -o out.mdb --xorbs xorbs 3
 status dolium cas export --store a -o out.mdb 3
 status dolium cas import --store b --name x out.mdb

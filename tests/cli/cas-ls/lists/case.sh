@@ -5,8 +5,8 @@ chmod 644 in/*
 touch -h -d @1700000000 in/* in
 chmod 755 in
 dolium cas ls
-dolium cas put --no-owner --no-summary in
-dolium cas put --no-owner --no-summary --name "odd name" in/2
+dolium cas put --no-owners --no-summary in
+dolium cas put --no-owners --no-summary --name "odd name" in/2
 dolium cas ls
 dolium cas ls in
 dolium cas ls -l in

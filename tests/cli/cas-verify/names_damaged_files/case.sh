@@ -4,7 +4,7 @@ make_files in 4
 chmod 644 in/*
 touch -h -d @1700000000 in/* in
 chmod 755 in
-dolium cas put --no-owner --no-summary in
+dolium cas put --no-owners --no-summary in
 dolium cas verify
 xorb=$(find store/xorbs -name '*.xorb')
 overwrite "$xorb" 12 'XX'

@@ -9,7 +9,7 @@ dolium cas init store
 export DOLIUM_STORE=store
 make_files in 4
 touch -h -d @1700000000 in/* in
-dolium cas put --no-owner --no-summary in
+dolium cas put --no-owners --no-summary in
 xorb=$(find store/xorbs -name '*.xorb')
 chmod 000 "$xorb"
 status without_rights dolium cas verify

@@ -14,7 +14,7 @@ create --input in --output t.shardpack --chunk-size 1MiB
 create --input in --output t.shardpack --compression zstd --chunk-size 100000
 create --input in --output t.shardpack --align 24
 create --input in --output t.shardpack --oversize split
-create --input in --output t.shardpack --compression lz4 --dict 1MiB
+create --input in --output t.shardpack --compression lz4 --dictionary 1MiB
 create --input in --output t.shardpack --group-by colour
 create --input in --output no/such/../t.shardpack
 touch there.shardpack

@@ -9,7 +9,7 @@ for compression in none gzip lz4 zstd; do
 done
 for jobs in 1 5; do
   shardpack create --no-summary --reproducible -i in -o dict$jobs-00.shardpack --compression zstd \
-    --dict 4KiB --level 9 --shard-records 100 -j $jobs
+    --dictionary 4KiB --level 9 --shard-records 100 -j $jobs
 done
 cmp dict1-00.shardpack dict5-00.shardpack && cmp dict1-02.shardpack dict5-02.shardpack && echo dict the same
 shardpack verify -q 'dict1-{00..02}.shardpack' | sed -E 's/[0-9.]+ kB/SIZE/'

@@ -1,5 +1,5 @@
 # Dictionaries are of a shard: its samples are decoded. So they are for other alignments.
-make_pack d.shardpack 40 --compression zstd --dict 1KiB
+make_pack d.shardpack 40 --compression zstd --dictionary 1KiB
 make_pack a.shardpack 40 --align 64
 shardpack reshard --no-summary d.shardpack --shards 2 -o plain-0.shardpack
 shardpack info 'plain-{0..1}.shardpack' | grep -E 'dictionary|compression'

@@ -9,5 +9,5 @@ echo no shard at all | status shardpack verify --json -
 cp a.shardpack b.shardpack; overwrite b.shardpack $(($(record_offset b.shardpack 1) + 104)) 'XX'
 status shardpack verify - < b.shardpack
 # A dictionary comes before what needs it.
-make_pack d.shardpack 40 --compression zstd --dict 1KiB
+make_pack d.shardpack 40 --compression zstd --dictionary 1KiB
 cat d.shardpack | shardpack verify --no-summary - && echo good

@@ -1,4 +1,4 @@
-#include "dolium/ops/pack/pack_verify.h"
+#include "dolium/ops/pack/pack_repair.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -17,11 +17,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-using PackVerifyTest = PackFixture;
+using PackRepairTest = PackFixture;
 
-TEST_F(PackVerifyTest, FindsWhatAKilledWriterLeft) {
+TEST_F(PackRepairTest, FindsWhatAKilledWriterLeft) {
   const Location shard = Must(ParseLocation(Path("t.shardpack")));
   EXPECT_EQ(Must(FindAbandoned(shard)), std::nullopt);
+  EXPECT_EQ(FindRepairSource(shard).error().message,
+            shard.Describe() + ": no such file, and no temporary of a writer of it");
   const std::string name = ".t.shardpack.dolium-tmp-0123456789abcdef";
   for (const std::string& other : {std::string(".u.shardpack.dolium-tmp-01"), name}) {
     const UniqueFd fd(open(Path(other).c_str(), O_CREAT | O_WRONLY, 0644));
@@ -30,6 +32,9 @@ TEST_F(PackVerifyTest, FindsWhatAKilledWriterLeft) {
   const auto found = Must(FindAbandoned(shard));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->Describe(), Path(name));
+  const RepairSource source = Must(FindRepairSource(shard));
+  EXPECT_EQ(source.location.Describe(), Path(name));
+  EXPECT_TRUE(source.is_abandoned);
 
   const UniqueFd writer(open(Path(name).c_str(), O_RDONLY));
   ASSERT_EQ(flock(writer.get(), LOCK_EX), 0);
@@ -37,9 +42,12 @@ TEST_F(PackVerifyTest, FindsWhatAKilledWriterLeft) {
   ASSERT_FALSE(busy);
   EXPECT_EQ(busy.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(busy.error().message, HasSubstr("its writer is still at work"));
+
+  Pack("t.shardpack", NumberedSamples(3));
+  EXPECT_FALSE(Must(FindRepairSource(shard)).is_abandoned);
 }
 
-TEST_F(PackVerifyTest, CatalogTellsWhatShardsDo) {
+TEST_F(PackRepairTest, CatalogTellsWhatShardsDo) {
   shardpack::PackOptions options;
   options.shard_records = 4;
   Pack("t-0.shardpack", NumberedSamples(10), options);
