@@ -10,16 +10,33 @@
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "dolium/ops/convert.h"
+#include "dolium/ops/source/kinds.h"
 #include "dolium/ops/write_voxels.h"
 
 namespace dolium::cli {
 namespace {
 
+// The format of the target that --to names, or --sharded or --unsharded; empty: the
+// source's.
+Result<std::string> ConvertTargetOf(const Arguments& arguments) {
+  std::vector<std::string_view> given;
+  for (const std::string_view name : {"to", "sharded", "unsharded"}) {
+    if (arguments.Has(name)) given.push_back(name);
+  }
+  if (given.size() > 1) {
+    return InvalidArgument(
+        fmt::format("convert: --{} and --{} exclude each other", given[0], given[1]));
+  }
+  if (arguments.Has("sharded")) return std::string(kShardedStorage);
+  if (arguments.Has("unsharded")) return std::string(kUnshardedStorage);
+  return arguments.Get("to").value_or("");
+}
+
 // kInvalidArgument if an option was given that is not for this target.
 Result<void> RefuseOptionsOfOthers(const Context& context, const std::string& to) {
   if (!to.empty() && FindVoxelTarget(to) == nullptr) {
     DOLIUM_TRY([[maybe_unused]] const Format* const format,
-               FindFormat(context.formats, to));
+               FindTargetFormat(context.formats, to));
   }
   const std::vector<Option>& options = FindVerb("convert")->options;
   for (const Option& option : options) {
@@ -71,7 +88,7 @@ Result<ConvertRequest> MakeRequest(const Context& context) {
   request.source = arguments[0];
   request.target = arguments[1];
   request.source_format = arguments.Get("format").value_or("");
-  request.target_format = arguments.Get("to").value_or("");
+  DOLIUM_TRY(request.target_format, ConvertTargetOf(arguments));
   DOLIUM_TRY(request.source_spec, context.ReadSpec("spec"));
   DOLIUM_TRY(request.target_spec, context.ReadSpec("to-spec"));
   request.parameters = ParametersOf(context);
@@ -122,8 +139,9 @@ void ShowSummary(Context& context, const ConvertReport& report) {
 }  // namespace
 
 ExitStatus RunConvert(Context& context) {
-  const auto refused =
-      RefuseOptionsOfOthers(context, context.arguments.Get("to").value_or(""));
+  const auto target = ConvertTargetOf(context.arguments);
+  if (!target) return context.Fail(target.error());
+  const auto refused = RefuseOptionsOfOthers(context, *target);
   if (!refused) return context.Fail(refused.error());
   const auto request = MakeRequest(context);
   if (!request) return context.FailLocation(request.error());

@@ -72,10 +72,12 @@ std::vector<Option> DistinctOptions(const Verb& verb);
 // Whether the option is for `target`. An empty target is the source's own format.
 bool IsFor(const Option& option, std::string_view target);
 
-// The rows for volumes, packs, stores and convert, which are in files of their own.
+// The rows for volumes, packs, stores, meshes, skeletons and convert, which are in files of their own.
 std::vector<Verb> VolumeVerbs();
 std::vector<Verb> PackVerbs();
 std::vector<Verb> CasVerbs();
+std::vector<Verb> MeshVerbs();
+std::vector<Verb> SkeletonVerbs();
 Verb ConvertVerb();
 
 // "-j, --jobs <n>", "--json".
@@ -112,6 +114,11 @@ ExitStatus RunFormats(Context& context);
 ExitStatus RunHelp(Context& context);
 ExitStatus RunInfo(Context& context);
 ExitStatus RunLs(Context& context);
+ExitStatus RunMeshExport(Context& context);
+ExitStatus RunMeshGet(Context& context);
+ExitStatus RunMeshImport(Context& context);
+ExitStatus RunMeshLs(Context& context);
+ExitStatus RunMeshPreview(Context& context);
 ExitStatus RunPackCat(Context& context);
 ExitStatus RunPackCatalog(Context& context);
 ExitStatus RunPackCompact(Context& context);
@@ -135,6 +142,10 @@ ExitStatus RunPackView(Context& context);
 ExitStatus RunPut(Context& context);
 ExitStatus RunReindex(Context& context);
 ExitStatus RunRm(Context& context);
+ExitStatus RunSkeletonExport(Context& context);
+ExitStatus RunSkeletonGet(Context& context);
+ExitStatus RunSkeletonImport(Context& context);
+ExitStatus RunSkeletonLs(Context& context);
 ExitStatus RunStats(Context& context);
 ExitStatus RunTask(Context& context);
 ExitStatus RunVerify(Context& context);

@@ -80,6 +80,8 @@ std::vector<Option> ConvertOptions() {
   static const std::string to_spec = TargetsOfSpecs();
   std::vector<Option> options = {
       Value(ValueKind::kFormat, "", "to", "<format>", help_of_to),
+      Flag("", "sharded", "of meshes and skeletons in files: shards, each object whole"),
+      Flag("", "unsharded", "of sharded meshes and skeletons: files, as `ID.index`"),
       Aliased(Value(ValueKind::kFile, "", "spec", "<file>",
                     "the spec of the source, where no info file has it; of a DVID "
                     "export, what it was made with [its spec.json]"),
@@ -132,6 +134,10 @@ Verb ConvertVerb() {
       "there. The versions of a cas store become folders `name@number`. A source "
       "that holds something that its format does not show is refused, unless -f "
       "names the format.\n"
+      "Meshes and skeletons go from files to shards with --sharded, and back with "
+      "--unsharded: `ID.index` and `ID` become one entry of a shard, the fragments right "
+      "before their manifest; compressed files are decompressed. With --to files, a "
+      "sharded mesh becomes `ID` and `ID.preceding`, which convert back as they are.\n"
       "With --plan, the work is only planned: each line printed is a task that "
       "`dolium task` does, on any machine that sees both locations. When all are "
       "done, the same convert without --plan completes the target." +
@@ -148,6 +154,7 @@ Verb ConvertVerb() {
       .options = ConvertOptions(),
       .examples = {"dolium convert --shard-size 1GB seg/s0 seg-large/s0",
                    "dolium convert --to files seg/s0 chunks",
+                   "dolium convert --sharded seg/mesh seg/mesh-sharded",
                    "dolium convert seg seg-copy",
                    "dolium convert --to precomputed --spec info.json export seg",
                    "dolium convert --to dvid seg export",

@@ -25,6 +25,8 @@ void BindPackOrders(nanobind::module_& module);
 void BindPackJobs(nanobind::module_& module);
 void BindXet(nanobind::module_& module);
 void BindCasStore(nanobind::module_& module);
+void BindMeshes(nanobind::module_& module);
+void BindSkeletons(nanobind::module_& module);
 void BindCommand(nanobind::module_& module);
 
 }  // namespace dolium::python

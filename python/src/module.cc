@@ -26,5 +26,7 @@ NB_MODULE(_core, module) {
   BindPackJobs(module);
   BindXet(module);
   BindCasStore(module);
+  BindMeshes(module);
+  BindSkeletons(module);
   BindCommand(module);
 }

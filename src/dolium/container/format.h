@@ -34,6 +34,8 @@ struct CreateOptions {
   uint64_t expected_bytes = 0;
   uint64_t largest_entry = 0;
   const Container* like = nullptr;  // a set to take after, where `spec` is silent
+  // Text of an info that the new set is to have the members of, where `like` has none.
+  std::string own_info = {};
 };
 
 // What can be chosen of a new set: one of CreateOptions::parameters, as faces offer it.

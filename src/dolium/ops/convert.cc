@@ -152,6 +152,7 @@ class ConvertDraft final : public JobDraft {
     create.spec = request_.target_spec;
     create.parameters = request_.parameters;
     create.like = copy_.entries.get();
+    create.own_info = copy_.own_info;
     // A spec leaves nothing to choose, and so nothing to count for.
     if (!create.spec) DOLIUM_TRY_VOID(CountEntries(create));
     return copy_.format->create(location, create);

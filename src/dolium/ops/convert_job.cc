@@ -224,10 +224,14 @@ class ConvertJob final : public Job {
   }
 
   Result<const Container*> SourceEntries() {
-    DOLIUM_TRY(const auto* const opened, opened_.Get([&] {
-      return OpenSource(formats_, source_.location, source_.options);
-    }));
-    return (*opened)->entries();
+    DOLIUM_TRY(const auto* const entries,
+               opened_.Get([&]() -> Result<std::shared_ptr<const Container>> {
+                 DOLIUM_TRY(const auto source,
+                            OpenSource(formats_, source_.location, source_.options));
+                 DOLIUM_TRY(CopySource copy, source->OpenForCopy(source_.target_format));
+                 return std::move(copy.entries);
+               }));
+    return entries->get();
   }
 
   const Formats formats_;
@@ -236,7 +240,7 @@ class ConvertJob final : public Job {
   const Format* const format_;
   const std::unique_ptr<Target> target_;
   const SourceRequest source_;
-  Once<std::unique_ptr<Source>> opened_;
+  Once<std::shared_ptr<const Container>> opened_;
   std::mutex mutex_;
   std::vector<WorkList> lists_;  // guarded by mutex_ until they are opened
 };

@@ -159,7 +159,9 @@ class Verifier {
         const auto checked = options_.check_entry(entry);
         if (!checked) ReportEntry("key", entry, checked.error());
       }
-      if (IsSampled(entry.key)) {
+      const bool is_passed_by =
+          options_.is_read_with_others && options_.is_read_with_others(entry);
+      if (!is_passed_by && IsSampled(entry.key)) {
         const uint64_t size = CheckedAdd(entry.stored_size(), entry.preceding_size())
                                   .value_or(~uint64_t{0});
         const auto sum = CheckedAdd(bytes, size);
@@ -204,7 +206,8 @@ class Verifier {
 
   void ReadBatch(Batch batch) {
     if (options_.stop.stop_requested()) return;
-    if (batch.size() == 1 && IsLarge(batch.front()) && !options_.check_value) {
+    const bool is_whole = options_.check_value || options_.check_data;
+    if (batch.size() == 1 && IsLarge(batch.front()) && !is_whole) {
       ReadLarge(batch.front());
       return;
     }
@@ -212,6 +215,7 @@ class Verifier {
     std::vector<Result<EntryData>> read = ReadManyStored(store, batch, options_.limits);
     uint64_t bytes_read = 0;
     uint64_t bytes_decoded = 0;
+    uint64_t read_with_others = 0;
     for (size_t i = 0; i < batch.size(); ++i) {
       Entry& entry = batch[i];
       if (!read[i] && IsReplaced(read[i].error())) {
@@ -245,6 +249,14 @@ class Verifier {
         digest.Update(data->value);
         if (!CheckDigest(entry, digest)) continue;
       }
+      if (options_.check_data) {
+        const DataCheck checked = options_.check_data(entry, *data);
+        for (const DataFinding& found : checked.findings) {
+          ReportEntry(found.kind, entry, found.error, found.severity);
+        }
+        read_with_others += checked.entries_read;
+        bytes_read += checked.bytes_read;
+      }
       if (!options_.check_value) continue;
       const auto checked = options_.check_value(entry, data->value);
       if (!checked) {
@@ -252,7 +264,7 @@ class Verifier {
       }
     }
     const std::lock_guard lock(report_mutex_);
-    report_.entries_read += batch.size();
+    report_.entries_read += batch.size() + read_with_others;
     report_.bytes_read += bytes_read;
     report_.bytes_decoded += bytes_decoded;
     Advance(batch.size(), bytes_read);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "dolium/base/result.h"
 #include "dolium/container/container.h"
@@ -18,6 +19,20 @@ enum class CheckDepth : uint8_t {
   kQuick,    // index and ranges only; no payload is read
   kDefault,  // everything is read once, and compared with the digests that there are
   kDeep,     // and what can be made again of what was read is compared with what is there
+};
+
+// Something that a domain found in what was read of an entry.
+struct DataFinding {
+  Severity severity = Severity::kError;
+  std::string kind;
+  Error error;
+};
+
+// What a domain has to say about an entry, and what it read for that besides.
+struct DataCheck {
+  std::vector<DataFinding> findings = {};
+  uint64_t entries_read = 0;
+  uint64_t bytes_read = 0;
 };
 
 struct VerifyOptions {
@@ -37,6 +52,11 @@ struct VerifyOptions {
   std::function<Result<void>(const Entry& entry, const Bytes& value)> check_value = {};
   std::string value_kind = "value";
   Severity value_severity = Severity::kError;
+  // The same with what precedes the value, and as much as there is to say. May be empty.
+  // From many threads.
+  std::function<DataCheck(const Entry& entry, const EntryData& data)> check_data = {};
+  // Entries that check_data reads with others, so that nobody else does. May be empty.
+  std::function<bool(const Entry& entry)> is_read_with_others = {};
   ProgressFunction progress = {};
   std::stop_token stop = {};
 };

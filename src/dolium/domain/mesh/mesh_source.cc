@@ -43,20 +43,6 @@ Result<size_t> LevelOf(const Manifest& manifest, int level) {
   return static_cast<size_t>(chosen);
 }
 
-// A fragment's file: beside the manifest, or as named from the folder above, as some of
-// cloud-volume's are.
-Result<Bytes> ReadFragmentFile(const Location& folder, const std::string& name,
-                               uint64_t limit) {
-  DOLIUM_TRY(auto bytes, objects::ReadWrapped(folder.Child(name), limit));
-  if (!bytes && name.starts_with(std::string(BaseName(folder.path)) + "/")) {
-    DOLIUM_TRY(bytes, objects::ReadWrapped(folder.Parent().Child(name), limit));
-  }
-  if (!bytes) {
-    return Corrupt(fmt::format("fragment {} is missing", folder.Child(name).Describe()));
-  }
-  return *std::move(bytes);
-}
-
 }  // namespace
 
 Result<void> AddFragment(const Manifest& manifest, size_t level, const Cell& cell,
@@ -83,6 +69,18 @@ Result<void> AddFragment(const Manifest& manifest, size_t level, const Cell& cel
   }
   part.triangles = fragment.triangles;
   return AppendMesh(mesh, part);
+}
+
+Result<Bytes> ReadLegacyFragmentFile(const Location& folder, const std::string& name,
+                                     uint64_t limit) {
+  DOLIUM_TRY(auto bytes, objects::ReadWrapped(folder.Child(name), limit));
+  if (!bytes && name.starts_with(std::string(BaseName(folder.path)) + "/")) {
+    DOLIUM_TRY(bytes, objects::ReadWrapped(folder.Parent().Child(name), limit));
+  }
+  if (!bytes) {
+    return Corrupt(fmt::format("fragment {} is missing", folder.Child(name).Describe()));
+  }
+  return *std::move(bytes);
 }
 
 MeshSource::MeshSource(std::optional<MultiresInfo> info,
@@ -220,7 +218,7 @@ Result<Mesh> MeshSource::ReadLegacy(const StoredValue& value,
   Mesh mesh;
   for (const std::string& name : names) {
     DOLIUM_TRY(const Bytes bytes,
-               ReadFragmentFile(storage_->folder(), name, options.read.limit));
+               ReadLegacyFragmentFile(storage_->folder(), name, options.read.limit));
     auto part = ParseLegacyFragment(bytes, options.draco);
     if (!part) {
       return std::move(part).error().Within(storage_->folder().Child(name).Describe());

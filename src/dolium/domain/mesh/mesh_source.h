@@ -91,4 +91,9 @@ class MeshSource {
 Result<void> AddFragment(const Manifest& manifest, size_t level, const Cell& cell,
                          unsigned bits, const QuantizedMesh& fragment, Mesh& mesh);
 
+// A fragment of legacy meshes, whatever is around it: beside the manifest, or as named
+// from the folder above, as some of cloud-volume's are. kCorrupt if it is missing.
+Result<Bytes> ReadLegacyFragmentFile(const Location& folder, const std::string& name,
+                                     uint64_t limit);
+
 }  // namespace dolium::mesh

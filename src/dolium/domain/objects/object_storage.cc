@@ -47,6 +47,11 @@ Result<Bytes> UnwrapPlain(Bytes bytes, uint64_t limit) {
   return bytes;
 }
 
+Result<Bytes> UnwrapForm(const volume::ChunkForm& form, Bytes stored, uint64_t limit) {
+  if (form.wrapper == volume::Wrapper::kNone) return UnwrapPlain(std::move(stored), limit);
+  return volume::Unwrap(form.wrapper, stored, limit);
+}
+
 Result<std::optional<Bytes>> ReadForm(const Location& object,
                                       const volume::ChunkForm& form, uint64_t limit) {
   const Location at{object.store, object.path + std::string(form.suffix)};
@@ -55,9 +60,7 @@ Result<std::optional<Bytes>> ReadForm(const Location& object,
     if (whole.error().code == ErrorCode::kNotFound) return std::nullopt;
     return std::move(whole).error();
   }
-  auto value = form.wrapper == volume::Wrapper::kNone
-                   ? UnwrapPlain(std::move(whole->bytes), limit)
-                   : volume::Unwrap(form.wrapper, whole->bytes, limit);
+  auto value = UnwrapForm(form, std::move(whole->bytes), limit);
   if (!value) return std::move(value).error().Within(at.Describe());
   return std::optional<Bytes>(*std::move(value));
 }
@@ -77,6 +80,10 @@ Result<std::optional<Bytes>> ReadWrapped(const Location& object, uint64_t limit)
     if (value) return value;
   }
   return std::nullopt;
+}
+
+Result<Bytes> UnwrapFile(std::string_view name, Bytes stored, uint64_t limit) {
+  return UnwrapForm(volume::FormOf(name), std::move(stored), limit);
 }
 
 ObjectStorage::ObjectStorage(Location folder,

@@ -90,4 +90,7 @@ class ObjectStorage {
 // if it is there under no name. kCorrupt if it has more than `limit` bytes.
 Result<std::optional<Bytes>> ReadWrapped(const Location& object, uint64_t limit);
 
+// What is in a file of that name, of which `stored` are the bytes. kCorrupt as above.
+Result<Bytes> UnwrapFile(std::string_view name, Bytes stored, uint64_t limit);
+
 }  // namespace dolium::objects

@@ -195,7 +195,7 @@ Result<std::unique_ptr<Target>> Create(const Location& location,
   ShardingSpec base{.hash = ShardHash::kMurmur3,
                     .minishard_index_encoding = Encoding::kGzip,
                     .data_encoding = Encoding::kRaw};
-  std::string own_info;
+  std::string own_info = options.own_info;
   if (const auto* like = dynamic_cast<const ShardedContainer*>(options.like)) {
     base = like->info().spec;
     own_info = like->info().own_info;

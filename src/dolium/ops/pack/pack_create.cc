@@ -20,6 +20,7 @@
 namespace dolium::dataset {
 namespace {
 
+using nlohmann::json;
 using shardpack::PackOptions;
 using shardpack::PackWriter;
 using shardpack::Sample;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dolium/formats/dvid/export.h"
+#include "dolium/ops/source/object_folder.h"
 
 namespace dolium {
 
@@ -26,6 +27,19 @@ Result<std::shared_ptr<const dataset::SampleSet>> OpenSamples(
 
 Result<std::shared_ptr<cas::CasStore>> OpenVersions(const std::string& folder) {
   return cas::CasStore::Open(folder);
+}
+
+Result<std::shared_ptr<const mesh::MeshSource>> OpenMeshes(const Location& location) {
+  DOLIUM_TRY(Location folder, FindObjectFolder(location, ObjectKind::kMeshes));
+  DOLIUM_TRY(auto meshes, mesh::MeshSource::Open(std::move(folder)));
+  return std::make_shared<const mesh::MeshSource>(std::move(meshes));
+}
+
+Result<std::shared_ptr<const skeleton::SkeletonSource>> OpenSkeletons(
+    const Location& location) {
+  DOLIUM_TRY(Location folder, FindObjectFolder(location, ObjectKind::kSkeletons));
+  DOLIUM_TRY(auto skeletons, skeleton::SkeletonSource::Open(std::move(folder)));
+  return std::make_shared<const skeleton::SkeletonSource>(std::move(skeletons));
 }
 
 }  // namespace dolium

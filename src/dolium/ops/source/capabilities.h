@@ -1,5 +1,5 @@
 // The capabilities of a location, for those who know which one they need: what
-// Source::volume(), samples() and versions() give, without asking first what else it may
+// Source::volume(), samples(), versions() and the like give, without asking first what else it may
 // be. Faces open these here; the openers of the classes are for the library.
 #pragma once
 
@@ -11,6 +11,8 @@
 #include "dolium/bytes/location.h"
 #include "dolium/domain/cas/store.h"
 #include "dolium/domain/dataset/sample_set.h"
+#include "dolium/domain/mesh/mesh_source.h"
+#include "dolium/domain/skeleton/skeleton_source.h"
 #include "dolium/domain/volume/volume.h"
 
 namespace dolium {
@@ -32,5 +34,11 @@ Result<std::shared_ptr<const dataset::SampleSet>> OpenSamples(
 
 // A cas store, to be read or changed. kNotFound if there is none.
 Result<std::shared_ptr<cas::CasStore>> OpenVersions(const std::string& folder);
+
+// The meshes or skeletons of a folder, or those that the info of a volume names.
+// kNotFound, saying what is there instead, if there are none.
+Result<std::shared_ptr<const mesh::MeshSource>> OpenMeshes(const Location& location);
+Result<std::shared_ptr<const skeleton::SkeletonSource>> OpenSkeletons(
+    const Location& location);
 
 }  // namespace dolium

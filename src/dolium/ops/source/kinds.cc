@@ -16,9 +16,12 @@
 #include "dolium/formats/neuroglancer/format.h"
 #include "dolium/formats/neuroglancer/info.h"
 #include "dolium/ops/cas/cas_verify.h"
+#include "dolium/ops/objects/object_copy.h"
+#include "dolium/ops/objects/verify_objects.h"
 #include "dolium/ops/pack/pack_catalog.h"
 #include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/source/cas_entries.h"
+#include "dolium/ops/source/object_folder.h"
 #include "dolium/ops/source/volume_entries.h"
 #include "dolium/ops/source/volume_files.h"
 #include "dolium/ops/volume/verify_volume.h"
@@ -81,6 +84,15 @@ void AddReport(VerifyReport& sum, const VerifyReport& other) {
   sum.warnings += other.warnings;
 }
 
+// A part that is no scale.
+Result<VerifyReport> CheckPart(const SourcePart& part, const Container& entries,
+                               const VerifyOptions& options,
+                               const FindingVisitor& visitor) {
+  if (part.kind == "mesh") return VerifyMeshes(entries, options, visitor);
+  if (part.kind == "skeletons") return VerifySkeletons(entries, options, visitor);
+  return Verify(entries, options, visitor);
+}
+
 // Scales down to their voxels, other parts as sets of their own.
 Result<VerifyReport> CheckVolumeSource(const Source& source, const VerifyOptions& options,
                                        const FindingVisitor& visitor) {
@@ -117,7 +129,7 @@ Result<VerifyReport> CheckVolumeSource(const Source& source, const VerifyOptions
         options.progress(progress);
       };
     }
-    const auto checked = Verify(**container, further, visitor);
+    const auto checked = CheckPart(part, **container, further, visitor);
     if (!checked && checked.error().code == ErrorCode::kUnsupported) {
       // Files behind a server that cannot list them.
       ++report.warnings;
@@ -257,6 +269,98 @@ Result<CopySource> OpenFilesForCopy(const Source& source,
   return CopySource{std::move(entries), target};
 }
 
+// Meshes and skeletons.
+
+bool IsMeshFolder(const Location& location) {
+  return KindOfObjects(location) == ObjectKind::kMeshes;
+}
+
+bool IsSkeletonFolder(const Location& location) {
+  return KindOfObjects(location) == ObjectKind::kSkeletons;
+}
+
+Result<std::shared_ptr<const mesh::MeshSource>> OpenMeshesOf(const Source& source) {
+  return OpenMeshes(source.location());
+}
+
+Result<std::shared_ptr<const skeleton::SkeletonSource>> OpenSkeletonsOf(
+    const Source& source) {
+  return OpenSkeletons(source.location());
+}
+
+Result<std::shared_ptr<const mesh::MeshSource>> OpenMeshesOfVolume(const Source& source) {
+  DOLIUM_TRY(const volume::Volume* const opened, source.volume());
+  if (!opened->info().mesh) return std::shared_ptr<const mesh::MeshSource>();
+  return OpenMeshes(volume::ResolveScaleKey(opened->folder(), *opened->info().mesh));
+}
+
+Result<std::shared_ptr<const skeleton::SkeletonSource>> OpenSkeletonsOfVolume(
+    const Source& source) {
+  DOLIUM_TRY(const volume::Volume* const opened, source.volume());
+  if (!opened->info().skeletons) {
+    return std::shared_ptr<const skeleton::SkeletonSource>();
+  }
+  return OpenSkeletons(
+      volume::ResolveScaleKey(opened->folder(), *opened->info().skeletons));
+}
+
+// Files that are no part of an object would be lost.
+Result<void> CheckNoOtherFiles(const Source& source, const Container& entries) {
+  std::string other;
+  DOLIUM_TRY_VOID(Scan(entries, {.entry =
+                                     [&](const Entry& entry) {
+                                       const bool is_owned =
+                                           kUnshardedFormat.owns_object(entry.key);
+                                       if (!is_owned) other = entry.key;
+                                       return is_owned;
+                                     },
+                                 .damage = {}}));
+  if (other.empty()) return {};
+  return WouldBeLeftOut(source, other);
+}
+
+// Files become shards and shards files where such a target is named, and each object stays
+// whole. Else entries are copied as their format has them.
+Result<CopySource> OpenObjectsForCopy(const Source& source,
+                                      std::shared_ptr<const Container> entries,
+                                      std::string_view format) {
+  const bool is_sharded = entries->format_name() == neuroglancer::kFormat.name;
+  const bool to_shards = format == neuroglancer::kFormat.name;
+  if (is_sharded) {
+    DOLIUM_TRY(CopySource copy,
+               OpenEntriesForCopy(source, std::move(entries), format));
+    if (copy.format != &kUnshardedFormat) {
+      DOLIUM_TRY(copy.left_out, FindLeftOutOfSharded(source, *copy.format));
+    }
+    return copy;
+  }
+  if (!to_shards) {
+    const bool is_own = format.empty() || format == kUnshardedFormat.name;
+    return OpenFilesForCopy(source, std::move(entries),
+                            is_own ? files::kFormat.name : format);
+  }
+  DOLIUM_TRY_VOID(CheckNoOtherFiles(source, *entries));
+  DOLIUM_TRY(auto objects, OpenUnshardedObjects(source.location()));
+  DOLIUM_TRY(std::string info, UnshardedInfo(source.location()));
+  DOLIUM_TRY(const Format* const target, FindTargetFormat(source.formats(), format));
+  return CopySource{.entries = std::move(objects),
+                    .format = target,
+                    .own_info = std::move(info)};
+}
+
+Result<VerifyReport> CheckMeshSource(const Source& source, const VerifyOptions& options,
+                                     const FindingVisitor& visitor) {
+  DOLIUM_TRY(const Container* const entries, source.entries());
+  return VerifyMeshes(*entries, options, visitor);
+}
+
+Result<VerifyReport> CheckSkeletonSource(const Source& source,
+                                         const VerifyOptions& options,
+                                         const FindingVisitor& visitor) {
+  DOLIUM_TRY(const Container* const entries, source.entries());
+  return VerifySkeletons(*entries, options, visitor);
+}
+
 // ShardPack sets.
 
 Result<std::shared_ptr<const dataset::SampleSet>> OpenSamplesOf(const Source& source) {
@@ -386,12 +490,28 @@ std::span<const SourceKind> SourceKinds() {
        .probe = ProbeVolume,
        .entries = OpenVolumeEntries,
        .volume = OpenVolumeOf,
+       .meshes = OpenMeshesOfVolume,
+       .skeletons = OpenSkeletonsOfVolume,
        .parts = ListVolumeParts,
        .check = CheckVolumeSource,
        .count_entries = CountCells,
        .open_for_copy = OpenVolumeForCopy,
        .copy_format = &kVolumeCopyFormat,
        .check_replaceable = CheckVolumeCopyReplaceable},
+      {.kind = "meshes",
+       .format = {},
+       .is_at = IsMeshFolder,
+       .meshes = OpenMeshesOf,
+       .check = CheckMeshSource,
+       .open_for_copy = OpenObjectsForCopy,
+       .copy_format = &kUnshardedFormat},
+      {.kind = "skeletons",
+       .format = {},
+       .is_at = IsSkeletonFolder,
+       .skeletons = OpenSkeletonsOf,
+       .check = CheckSkeletonSource,
+       .open_for_copy = OpenObjectsForCopy,
+       .copy_format = &kUnshardedFormat},
       {.kind = "sharded set",
        .format = "neuroglancer",
        .find_left_out = FindLeftOutOfSharded,

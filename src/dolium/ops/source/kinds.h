@@ -25,10 +25,16 @@ struct SourceKind {
   // answer for their own mark alone.
   Result<int> (*probe)(const Location& location) = nullptr;
   Result<std::shared_ptr<Container>> (*entries)(const Source& source) = nullptr;
+  // Of kinds whose entries are those of a format that takes entries: whether what such a
+  // format recognised is of this kind. They have neither a probe nor a format.
+  bool (*is_at)(const Location& location) = nullptr;
 
   Result<std::shared_ptr<const volume::Volume>> (*volume)(const Source&) = nullptr;
   Result<std::shared_ptr<const dataset::SampleSet>> (*samples)(const Source&) = nullptr;
   Result<std::shared_ptr<const cas::CasStore>> (*versions)(const Source&) = nullptr;
+  Result<std::shared_ptr<const mesh::MeshSource>> (*meshes)(const Source&) = nullptr;
+  Result<std::shared_ptr<const skeleton::SkeletonSource>> (*skeletons)(const Source&) =
+      nullptr;
   Result<std::vector<SourcePart>> (*parts)(const Source&) = nullptr;
 
   // Instead of Verify(), Stats() and the number of entries by Stats().
@@ -57,6 +63,10 @@ struct SourceKind {
   Result<EntryLabels> (*entry_labels)(const Container&, std::string_view key) = nullptr;
 };
 
+// The two storages of meshes and skeletons, as targets of a conversion.
+inline constexpr std::string_view kShardedStorage = "neuroglancer";
+inline constexpr std::string_view kUnshardedStorage = "unsharded";
+
 std::span<const SourceKind> SourceKinds();
 
 // The formats that a conversion writes entry by entry.
@@ -68,6 +78,12 @@ Result<const Format*> FindTargetFormat(Formats formats, std::string_view name);
 // store, a volume or a DVID export is no folder of files that another set may replace.
 Result<void> CheckTargetReplaceable(Formats formats, const Location& folder,
                                     const Format& format);
+
+// The entries as their format has them, if their folder holds nothing else: what a copy
+// of most kinds is made of.
+Result<CopySource> OpenEntriesForCopy(const Source& source,
+                                      std::shared_ptr<const Container> entries,
+                                      std::string_view format);
 
 // What a conversion that would lose something says.
 Error WouldBeLeftOut(const Source& source, std::string_view name);

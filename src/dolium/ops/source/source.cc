@@ -9,6 +9,8 @@
 #include "dolium/container/unfinished.h"
 #include "dolium/domain/cas/store.h"
 #include "dolium/domain/dataset/sample_set.h"
+#include "dolium/domain/mesh/mesh_source.h"
+#include "dolium/domain/skeleton/skeleton_source.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/source/kinds.h"
@@ -21,9 +23,21 @@ constexpr SourceKind kOtherFormat{.kind = "set", .format = {}};
 
 const SourceKind& RowOfFormat(std::string_view format) {
   for (const SourceKind& row : SourceKinds()) {
-    if (row.format == format) return row;
+    if (row.is_at == nullptr && row.format == format) return row;
   }
   return kOtherFormat;
+}
+
+// The row of what a format recognised: that of the format, or one of what its entries are.
+const SourceKind& RowOfEntries(const Location& location, std::string_view format,
+                               const SourceOptions& options) {
+  const SourceKind& row = RowOfFormat(format);
+  // A format that was named shows what it shows.
+  if (!row.takes_entries || !options.format.empty()) return row;
+  for (const SourceKind& closer : SourceKinds()) {
+    if (closer.is_at != nullptr && closer.is_at(location)) return closer;
+  }
+  return row;
 }
 
 // The row without a format that is to be taken: by its name, or by its mark.
@@ -147,6 +161,16 @@ Error WouldBeLeftOut(const Source& source, std::string_view name) {
                   source.location().Describe(), name, source.kind()));
 }
 
+Result<CopySource> OpenEntriesForCopy(const Source& source,
+                                      std::shared_ptr<const Container> entries,
+                                      std::string_view format) {
+  DOLIUM_TRY_VOID(CheckNothingElse(source, *entries));
+  DOLIUM_TRY(const Format* const target,
+             FindTargetFormat(source.formats(),
+                              format.empty() ? entries->format_name() : format));
+  return CopySource{std::move(entries), target};
+}
+
 Result<const Format*> FindTargetFormat(Formats formats, std::string_view name) {
   for (const SourceKind& row : SourceKinds()) {
     if (row.copy_format != nullptr && row.copy_format->name == name) {
@@ -209,6 +233,14 @@ Result<const cas::CasStore*> Source::versions() const {
   return CapabilityOf<cas::CasStore>(versions_, row_.versions, *this);
 }
 
+Result<const mesh::MeshSource*> Source::meshes() const {
+  return CapabilityOf<mesh::MeshSource>(meshes_, row_.meshes, *this);
+}
+
+Result<const skeleton::SkeletonSource*> Source::skeletons() const {
+  return CapabilityOf<skeleton::SkeletonSource>(skeletons_, row_.skeletons, *this);
+}
+
 Result<std::vector<SourcePart>> Source::parts() const {
   if (row_.parts == nullptr) return std::vector<SourcePart>();
   return row_.parts(*this);
@@ -217,12 +249,9 @@ Result<std::vector<SourcePart>> Source::parts() const {
 Result<CopySource> Source::OpenForCopy(std::string_view format) const {
   DOLIUM_TRY(std::shared_ptr<const Container> all, MutableEntries());
   if (row_.open_for_copy != nullptr) return row_.open_for_copy(*this, all, format);
-  DOLIUM_TRY_VOID(CheckNothingElse(*this, *all));
-  DOLIUM_TRY(const Format* const target,
-             FindTargetFormat(formats_, format.empty() ? all->format_name() : format));
-  CopySource copy{std::move(all), target};
+  DOLIUM_TRY(CopySource copy, OpenEntriesForCopy(*this, std::move(all), format));
   if (row_.find_left_out != nullptr) {
-    DOLIUM_TRY(copy.left_out, row_.find_left_out(*this, *target));
+    DOLIUM_TRY(copy.left_out, row_.find_left_out(*this, *copy.format));
   }
   return copy;
 }
@@ -309,7 +338,7 @@ Result<std::unique_ptr<Source>> OpenSource(Formats formats, const Location& loca
   }
   DOLIUM_TRY(std::shared_ptr<Container> container,
              OpenContainer(formats, location, options.format, options.open));
-  const SourceKind& kind = RowOfFormat(container->format_name());
+  const SourceKind& kind = RowOfEntries(location, container->format_name(), options);
   return std::make_unique<Source>(kind, formats, location, options, std::move(container));
 }
 

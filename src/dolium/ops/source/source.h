@@ -31,6 +31,12 @@ class CasStore;
 namespace dataset {
 class SampleSet;
 }
+namespace mesh {
+class MeshSource;
+}
+namespace skeleton {
+class SkeletonSource;
+}
 namespace volume {
 class Volume;
 }
@@ -70,6 +76,8 @@ struct CopySource {
   bool is_unchecked = false;
   // What the format cannot hold: warnings.
   std::vector<Finding> left_out = {};
+  // Text of an info that goes with the entries, which have none; mostly empty.
+  std::string own_info = {};
 };
 
 class Source {
@@ -95,6 +103,9 @@ class Source {
   Result<const volume::Volume*> volume() const;
   Result<const dataset::SampleSet*> samples() const;
   Result<const cas::CasStore*> versions() const;
+  // Its own, or those that the info of a volume names.
+  Result<const mesh::MeshSource*> meshes() const;
+  Result<const skeleton::SkeletonSource*> skeletons() const;
 
   Result<std::vector<SourcePart>> parts() const;
 
@@ -137,6 +148,8 @@ class Source {
   Once<std::shared_ptr<const volume::Volume>> volume_;
   Once<std::shared_ptr<const dataset::SampleSet>> samples_;
   Once<std::shared_ptr<const cas::CasStore>> versions_;
+  Once<std::shared_ptr<const mesh::MeshSource>> meshes_;
+  Once<std::shared_ptr<const skeleton::SkeletonSource>> skeletons_;
 };
 
 // Recognises what is at `location` and opens it. kNotFound if there is nothing.
