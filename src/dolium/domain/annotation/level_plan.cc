@@ -41,7 +41,7 @@ SpatialLevel HalveCells(const AnnotationInfo& info, const SpatialLevel& level) {
   SpatialLevel finer = level;
   std::vector<double> sides = SidesOf(info, level);
   for (size_t d = 0; d < sides.size(); ++d) {
-    // Nothing to tell apart in this dimension.
+    // All are at one place in this dimension.
     if (info.lower_bound[d] == info.upper_bound[d]) sides[d] = 0;
   }
   const double longest = *std::ranges::max_element(sides);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "dolium/container/unfinished.h"
 #include "dolium/formats/dvid/export.h"
 
 namespace dolium {
@@ -26,6 +27,13 @@ Result<std::shared_ptr<const dataset::SampleSet>> OpenSamples(
 
 Result<std::shared_ptr<cas::CasStore>> OpenVersions(const std::string& folder) {
   return cas::CasStore::Open(folder);
+}
+
+Result<std::shared_ptr<const annotation::AnnotationSource>> OpenAnnotations(
+    const Location& location) {
+  DOLIUM_TRY_VOID(CheckFinished(location));
+  DOLIUM_TRY(auto annotations, annotation::AnnotationSource::Open(location));
+  return std::make_shared<const annotation::AnnotationSource>(std::move(annotations));
 }
 
 }  // namespace dolium

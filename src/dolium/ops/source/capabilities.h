@@ -9,6 +9,7 @@
 
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
+#include "dolium/domain/annotation/annotation_source.h"
 #include "dolium/domain/cas/store.h"
 #include "dolium/domain/dataset/sample_set.h"
 #include "dolium/domain/volume/volume.h"
@@ -32,5 +33,9 @@ Result<std::shared_ptr<const dataset::SampleSet>> OpenSamples(
 
 // A cas store, to be read or changed. kNotFound if there is none.
 Result<std::shared_ptr<cas::CasStore>> OpenVersions(const std::string& folder);
+
+// The annotations of a folder. An error, too, if its writing has not ended.
+Result<std::shared_ptr<const annotation::AnnotationSource>> OpenAnnotations(
+    const Location& location);
 
 }  // namespace dolium

@@ -29,6 +29,8 @@ struct SourceKind {
   Result<std::shared_ptr<const volume::Volume>> (*volume)(const Source&) = nullptr;
   Result<std::shared_ptr<const dataset::SampleSet>> (*samples)(const Source&) = nullptr;
   Result<std::shared_ptr<const cas::CasStore>> (*versions)(const Source&) = nullptr;
+  Result<std::shared_ptr<const annotation::AnnotationSource>> (*annotations)(
+      const Source&) = nullptr;
   Result<std::vector<SourcePart>> (*parts)(const Source&) = nullptr;
 
   // Instead of Verify(), Stats() and the number of entries by Stats().

@@ -209,6 +209,10 @@ Result<const cas::CasStore*> Source::versions() const {
   return CapabilityOf<cas::CasStore>(versions_, row_.versions, *this);
 }
 
+Result<const annotation::AnnotationSource*> Source::annotations() const {
+  return CapabilityOf<annotation::AnnotationSource>(annotations_, row_.annotations, *this);
+}
+
 Result<std::vector<SourcePart>> Source::parts() const {
   if (row_.parts == nullptr) return std::vector<SourcePart>();
   return row_.parts(*this);

@@ -25,6 +25,9 @@
 
 namespace dolium {
 
+namespace annotation {
+class AnnotationSource;
+}
 namespace cas {
 class CasStore;
 }
@@ -95,6 +98,7 @@ class Source {
   Result<const volume::Volume*> volume() const;
   Result<const dataset::SampleSet*> samples() const;
   Result<const cas::CasStore*> versions() const;
+  Result<const annotation::AnnotationSource*> annotations() const;
 
   Result<std::vector<SourcePart>> parts() const;
 
@@ -137,6 +141,7 @@ class Source {
   Once<std::shared_ptr<const volume::Volume>> volume_;
   Once<std::shared_ptr<const dataset::SampleSet>> samples_;
   Once<std::shared_ptr<const cas::CasStore>> versions_;
+  Once<std::shared_ptr<const annotation::AnnotationSource>> annotations_;
 };
 
 // Recognises what is at `location` and opens it. kNotFound if there is nothing.
