@@ -145,12 +145,14 @@ properties::SegmentProperties TableOf(
                               fmt::format("first voxel in {}{}", axis, of_scale)));
   }
   for (const char axis : kAxes) {
-    columns.push_back(Numbers(fmt::format("end_{}", axis),
-                              fmt::format("behind the last voxel in {}{}", axis, of_scale)));
+    columns.push_back(
+        Numbers(fmt::format("end_{}", axis),
+                fmt::format("behind the last voxel in {}{}", axis, of_scale)));
   }
   for (const char axis : kAxes) {
-    columns.push_back(Numbers(fmt::format("center_{}", axis),
-                              fmt::format("centre of the voxels in {}{}", axis, of_scale)));
+    columns.push_back(
+        Numbers(fmt::format("center_{}", axis),
+                fmt::format("centre of the voxels in {}{}", axis, of_scale)));
   }
   for (const auto& [label, measure] : labels) {
     table.ids.push_back(label);
@@ -206,8 +208,7 @@ Result<properties::SegmentProperties> MeasureSegments(const volume::Volume& volu
         const volume::ArrayShape array = scale.ShapeOf(box);
         ByteVector voxels(static_cast<size_t>(*array.bytes()));
         DOLIUM_TRY(const uint64_t there,
-                   scale.Read(box,
-                              volume::MutableVoxelView::Dense(array, voxels.data()),
+                   scale.Read(box, volume::MutableVoxelView::Dense(array, voxels.data()),
                               {.jobs = 1, .stop = options.stop}));
         if (there > 0) {
           Measures measures;

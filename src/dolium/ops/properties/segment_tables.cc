@@ -66,7 +66,8 @@ Result<SegmentProperty> PropertyOf(TextColumn column) {
                       column.name, column.kind));
     }
   }
-  if (*kind == PropertyKind::kTags) return properties::MakeTags(column.name, column.texts);
+  if (*kind == PropertyKind::kTags)
+    return properties::MakeTags(column.name, column.texts);
   SegmentProperty property{.id = column.name, .kind = *kind};
   if (*kind == PropertyKind::kNumber) {
     DOLIUM_TRY(property.numbers, NumbersOf(column));
@@ -205,13 +206,13 @@ Result<PropertiesPlace> PutSegmentProperties(const Location& location,
   PropertiesPlace place{volume::ResolveScaleKey(found->folder(), key), is_new};
   DOLIUM_TRY_VOID(properties::WriteSegmentProperties(place.folder, table, replace));
   if (!is_new) return place;
-  DOLIUM_TRY([[maybe_unused]] const volume::VolumeInfo changed,
-             volume::UpdateInfo(
-                 found->folder(),
-                 [&](volume::VolumeInfo info) -> Result<volume::VolumeInfo> {
-                   info.segment_properties = key;
-                   return info;
-                 }));
+  DOLIUM_TRY(
+      [[maybe_unused]] const volume::VolumeInfo changed,
+      volume::UpdateInfo(found->folder(),
+                         [&](volume::VolumeInfo info) -> Result<volume::VolumeInfo> {
+                           info.segment_properties = key;
+                           return info;
+                         }));
   return place;
 }
 

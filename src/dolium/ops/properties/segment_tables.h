@@ -30,9 +30,9 @@ std::string WritePropertiesCsv(const properties::SegmentProperties& properties);
 // volume there names. kNotFound if that names none.
 Result<Location> FindPropertiesFolder(const Location& location);
 
-// Writes them where `location` says: to the folder, or, where it is a volume, to the folder
-// that its info names or else to `segment_properties` in it, which its info then names.
-// kExists if there are some, unless they are to be replaced.
+// Writes them where `location` says: to the folder, or, where it is a volume, to the
+// folder that its info names or else to `segment_properties` in it, which its info then
+// names. kExists if there are some, unless they are to be replaced.
 struct PropertiesPlace {
   Location folder;
   bool is_new_in_volume = false;  // the info names it since
@@ -41,9 +41,9 @@ Result<PropertiesPlace> PutSegmentProperties(
     const Location& location, const properties::SegmentProperties& properties,
     bool replace);
 
-// The number of voxels of each label but 0, its bounding box and its centre, from one scale
-// of a volume. Coordinates are those of scale 0; boxes are half-open. Memory grows with the
-// number of labels alone.
+// The number of voxels of each label but 0, its bounding box and its centre, from one
+// scale of a volume. Coordinates are those of scale 0; boxes are half-open. Memory grows
+// with the number of labels alone.
 struct MeasureOptions {
   size_t scale = 0;
   size_t jobs = 0;

@@ -248,10 +248,10 @@ Result<VerifyReport> CheckAnnotationSource(const Source& source,
   return VerifyAnnotations(*opened, *entries, options, visitor);
 }
 
-Result<CopySource> RefuseAnnotationCopy(const Source& source,
-                                        // NOLINTNEXTLINE(performance-unnecessary-value-param)
-                                        std::shared_ptr<const Container> /*entries*/,
-                                        std::string_view /*format*/) {
+Result<CopySource> RefuseAnnotationCopy(
+    const Source& source,
+    // NOLINTNEXTLINE(performance-unnecessary-value-param)
+    std::shared_ptr<const Container> /*entries*/, std::string_view /*format*/) {
   return Unsupported(fmt::format(
       "{}: annotations are written again from a table: export them and import that",
       source.location().Describe()));

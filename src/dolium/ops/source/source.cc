@@ -210,7 +210,8 @@ Result<const cas::CasStore*> Source::versions() const {
 }
 
 Result<const annotation::AnnotationSource*> Source::annotations() const {
-  return CapabilityOf<annotation::AnnotationSource>(annotations_, row_.annotations, *this);
+  return CapabilityOf<annotation::AnnotationSource>(annotations_, row_.annotations,
+                                                    *this);
 }
 
 Result<std::vector<SourcePart>> Source::parts() const {
