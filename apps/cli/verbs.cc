@@ -271,7 +271,8 @@ std::span<const Verb> Verbs() {
   static const std::vector<Verb> verbs = [] {
     std::vector<Verb> all = MakeVerbs();
     for (const std::vector<Verb>& group :
-         {VolumeVerbs(), MeshVerbs(), SkeletonVerbs(), PackVerbs(), CasVerbs()}) {
+         {VolumeVerbs(), MeshVerbs(), SkeletonVerbs(), AnnotationVerbs(), PropertyVerbs(),
+          PackVerbs(), CasVerbs()}) {
       all.insert(std::ranges::find(all, "completion", &Verb::name), group.begin(),
                  group.end());
     }

@@ -72,12 +72,15 @@ std::vector<Option> DistinctOptions(const Verb& verb);
 // Whether the option is for `target`. An empty target is the source's own format.
 bool IsFor(const Option& option, std::string_view target);
 
-// The rows for volumes, packs, stores, meshes, skeletons and convert, which are in files of their own.
+// The rows of families, and of convert, which are in files of their own.
 std::vector<Verb> VolumeVerbs();
 std::vector<Verb> PackVerbs();
 std::vector<Verb> CasVerbs();
 std::vector<Verb> MeshVerbs();
 std::vector<Verb> SkeletonVerbs();
+std::vector<Verb> AnnotationVerbs();
+std::vector<Verb> PropertyVerbs();
+Verb VolumePropertiesVerb();
 Verb ConvertVerb();
 
 // "-j, --jobs <n>", "--json".
@@ -93,6 +96,10 @@ inline constexpr std::string_view kProgramSummary =
 inline constexpr std::string_view kPackGroup = "pack";
 inline constexpr std::string_view kPackProgram = "shardpack";
 
+ExitStatus RunAnnotationsExport(Context& context);
+ExitStatus RunAnnotationsImport(Context& context);
+ExitStatus RunAnnotationsLs(Context& context);
+ExitStatus RunAnnotationsQuery(Context& context);
 ExitStatus RunCasDiff(Context& context);
 ExitStatus RunCasExport(Context& context);
 ExitStatus RunCasForget(Context& context);
@@ -139,6 +146,8 @@ ExitStatus RunPackStats(Context& context);
 ExitStatus RunPackSubset(Context& context);
 ExitStatus RunPackVerify(Context& context);
 ExitStatus RunPackView(Context& context);
+ExitStatus RunPropertiesExport(Context& context);
+ExitStatus RunPropertiesImport(Context& context);
 ExitStatus RunPut(Context& context);
 ExitStatus RunReindex(Context& context);
 ExitStatus RunRm(Context& context);
@@ -155,6 +164,7 @@ ExitStatus RunVolumeDropScale(Context& context);
 ExitStatus RunVolumeInfo(Context& context);
 ExitStatus RunVolumeIngest(Context& context);
 ExitStatus RunVolumePreview(Context& context);
+ExitStatus RunVolumeProperties(Context& context);
 ExitStatus RunVolumeTranscode(Context& context);
 
 }  // namespace dolium::cli

@@ -357,8 +357,11 @@ Verb PreviewVerb() {
 }  // namespace
 
 std::vector<Verb> VolumeVerbs() {
-  return {Ingest(),   DownsampleVerb(),  DropScaleVerb(),    Transcode(),  CutoutVerb(),
-          InfoVerb(), VolumeStatsVerb(), VolumeVerifyVerb(), PreviewVerb()};
+  return {Ingest(),          DownsampleVerb(),
+          DropScaleVerb(),   Transcode(),
+          CutoutVerb(),      InfoVerb(),
+          VolumeStatsVerb(), VolumeVerifyVerb(),
+          PreviewVerb(),     VolumePropertiesVerb()};
 }
 
 }  // namespace dolium::cli

@@ -27,9 +27,9 @@ constexpr int kAttempts = 64;
 
 bool IsReplaced(const Error& error) { return error.code == ErrorCode::kConflict; }
 
-// The label that a file's name begins with; nullopt if it is none.
+// The id that is a file's name; nullopt if it is none.
 std::optional<uint64_t> ParseId(std::string_view text) {
-  if (text.empty() || text.front() == '0') return std::nullopt;
+  if (text.starts_with('0') && text.size() > 1) return std::nullopt;
   const auto id = neuroglancer::ParseKey(text);
   if (!id) return std::nullopt;
   return *id;
@@ -88,9 +88,10 @@ Result<Bytes> UnwrapFile(std::string_view name, Bytes stored, uint64_t limit) {
 
 ObjectStorage::ObjectStorage(Location folder,
                              std::optional<neuroglancer::ShardingInfo> info,
-                             std::string suffix, uint64_t cache_bytes)
+                             std::string suffix, uint64_t cache_bytes, Zero zero)
     : folder_(std::move(folder)),
       suffix_(std::move(suffix)),
+      zero_(zero),
       is_local_(IsLocal(folder_)) {
   if (!info) return;
   codecs_ = neuroglancer::CodecsOf(info->spec.data_encoding);
@@ -110,7 +111,7 @@ Result<std::vector<uint64_t>> ObjectStorage::ListIds(const std::stop_token& stop
   std::ranges::sort(ids);
   const auto same = std::ranges::unique(ids);
   ids.erase(same.begin(), same.end());
-  if (!ids.empty() && ids.front() == 0) ids.erase(ids.begin());
+  if (!ids.empty() && !HasValue(ids.front())) ids.erase(ids.begin());
   return ids;
 }
 
@@ -213,8 +214,7 @@ Result<void> ObjectStorage::ReadEach(std::span<const uint64_t> ids,
 
 Result<void> ObjectStorage::ReadFile(uint64_t id, size_t index, uint64_t limit,
                                      const Visitor& visit) const {
-  if (id == 0)
-    return visit(index, nullptr);  // No label, and a name that is not looked at.
+  if (!HasValue(id)) return visit(index, nullptr);  // Its name is not looked at.
   const Location object = folder_.Child(std::to_string(id) + suffix_);
   for (int attempt = 0;; ++attempt) {
     DOLIUM_TRY(const auto value, ReadWrapped(object, limit));
@@ -245,7 +245,7 @@ Result<void> ObjectStorage::ReadBatch(std::span<const uint64_t> ids,
   for (size_t i = 0; i < ids.size(); ++i) {
     if (options.stop.stop_requested()) return Cancelled();
     std::optional<ChunkRef> chunk;
-    if (ids[i] != 0) {
+    if (HasValue(ids[i])) {
       DOLIUM_TRY(chunk, container_->Locate(ids[i]));
     }
     if (!chunk) {

@@ -39,18 +39,21 @@ struct StoredValue {
 
 class ObjectStorage {
  public:
+  // Whether 0 is an id as others, or no label, which has no value.
+  enum class Zero : uint8_t { kNoLabel, kIsId };
+
   // `info` describes the shards; nullopt: each value is a file. `suffix` is that of the
   // files' names.
   ObjectStorage(Location folder, std::optional<neuroglancer::ShardingInfo> info,
-                std::string suffix, uint64_t cache_bytes);
+                std::string suffix, uint64_t cache_bytes, Zero zero = Zero::kNoLabel);
 
   const Location& folder() const { return folder_; }
   bool is_sharded() const { return container_ != nullptr; }
   // The shards as a container; null if there are none.
   const neuroglancer::ShardedContainer* shards() const { return container_.get(); }
 
-  // The ids of all values, ascending. 0 is no label and left out. kUnsupported where the
-  // store cannot list.
+  // The ids of all values, ascending, without 0 if that is no label. kUnsupported where
+  // the store cannot list.
   Result<std::vector<uint64_t>> ListIds(const std::stop_token& stop = {}) const;
 
   // Calls `visit(index, value)` for each id, in any order, from several threads at once;
@@ -64,6 +67,7 @@ class ObjectStorage {
   std::string Describe(uint64_t id) const;
 
  private:
+  bool HasValue(uint64_t id) const { return id != 0 || zero_ == Zero::kIsId; }
   Result<void> ReadFile(uint64_t id, size_t index, uint64_t limit,
                         const Visitor& visit) const;
   Result<void> ReadBatch(std::span<const uint64_t> ids, std::span<const size_t> indexes,
@@ -81,6 +85,7 @@ class ObjectStorage {
 
   const Location folder_;
   const std::string suffix_;
+  const Zero zero_;
   const bool is_local_;
   std::unique_ptr<neuroglancer::ShardedContainer> container_;
   CodecChain codecs_;

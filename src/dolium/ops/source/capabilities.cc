@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "dolium/container/unfinished.h"
 #include "dolium/formats/dvid/export.h"
 #include "dolium/ops/source/object_folder.h"
 
@@ -40,6 +41,13 @@ Result<std::shared_ptr<const skeleton::SkeletonSource>> OpenSkeletons(
   DOLIUM_TRY(Location folder, FindObjectFolder(location, ObjectKind::kSkeletons));
   DOLIUM_TRY(auto skeletons, skeleton::SkeletonSource::Open(std::move(folder)));
   return std::make_shared<const skeleton::SkeletonSource>(std::move(skeletons));
+}
+
+Result<std::shared_ptr<const annotation::AnnotationSource>> OpenAnnotations(
+    const Location& location) {
+  DOLIUM_TRY_VOID(CheckFinished(location));
+  DOLIUM_TRY(auto annotations, annotation::AnnotationSource::Open(location));
+  return std::make_shared<const annotation::AnnotationSource>(std::move(annotations));
 }
 
 }  // namespace dolium

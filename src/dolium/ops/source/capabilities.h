@@ -9,6 +9,7 @@
 
 #include "dolium/base/result.h"
 #include "dolium/bytes/location.h"
+#include "dolium/domain/annotation/annotation_source.h"
 #include "dolium/domain/cas/store.h"
 #include "dolium/domain/dataset/sample_set.h"
 #include "dolium/domain/mesh/mesh_source.h"
@@ -39,6 +40,10 @@ Result<std::shared_ptr<cas::CasStore>> OpenVersions(const std::string& folder);
 // kNotFound, saying what is there instead, if there are none.
 Result<std::shared_ptr<const mesh::MeshSource>> OpenMeshes(const Location& location);
 Result<std::shared_ptr<const skeleton::SkeletonSource>> OpenSkeletons(
+    const Location& location);
+
+// The annotations of a folder. An error, too, if its writing has not ended.
+Result<std::shared_ptr<const annotation::AnnotationSource>> OpenAnnotations(
     const Location& location);
 
 }  // namespace dolium

@@ -35,6 +35,8 @@ struct SourceKind {
   Result<std::shared_ptr<const mesh::MeshSource>> (*meshes)(const Source&) = nullptr;
   Result<std::shared_ptr<const skeleton::SkeletonSource>> (*skeletons)(const Source&) =
       nullptr;
+  Result<std::shared_ptr<const annotation::AnnotationSource>> (*annotations)(
+      const Source&) = nullptr;
   Result<std::vector<SourcePart>> (*parts)(const Source&) = nullptr;
 
   // Instead of Verify(), Stats() and the number of entries by Stats().

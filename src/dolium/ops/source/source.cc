@@ -241,6 +241,11 @@ Result<const skeleton::SkeletonSource*> Source::skeletons() const {
   return CapabilityOf<skeleton::SkeletonSource>(skeletons_, row_.skeletons, *this);
 }
 
+Result<const annotation::AnnotationSource*> Source::annotations() const {
+  return CapabilityOf<annotation::AnnotationSource>(annotations_, row_.annotations,
+                                                    *this);
+}
+
 Result<std::vector<SourcePart>> Source::parts() const {
   if (row_.parts == nullptr) return std::vector<SourcePart>();
   return row_.parts(*this);

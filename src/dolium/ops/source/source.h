@@ -25,6 +25,9 @@
 
 namespace dolium {
 
+namespace annotation {
+class AnnotationSource;
+}
 namespace cas {
 class CasStore;
 }
@@ -106,6 +109,7 @@ class Source {
   // Its own, or those that the info of a volume names.
   Result<const mesh::MeshSource*> meshes() const;
   Result<const skeleton::SkeletonSource*> skeletons() const;
+  Result<const annotation::AnnotationSource*> annotations() const;
 
   Result<std::vector<SourcePart>> parts() const;
 
@@ -150,6 +154,7 @@ class Source {
   Once<std::shared_ptr<const cas::CasStore>> versions_;
   Once<std::shared_ptr<const mesh::MeshSource>> meshes_;
   Once<std::shared_ptr<const skeleton::SkeletonSource>> skeletons_;
+  Once<std::shared_ptr<const annotation::AnnotationSource>> annotations_;
 };
 
 // Recognises what is at `location` and opens it. kNotFound if there is nothing.
