@@ -72,11 +72,13 @@ std::vector<Option> DistinctOptions(const Verb& verb);
 // Whether the option is for `target`. An empty target is the source's own format.
 bool IsFor(const Option& option, std::string_view target);
 
-// The rows for volumes, packs, stores and convert, which are in files of their own.
+// The rows for volumes, meshes, packs, stores and convert, which are in files of their own.
 std::vector<Verb> VolumeVerbs();
+std::vector<Verb> MeshVerbs();
 std::vector<Verb> PackVerbs();
 std::vector<Verb> CasVerbs();
 Verb ConvertVerb();
+Verb MeshMakeVerb();
 
 // "-j, --jobs <n>", "--json".
 std::string Signature(const Option& option);
@@ -112,6 +114,7 @@ ExitStatus RunFormats(Context& context);
 ExitStatus RunHelp(Context& context);
 ExitStatus RunInfo(Context& context);
 ExitStatus RunLs(Context& context);
+ExitStatus RunMeshMake(Context& context);
 ExitStatus RunPackCat(Context& context);
 ExitStatus RunPackCatalog(Context& context);
 ExitStatus RunPackCompact(Context& context);

@@ -44,6 +44,7 @@ std::string FormatCount(uint64_t count, std::string_view word) {
 }
 
 std::string Plural(std::string_view word) {
+  if (word.ends_with("sh")) return fmt::format("{}es", word);
   if (!word.ends_with('y')) return fmt::format("{}s", word);
   return fmt::format("{}ies", word.substr(0, word.size() - 1));
 }
