@@ -71,7 +71,7 @@ std::vector<Shape> Shapes() {
 
 TEST(MakeLabelSurface, IsClosedOrientedAndOfTheRightGenusAndVolume) {
   for (const Shape& shape : Shapes()) {
-    for (const double error : {0.0, 8.0}) {
+    for (const double error : {0.0, 4.0}) {
       SCOPED_TRACE(testing::Message() << shape.name << ", error " << error);
       MakeOptions options = OptionsFor(kData);
       options.error = error;
