@@ -8,6 +8,7 @@ find_package(CURL REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(nlohmann_json 3.10 REQUIRED)
+find_package(meshoptimizer REQUIRED)
 find_path(DOLIUM_FLATBUFFERS flatbuffers/flatbuffers.h REQUIRED)  # headers only
 pkg_check_modules(deflate REQUIRED IMPORTED_TARGET GLOBAL libdeflate)
 pkg_check_modules(isal REQUIRED IMPORTED_TARGET GLOBAL libisal)

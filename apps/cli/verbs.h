@@ -74,14 +74,15 @@ bool IsFor(const Option& option, std::string_view target);
 
 // The rows of families, and of convert, which are in files of their own.
 std::vector<Verb> VolumeVerbs();
+std::vector<Verb> MeshVerbs();
 std::vector<Verb> PackVerbs();
 std::vector<Verb> CasVerbs();
-std::vector<Verb> MeshVerbs();
 std::vector<Verb> SkeletonVerbs();
 std::vector<Verb> AnnotationVerbs();
 std::vector<Verb> PropertyVerbs();
 Verb VolumePropertiesVerb();
 Verb ConvertVerb();
+Verb MeshMakeVerb();
 
 // "-j, --jobs <n>", "--json".
 std::string Signature(const Option& option);
@@ -126,6 +127,7 @@ ExitStatus RunMeshGet(Context& context);
 ExitStatus RunMeshImport(Context& context);
 ExitStatus RunMeshLs(Context& context);
 ExitStatus RunMeshPreview(Context& context);
+ExitStatus RunMeshMake(Context& context);
 ExitStatus RunPackCat(Context& context);
 ExitStatus RunPackCatalog(Context& context);
 ExitStatus RunPackCompact(Context& context);

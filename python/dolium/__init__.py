@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import os
 
-from . import cas, dvid, volume
+from . import cas, dvid, mesh, volume
 from ._arrays import decode_chunk, downsample_array, encode_chunk
 from ._cache import AnyCache, Cache, set_cache
 from ._core import (
@@ -95,6 +95,7 @@ __all__ = [
     "encode_chunk",
     "find_plan",
     "info",
+    "mesh",
     "open",
     "plan_convert",
     "run_plan",

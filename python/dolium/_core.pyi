@@ -556,6 +556,9 @@ def plan_volume_transcode(
     force: bool,
     exported: dict[str, Any],
 ) -> Plan: ...
+def plan_mesh_make(
+    volume: _Path, target: _Path | None, options: dict[str, Any], exported: dict[str, Any]
+) -> Plan: ...
 def encode_chunk(
     array: npt.NDArray[Any], shape: Sequence[int], data_type: str, options: dict[str, Any]
 ) -> bytes:

@@ -26,6 +26,7 @@ std::string WithMeshLocation(std::string_view details) {
 
 std::vector<Verb> MeshVerbs() {
   return {
+      MeshMakeVerb(),
       {
           .name = "mesh ls",
           .usage = "[options] <location>",

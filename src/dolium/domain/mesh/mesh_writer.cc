@@ -59,6 +59,14 @@ Result<MultiresWriter> MultiresWriter::Create(Location folder, MultiresInfo info
   return MultiresWriter(std::move(info), std::move(writer));
 }
 
+Result<MultiresWriter> MultiresWriter::CreatePart(Location folder, MultiresInfo info,
+                                                  const WriterOptions& options) {
+  DOLIUM_TRY_VOID(Validate(info));
+  DOLIUM_TRY(auto writer, objects::ObjectWriter::CreatePart(
+                              std::move(folder), info.sharding, ".index", options));
+  return MultiresWriter(std::move(info), std::move(writer));
+}
+
 Result<void> MultiresWriter::Add(uint64_t id, const EncodedMesh& mesh) {
   const auto context = [&] { return fmt::format("mesh {}", id); };
   auto manifest = WriteManifest(mesh.manifest);

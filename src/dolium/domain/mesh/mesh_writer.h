@@ -34,11 +34,16 @@ class MultiresWriter {
   static Result<MultiresWriter> Create(Location folder, MultiresInfo info,
                                        const WriterOptions& options = {});
 
+  // Some of the meshes of a folder, as ObjectWriter::CreatePart() has it.
+  static Result<MultiresWriter> CreatePart(Location folder, MultiresInfo info,
+                                           const WriterOptions& options = {});
+
   // kInvalidArgument for id 0, and for what WriteManifest() refuses, or if fragments have
   // another size than the manifest lists.
   Result<void> Add(uint64_t id, const EncodedMesh& mesh);
 
   Result<WriteSummary> Finish() { return writer_.Finish(ToJson(info_)); }
+  Result<WriteSummary> FinishPart() { return writer_.FinishPart(); }
 
  private:
   MultiresWriter(MultiresInfo info, objects::ObjectWriter writer)

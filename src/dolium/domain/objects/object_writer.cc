@@ -18,7 +18,17 @@ Result<ObjectWriter> ObjectWriter::Create(
     return Exists(fmt::format("{}: is there already", info.Describe()))
         .WithHint(Hint::kReplace);
   }
+  DOLIUM_TRY(ObjectWriter writer, CreatePart(std::move(folder), std::move(sharding),
+                                             std::move(suffix), options));
+  writer.precondition_ = Precondition::Absent();
+  return writer;
+}
+
+Result<ObjectWriter> ObjectWriter::CreatePart(
+    Location folder, std::optional<neuroglancer::ShardingSpec> sharding,
+    std::string suffix, const WriterOptions& options) {
   ObjectWriter writer(std::move(folder), std::move(suffix));
+  writer.precondition_ = Precondition::None();
   if (sharding) {
     DOLIUM_TRY_VOID(sharding->Validate());
     writer.shards_ =
@@ -42,17 +52,18 @@ Result<void> ObjectWriter::Add(uint64_t id, BytesView value, BytesView preceding
 Result<void> ObjectWriter::PutFile(const std::string& name, BytesView bytes) {
   DOLIUM_TRY(
       [[maybe_unused]] const Generation generation,
-      folder_.store->Put(JoinPath(folder_.path, name), bytes, Precondition::Absent()));
+      folder_.store->Put(JoinPath(folder_.path, name), bytes, precondition_));
   files_.stored_bytes += bytes.size();
   ++files_.objects;
   return {};
 }
 
+Result<WriteSummary> ObjectWriter::FinishPart() {
+  return shards_ != nullptr ? shards_->Finish() : files_;
+}
+
 Result<WriteSummary> ObjectWriter::Finish(std::string_view info) {
-  WriteSummary summary = files_;
-  if (shards_ != nullptr) {
-    DOLIUM_TRY(summary, shards_->Finish());
-  }
+  DOLIUM_TRY(const WriteSummary summary, FinishPart());
   DOLIUM_TRY([[maybe_unused]] const Generation generation,
              folder_.store->Put(JoinPath(folder_.path, "info"), AsBytes(info),
                                 Precondition::Absent()));

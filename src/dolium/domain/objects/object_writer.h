@@ -25,12 +25,20 @@ class ObjectWriter {
                                      std::optional<neuroglancer::ShardingSpec> sharding,
                                      std::string suffix, const WriterOptions& options);
 
+  // Of some of the values, by one of several processes: those that are there already are
+  // replaced, and no info is written. `sharding`: all values of a shard come from one.
+  static Result<ObjectWriter> CreatePart(
+      Location folder, std::optional<neuroglancer::ShardingSpec> sharding,
+      std::string suffix, const WriterOptions& options);
+
   // `preceding` goes right before the value in a shard, and else into the file `ID`, for
   // which the suffix must not be empty. kInvalidArgument for id 0, which is no label;
   // kExists or kInvalidArgument, here or in Finish(), for an id that is there.
   Result<void> Add(uint64_t id, BytesView value, BytesView preceding = {});
 
   Result<WriteSummary> Finish(std::string_view info);
+  // Of a part.
+  Result<WriteSummary> FinishPart();
 
  private:
   ObjectWriter(Location folder, std::string suffix);
@@ -39,6 +47,7 @@ class ObjectWriter {
 
   Location folder_;
   std::string suffix_;
+  Precondition precondition_ = Precondition::Absent();  // of files
   std::unique_ptr<neuroglancer::ShardedWriter> shards_;
   WriteSummary files_;
 };

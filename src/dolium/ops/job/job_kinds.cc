@@ -2,6 +2,7 @@
 #include "dolium/ops/cas/cas_export.h"
 #include "dolium/ops/convert_job.h"
 #include "dolium/ops/job/job.h"
+#include "dolium/ops/mesh/mesh_make_job.h"
 #include "dolium/ops/pack/pack_job.h"
 #include "dolium/ops/volume/dvid_job.h"
 #include "dolium/ops/volume/volume_worker.h"
@@ -18,6 +19,7 @@ constexpr JobKind kJobKinds[] = {
     {dataset::kPackExportKind, dataset::OpenPackExportJob, nullptr, /*makes_files=*/true},
     {dataset::kPackExtractKind, dataset::OpenPackExtractJob, nullptr,
      /*makes_files=*/true},
+    {mesh::kMeshMakeKind, mesh::OpenMeshMakeJob, mesh::CheckMeshMakeReplaceable},
     {kCasExportKind, OpenCasExportJob, nullptr, /*makes_files=*/true},
 };
 
