@@ -10,7 +10,6 @@
 namespace dolium::neuroglancer {
 namespace {
 
-// Beyond this, a shard index is no index any more: 2^24 rows take 256 MiB.
 // The shard index is 4 GiB then; what is held in memory goes by the minishards that have
 // chunks.
 constexpr unsigned kMaxWritableMinishardBits = 28;
@@ -174,11 +173,18 @@ class Assembler {
   // A block at a time; minishards without chunks have rows of zeros.
   Result<void> WriteShardIndex() {
     const uint64_t count = spec_.minishard_count();
+    const ByteVector zeros(std::min(kIndexRowsAtOnce, count) * kShardIndexRowBytes);
     auto next = planned_.begin();
     for (uint64_t first = 0; first < count; first += kIndexRowsAtOnce) {
       if (options_.stop.stop_requested()) return Cancelled();
-      std::vector<ShardIndexRow> rows(std::min(kIndexRowsAtOnce, count - first));
-      for (; next != planned_.end() && next->number < first + rows.size(); ++next) {
+      const uint64_t end = std::min(first + kIndexRowsAtOnce, count);
+      if (next == planned_.end() || next->number >= end) {
+        const size_t size = (end - first) * kShardIndexRowBytes;
+        DOLIUM_TRY_VOID(out_.Append(BytesView(zeros).first(size)));
+        continue;
+      }
+      std::vector<ShardIndexRow> rows(end - first);
+      for (; next != planned_.end() && next->number < end; ++next) {
         rows[next->number - first] = next->row;
       }
       DOLIUM_TRY_VOID(out_.Append(EncodeShardIndex(rows)));
