@@ -6,9 +6,9 @@
 A row becomes a sample. Columns of bytes and text become files of the same name; a struct of `bytes`
 and `path`, as image columns of Hugging Face are, a file with the extension of that path. An image
 without bytes is read from its path, which must lie in the folder of the Parquet file, or in the one
-that is given. All other values go into the file `row.json`. Nulls are left out. The way back restores
-the columns, if the shards were made here; of others it makes a column for each file name. Arrays
-become the bytes of .npy files.
+that is given. Tensors of a fixed shape become .npy files. All other values go into the file
+`row.json`. Nulls are left out. The way back restores the columns, if the shards were made here; of
+others it makes a column for each file name. Arrays become the bytes of .npy files.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import numpy as np
 import pyarrow as pa  # type: ignore[import-not-found,import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-not-found,import-untyped]
 
@@ -57,12 +58,14 @@ def import_parquet(
     schema = _schema_of(files, columns)
     if key_column is not None and key_column not in schema.names:
         raise ValueError(f'{files[0]}: no column "{key_column}"; there are {schema.names}')
-    plan = {field.name: _kind(field) for field in schema}
+    plan = {field.name: (_kind(field), field.type) for field in schema}
     stored = {_SCHEMA: base64.b64encode(schema.serialize().to_pybytes()).decode()}
     with Writer(target, metadata={**(metadata or {}), **stored}, **options) as writer:
         for number, (file, row) in enumerate(_rows(files, schema, batch_rows)):
-            key = f"{number:09}" if key_column is None else str(row[key_column])
-            writer.write(key, **_sample(row, plan, Path(images or file.parent)))
+            key = f"{number:09}" if key_column is None else row[key_column]
+            if key is None:
+                raise ValueError(f'{file}: row {number} has no key: its "{key_column}" is null')
+            writer.write(str(key), **_sample(row, plan, Path(images or file.parent)))
     return writer.shards
 
 
@@ -142,19 +145,28 @@ def _kind(field: pa.Field) -> str:
         return "text"
     if pa.types.is_struct(kind) and {child.name for child in kind} == {"bytes", "path"}:
         return "image"
+    if isinstance(kind, pa.FixedShapeTensorType):
+        if kind.permutation not in (None, list(range(len(kind.shape)))):
+            raise ValueError(f'column "{field.name}": tensors of another order of dimensions')
+        return "tensor"
     return "value"
 
 
-def _sample(row: dict[str, Any], plan: dict[str, str], images: Path) -> dict[str, Any]:
+def _sample(
+    row: dict[str, Any], plan: dict[str, tuple[str, pa.DataType]], images: Path
+) -> dict[str, Any]:
     files: dict[str, Any] = {}
     types: dict[str, str] = {}
     values = {}
     for name, value in row.items():
-        kind = plan[name]
+        kind, type = plan[name]
         if value is None:
             continue
         if kind == "value":
             values[name] = value
+        elif kind == "tensor":
+            numbers = np.asarray(value, type.value_type.to_pandas_dtype())
+            files[name] = numbers.reshape(type.shape)
         elif kind == "image":
             path = value["path"] or ""
             if value["bytes"] is not None or path:
@@ -198,6 +210,10 @@ class _Column:
 
     def array(self, records: Iterable[Any]) -> pa.Array:
         values = [self._value(record) for record in records]
+        if self._kind == "tensor":
+            flat = [None if value is None else value.ravel() for value in values]
+            storage = pa.array(flat, self.type.storage_type)
+            return pa.ExtensionArray.from_storage(self.type, storage)
         try:
             return pa.array(values, self.type)
         except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, AttributeError):
@@ -210,7 +226,9 @@ class _Column:
             return record.key
         if self._kind == "value":
             row = record.get(ROW)
-            return None if row is None else json.loads(row.data).get(self._name)
+            if row is None:
+                return None
+            return _of_type(json.loads(row.data).get(self._name), self.type)
         if self._kind == "image":
             return self._image(record)
         entry = record.get(self._name)
@@ -218,6 +236,8 @@ class _Column:
             return None
         if self._kind == "text":
             return entry.data.decode("utf-8")
+        if self._kind == "tensor":
+            return entry.numpy()
         return entry.data if entry.array is None else npy_bytes(entry.numpy())
 
     def _image(self, record: Any) -> Any:
@@ -225,6 +245,20 @@ class _Column:
             if entry.name == self._name or entry.name.startswith(f"{self._name}."):
                 return {"bytes": entry.data, "path": entry.name}
         return None
+
+
+def _of_type(value: Any, type: pa.DataType) -> Any:
+    """What JSON made of a value, as pyarrow takes it: maps are lists of pairs there."""
+    if value is None:
+        return None
+    if pa.types.is_map(type):
+        sides = type.key_type, type.item_type
+        return [tuple(map(_of_type, pair, sides)) for pair in value]
+    if pa.types.is_struct(type):
+        return {child.name: _of_type(value.get(child.name), child.type) for child in type}
+    if isinstance(value, list) and pa.types.is_nested(type):
+        return [_of_type(item, type.value_type) for item in value]
+    return value
 
 
 def _columns_of(dataset: Dataset, key_column: str) -> dict[str, _Column]:

@@ -114,6 +114,15 @@ def test_a_stream_that_was_left_is_found_and_run(samples, tmp_path):
         left.run()
 
 
+def test_what_can_be_part_of_no_sample_is_reported(samples, tmp_path):
+    (samples / ".hidden").write_text("left out")
+    report = shardpack.plan_create(samples, tmp_path / "t.shardpack").run()
+    assert report.written.entries == 20
+    [left_out] = report.skipped
+    assert (left_out.severity, left_out.kind) == ("warning", "left-out")
+    assert left_out.message == ".hidden: is hidden; left out"
+
+
 def test_sets_are_copied_in_other_orders(samples, tmp_path):
     shardpack.plan_create(samples, tmp_path / "a.shardpack").run()
     source = tmp_path / "a.shardpack"

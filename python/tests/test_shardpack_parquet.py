@@ -93,6 +93,38 @@ def test_arrays_keep_type_and_shape(tmp_path):
         assert found.tobytes() == array.tobytes()
 
 
+def test_tensors_and_maps_come_back(tmp_path):
+    numbers = np.arange(24, dtype="<f4").reshape(4, 2, 3)
+    pairs = pa.map_(pa.string(), pa.list_(pa.map_(pa.int32(), pa.string())))
+    table = pa.table(
+        {
+            "tensor": pa.FixedShapeTensorArray.from_numpy_ndarray(numbers),
+            "map": pa.array([[("a", [[(1, "x")], []])], [], None, [("b", None)]], pairs),
+            "struct": [{"x": [1]}, {"x": None}, None, {"x": []}],
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    parquet.import_parquet(tmp_path / "t.parquet", tmp_path / "o.shardpack")
+    tensor = shardpack.open(tmp_path / "o.shardpack")[3]["tensor"]
+    assert tensor.content_type == "application/x-npy"
+    assert tensor.numpy().dtype == "<f4" and (tensor.numpy() == numbers[3]).all()
+    parquet.export_parquet(tmp_path / "o.shardpack", tmp_path / "back.parquet")
+    back = pq.read_table(tmp_path / "back.parquet")
+    assert back.drop_columns("key").equals(table)
+    turned = pa.fixed_shape_tensor(pa.int8(), (2, 3), permutation=(1, 0))
+    turned = pa.ExtensionArray.from_storage(turned, pa.array([[1] * 6], pa.list_(pa.int8(), 6)))
+    pq.write_table(pa.table({"turned": turned}), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match='column "turned": tensors of another order'):
+        parquet.import_parquet(tmp_path / "t.parquet", tmp_path / "p.shardpack")
+
+
+def test_a_row_without_a_key_is_an_error(tmp_path):
+    pq.write_table(pa.table({"id": ["a", None]}), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match='row 1 has no key: its "id" is null'):
+        parquet.import_parquet(tmp_path / "t.parquet", tmp_path / "o.shardpack", key_column="id")
+    assert not (tmp_path / "o.shardpack").exists()
+
+
 def test_other_shards_have_a_column_for_each_file(tmp_path):
     with shardpack.Writer(tmp_path / "s.shardpack") as writer:
         writer.write("one", {"a.jpg": b"\xff\xd8", "b.txt": "text"})

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -35,7 +37,12 @@ Result<Location> FolderOf(const std::string& file) {
 }  // namespace
 
 ExitStatus RunPackCatalog(Context& context) {
-  const auto shards = dataset::ResolveSet(context.arguments.positionals());
+  const std::vector<std::string>& references = context.arguments.positionals();
+  if (std::ranges::find(references, "-") != references.end()) {
+    return context.FailLocation(InvalidArgument(
+        "-: a catalog names the files of shards, and a pipe has no name"));
+  }
+  const auto shards = dataset::ResolveSet(references);
   if (!shards) return context.FailLocation(shards.error());
   const auto file = CatalogFile(context, *shards);
   if (!file) return context.FailLocation(file.error());

@@ -97,11 +97,11 @@ ExitStatus RunCreate(Context& context, std::string_view verb,
   context.terminal.EndProgress();
   if (!report) return FailPackJob(context, *target, report.error());
   if (const auto sent = target->Send(context); !sent) return context.Fail(sent.error());
-  FindingPrinter damaged(context, FindingPrinter::Output::kReports, "left out: ");
-  for (const Finding& finding : report->damaged) damaged.Add(finding);
-  damaged.Finish();
+  FindingPrinter left_out(context, FindingPrinter::Output::kReports, "left out: ");
+  for (const Finding& finding : report->left_out) left_out.Add(finding);
+  left_out.Finish();
   ShowPackReport(context, *target, *report);
-  return report->damaged.empty() ? ExitStatus::kGood : ExitStatus::kBad;
+  return report->damaged() == 0 ? ExitStatus::kGood : ExitStatus::kBad;
 }
 
 // The shard: --output, or the argument that is not the folder.

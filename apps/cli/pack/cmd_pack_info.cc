@@ -5,6 +5,7 @@
 
 #include "cli/context.h"
 #include "cli/pack/pack_arguments.h"
+#include "cli/pack/pack_input.h"
 #include "cli/terminal/size.h"
 #include "cli/terminal/table.h"
 #include "cli/verbs.h"
@@ -204,6 +205,15 @@ void PrintShards(const Context& context, const PackFacts& facts) {
   table.Finish();
 }
 
+Result<PackFacts> FactsOf(const std::vector<std::string>& references,
+                          const dataset::PackInfoOptions& options) {
+  DOLIUM_TRY(const PackInputs inputs, PackInputs::Open(references));
+  auto facts = InfoOfPack(inputs.paths(), options);
+  if (!facts) return inputs.Named(std::move(facts).error());
+  for (ShardFacts& shard : facts->shards) shard.shard = inputs.Named(shard.shard);
+  return facts;
+}
+
 // With `scan`, what only the headers of all records say too.
 ExitStatus ShowPack(Context& context, bool scan) {
   dataset::PackInfoOptions options;
@@ -211,7 +221,7 @@ ExitStatus ShowPack(Context& context, bool scan) {
   options.jobs = context.jobs();
   options.stop = context.stop;
   if (scan) options.progress = context.terminal.StartProgress("stats");
-  const auto facts = InfoOfPack(context.arguments.positionals(), options);
+  const auto facts = FactsOf(context.arguments.positionals(), options);
   context.terminal.EndProgress();
   if (!facts) return context.FailLocation(facts.error());
   if (context.terminal.json()) {

@@ -197,20 +197,10 @@ Result<std::string> KindOption(const Context& context, std::string_view name) {
 
 Result<std::shared_ptr<const dataset::SampleSet>> OpenSet(
     const std::vector<std::string>& references) {
-  std::vector<std::string> paths;
-  for (const std::string& reference : references) {
-    DOLIUM_TRY(paths.emplace_back(), PackInput(reference));
-  }
-  auto set = OpenSamples(paths);
-  if (set) return set;
-  // A pipe goes by the name that the user gave it.
-  Error error = std::move(set).error();
-  for (size_t i = 0; i < paths.size(); ++i) {
-    if (references[i] == "-" && error.message.starts_with(paths[i])) {
-      error.message.replace(0, paths[i].size(), "-");
-    }
-  }
-  return error;
+  DOLIUM_TRY(const PackInputs inputs, PackInputs::Open(references));
+  auto set = OpenSamples(inputs.paths());
+  if (!set) return inputs.Named(std::move(set).error());
+  return set;
 }
 
 ExitStatus FailPackJob(Context& context, const PackTarget& target, const Error& error) {
@@ -247,7 +237,7 @@ void ShowPackReport(const Context& context, const PackTarget& target,
     }
     Json line = {
         {"records", summary.records},     {"entries", entries},
-        {"skipped", summary.skipped},     {"damaged", report.damaged.size()},
+        {"skipped", summary.skipped},     {"damaged", report.damaged()},
         {"keys_unique", !has_duplicates}, {"raw_bytes", summary.raw_bytes},
         {"bytes", summary.bytes()},       {"parts_done_before", report.parts_done_before},
         {"shards", std::move(shards)}};
@@ -269,8 +259,8 @@ void ShowPackReport(const Context& context, const PackTarget& target,
   if (summary.skipped > 0) {
     line += fmt::format("; {} skipped", count(summary.skipped, "sample", "samples"));
   }
-  if (!report.damaged.empty()) {
-    line += fmt::format("; {} damaged left out", FormatCount(report.damaged.size()));
+  if (report.damaged() > 0) {
+    line += fmt::format("; {} damaged left out", FormatCount(report.damaged()));
   }
   if (!grouped_by.empty()) line += fmt::format("; grouped by {}", grouped_by);
   if (has_duplicates) line += "; keys are not unique";

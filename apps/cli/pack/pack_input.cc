@@ -59,4 +59,26 @@ Result<std::string> PackInput(const std::string& reference) {
   return reference == "-" ? StandardInput() : reference;
 }
 
+Result<PackInputs> PackInputs::Open(std::vector<std::string> references) {
+  std::vector<std::string> paths;
+  for (const std::string& reference : references) {
+    DOLIUM_TRY(paths.emplace_back(), PackInput(reference));
+  }
+  return PackInputs(std::move(references), std::move(paths));
+}
+
+std::string PackInputs::Named(std::string text) const {
+  for (size_t i = 0; i < paths_.size(); ++i) {
+    if (references_[i] == "-" && text.starts_with(paths_[i])) {
+      text.replace(0, paths_[i].size(), "-");
+    }
+  }
+  return text;
+}
+
+Error PackInputs::Named(Error error) const {
+  error.message = Named(std::move(error.message));
+  return error;
+}
+
 }  // namespace dolium::cli

@@ -28,10 +28,10 @@ class SampleSource {
   // them), and the next call gives what comes behind it.
   virtual bool can_go_on() const { return false; }
 
-  // What was left out before the sample of that number; each finding is returned once. Of
-  // sources that leave out what is damaged (ImportOptions::skip_damaged). May be called
-  // while another thread reads.
-  virtual std::vector<Finding> TakeDamaged(uint64_t /*before*/) { return {}; }
+  // What was left out before the sample of that number; each finding is returned once:
+  // errors for what is damaged (ImportOptions::skip_damaged), warnings for what can be
+  // part of no sample. May be called while another thread reads.
+  virtual std::vector<Finding> TakeLeftOut(uint64_t /*before*/) { return {}; }
 
   // Passes the next `count` samples, or those that there are. By default it reads them.
   virtual Result<void> Skip(uint64_t count) {

@@ -46,7 +46,7 @@ Result<JobReport> Repeat(const std::function<Result<Attempt>(bool again)>& make)
     if (error.code != ErrorCode::kConflict || !IsStillThere(*attempt)) return error;
     if (beginning == kMostBeginnings) {
       error.message += fmt::format(
-          ", as it had since each of the {} beginnings before; run it again when nobody "
+          ", as it had since each of the {} beginnings before; begin again when nobody "
           "writes to the source",
           beginning - 1);
       return error;

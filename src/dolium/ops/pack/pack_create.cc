@@ -219,9 +219,9 @@ class PackCreateJob final : public Job {
     options.shard_done = [&](const ShardSummary& shard, uint64_t samples,
                              uint64_t skipped, bool is_last) -> Result<void> {
       TaskReport report = ReportOf({shard, samples, skipped});
-      // Those of shards that were made before are reported already.
-      source_->TakeDamaged(std::exchange(reported_before_, 0));
-      report.skipped = source_->TakeDamaged(is_last ? UINT64_MAX : samples);
+      // That of shards that were made before is reported already.
+      source_->TakeLeftOut(std::exchange(reported_before_, 0));
+      report.skipped = source_->TakeLeftOut(is_last ? UINT64_MAX : samples);
       DOLIUM_TRY_VOID(sink(std::move(report), is_last));
       // Said before the work on the next, and enforced when all are done.
       if (is_last || may_replace) return {};
@@ -343,7 +343,7 @@ Result<std::unique_ptr<Job>> OpenPackCreateJob(Formats /*formats*/,
 Result<SourceName> NameSource(std::string_view kind, const std::string& path,
                               const ImportOptions& options, SampleSource& source) {
   SourceName name;
-  name.text = DumpJsonLossy(json{
+  name.text = DumpJsonLossy(nlohmann::json{
       {"kind", kind},
       {"path", PortableReference(path)},
       {"grouping", static_cast<int>(options.grouping)},

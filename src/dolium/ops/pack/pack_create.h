@@ -4,6 +4,7 @@
 // again, a rerun of the same request goes on behind the last shard that is complete.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -51,8 +52,14 @@ struct PackReport {
   // An earlier run had been cut short, and its shards were of no use: the source cannot
   // be read twice, or has changed.
   bool began_again = false;
-  std::vector<Finding> damaged = {};  // samples that were left out (skip_damaged)
+  // What was left out: damaged samples are errors (skip_damaged), other things warnings.
+  std::vector<Finding> left_out = {};
   std::optional<GroupingChoice> grouping = {};  // of the source, if that was left open
+
+  uint64_t damaged() const {
+    return static_cast<uint64_t>(
+        std::ranges::count(left_out, Severity::kError, &Finding::severity));
+  }
 };
 
 // Only plans it: a stream. Any process can run it, by what its record says of the source.

@@ -169,7 +169,7 @@ Result<PackReport> RunPackJob(OpenJob& job, const PackOutput& output,
                               const RunOptions& options, bool can_resume) {
   DOLIUM_TRY(JobReport ran, RunOrDropJob(job, options, can_resume));
   PackReport report;
-  report.damaged = std::move(ran.skipped);
+  report.left_out = std::move(ran.skipped);
   report.parts_done_before = ran.parts_done_before;
   report.began_again = job.began_again;
   for (size_t i = 0; i < ran.details.size(); ++i) {

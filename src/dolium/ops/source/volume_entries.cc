@@ -53,7 +53,7 @@ Properties VolumeEntries::properties() const {
   const volume::VolumeInfo& info = volume_->info();
   Properties properties = {{"type", std::string(ToString(info.type))},
                            {"data_type", std::string(ToString(info.data_type))},
-                           {"channels", info.num_channels}};
+                           {"channels", static_cast<uint64_t>(info.num_channels)}};
   for (const volume::ScaleInfo& scale : info.scales) {
     properties.emplace_back(fmt::format("scale {}", scale.key), DescribeScale(scale));
   }

@@ -101,6 +101,7 @@ class FolderListing::Lister {
       DOLIUM_TRY(const bool take, IsFileBehindLink(directory, name));
       if (!take) return {};
     } else if (type != DT_REG) {
+      out_.specials_.Add(JoinPath(out_.directories_[directory].path, name));
       return {};
     }
     if (out_.names_.size() > kMostNameBytes) {
@@ -117,14 +118,18 @@ class FolderListing::Lister {
     return {};
   }
 
-  Result<bool> IsFileBehindLink(uint32_t directory, std::string_view name) const {
+  Result<bool> IsFileBehindLink(uint32_t directory, std::string_view name) {
     const std::string path = JoinPath(out_.directories_[directory].path, name);
     auto file = OpenBeneath(root_, path, O_PATH);
     struct stat status{};
     if (file && fstat(file->get(), &status) == 0 && !S_ISDIR(status.st_mode)) {
+      if (!S_ISREG(status.st_mode)) out_.specials_.Add(path);
       return S_ISREG(status.st_mode);
     }
-    if (skip_links_) return false;
+    if (skip_links_) {
+      out_.links_.Add(path);
+      return false;
+    }
     if (!file) return std::move(file).error().Within(fmt::format("{}: link", path_));
     return InvalidArgument(
         fmt::format("{}: {}: a link to a folder, which is not followed", path_, path));
@@ -177,7 +182,11 @@ Result<void> FolderListing::ChooseGrouping(std::string_view path) {
 }
 
 Result<void> FolderListing::CutStems(std::string_view path) {
-  std::erase_if(files_, [&](const File& file) { return Name(file).starts_with('.'); });
+  std::erase_if(files_, [&](const File& file) {
+    if (!Name(file).starts_with('.')) return false;
+    hidden_.Add(JoinPath(directories_[file.directory].path, Name(file)));
+    return true;
+  });
   for (File& file : files_) {
     const auto split = SplitAtFirstDot(Name(file));
     if (!split || split->rest.empty()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dolium/base/result.h"
+#include "dolium/domain/dataset/imports/left_out.h"
 #include "dolium/domain/dataset/imports/options.h"
 
 namespace dolium::dataset {
@@ -43,6 +44,11 @@ class FolderListing {
 
   // What was chosen, if that was left open.
   std::optional<GroupingChoice> choice() const;
+
+  // What was passed: sockets, pipes and devices; links; hidden files.
+  const PassedOver& specials() const { return specials_; }
+  const PassedOver& links() const { return links_; }
+  const PassedOver& hidden() const { return hidden_; }
 
   // In the order of the bytes of their keys; a group's files in that of their names.
   const std::vector<Group>& groups() const { return groups_; }
@@ -89,6 +95,9 @@ class FolderListing {
   std::string names_;
   std::vector<File> files_;
   std::vector<Group> groups_;
+  PassedOver specials_;
+  PassedOver links_;
+  PassedOver hidden_;
 };
 
 }  // namespace dolium::dataset

@@ -73,7 +73,15 @@ class FolderSink final : public SampleSink {
     for (const std::string& path : paths) DOLIUM_TRY_VOID(CheckDestination(path));
     for (size_t i = 0; i < paths.size(); ++i) {
       auto written = Write(paths[i], sample.files[i]);
-      if (!written) return std::move(written).error().Within(JoinPath(path_, paths[i]));
+      if (written) continue;
+      // In a folder of our own there is nothing else.
+      if (written.error().code == ErrorCode::kExists && !options_.destination.empty()) {
+        return Exists(
+            fmt::format("sample \"{}\", file \"{}\": a sample before has a file with the "
+                        "same path, {}",
+                        sample.key, sample.files[i].name, paths[i]));
+      }
+      return std::move(written).error().Within(JoinPath(path_, paths[i]));
     }
     if (!manifest_) return {};
     DOLIUM_TRY(std::string line, ManifestJsonLine(sample, paths));

@@ -15,6 +15,7 @@
 #include "dolium/domain/dataset/imports/folder.h"
 #include "dolium/domain/dataset/imports/folder_listing.h"
 #include "dolium/domain/dataset/imports/input_stream.h"
+#include "dolium/domain/dataset/imports/left_out.h"
 #include "dolium/domain/dataset/imports/sample_json.h"
 
 namespace dolium::dataset {
@@ -27,8 +28,17 @@ constexpr uint64_t kMaxLine = uint64_t{64} << 20;
 
 class ListedSource final : public SampleSource {
  public:
-  ListedSource(FileLoader loader, FolderListing listing)
-      : loader_(std::move(loader)), listing_(std::move(listing)) {}
+  ListedSource(FileLoader loader, FolderListing listing, std::string_view folder)
+      : loader_(std::move(loader)), listing_(std::move(listing)) {
+    const auto note = [&](const PassedOver& passed, std::string_view one,
+                          std::string_view many) {
+      if (passed.count > 0) left_out_.Note(0, FindingOf(passed, folder, one, many));
+    };
+    note(listing_.specials(), "is no file", "things that are no files");
+    note(listing_.links(), "is a link that is not followed",
+         "links that are not followed");
+    note(listing_.hidden(), "is hidden", "hidden files");
+  }
 
   Result<std::string> Bind() override {
     for (size_t number = 0; number < listing_.size(); ++number) {
@@ -66,6 +76,10 @@ class ListedSource final : public SampleSource {
     return listing_.choice();
   }
 
+  std::vector<Finding> TakeLeftOut(uint64_t before) override {
+    return left_out_.Take(before);
+  }
+
   Progress progress() const override {
     return {.entries = done_, .total_entries = listing_.groups().size(), .bytes = bytes_};
   }
@@ -73,6 +87,7 @@ class ListedSource final : public SampleSource {
  private:
   FileLoader loader_;
   const FolderListing listing_;
+  LeftOut left_out_;
   size_t done_ = 0;
   uint64_t bytes_ = 0;
 };
@@ -193,7 +208,7 @@ Result<std::unique_ptr<SampleSource>> OpenFolderSource(const std::string& path,
              FolderListing::List(
                  loader.root(), described,
                  {.grouping = options.grouping, .skip_links = options.skip_links}));
-  return std::make_unique<ListedSource>(std::move(loader), std::move(listing));
+  return std::make_unique<ListedSource>(std::move(loader), std::move(listing), described);
 }
 
 }  // namespace dolium::dataset

@@ -11,13 +11,16 @@
 #include <gtest/gtest.h>
 
 #include "dolium/bytes/testing/temporary_folder.h"
+#include "dolium/domain/dataset/imports/kinds.h"
 #include "dolium/domain/dataset/imports/testing/samples.h"
 
 namespace dolium::dataset {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 namespace fs = std::filesystem;
@@ -139,6 +142,32 @@ TEST_F(FolderSourceTest, PassesWhatIsNoFile) {
   EXPECT_THAT(Samples(), ElementsAre("s: a.txt=1"));
 }
 
+TEST_F(FolderSourceTest, SaysWhatIsOfNoSample) {
+  Add("a.txt", "1");
+  Add(".one", "hidden");
+  Add(".two", "hidden");
+  Add(".a.txt.dolium-tmp-0123456789abcdef", "left by a writer");
+  ASSERT_EQ(mkfifo((path_ + "/pipe.txt").c_str(), 0666), 0);
+  fs::create_symlink("pipe.txt", path_ + "/to_pipe.txt");
+  fs::create_symlink("nowhere", path_ + "/link.txt");
+  for (const bool skip_damaged : {false, true}) {
+    const auto source = Must(OpenSampleSource(
+        "folder", path_, {.skip_links = true, .skip_damaged = skip_damaged}));
+    EXPECT_THAT(Described(ReadAll(*source)), ElementsAre("a: txt=1"));
+    std::vector<std::string> said;
+    for (const Finding& finding : source->TakeLeftOut(1)) {
+      EXPECT_EQ(finding.severity, Severity::kWarning);
+      EXPECT_EQ(finding.object, path_);
+      said.push_back(finding.message);
+    }
+    EXPECT_THAT(said,
+                ElementsAre(StartsWith("2 things that are no files, "),
+                            "link.txt: is a link that is not followed; left out",
+                            AnyOf("2 hidden files, .one the first of them; left out",
+                                  "2 hidden files, .two the first of them; left out")));
+  }
+}
+
 TEST_F(FolderSourceTest, FollowsLinksWithinTheFolderOnly) {
   Add("s/a.txt", "1");
   fs::create_symlink("a.txt", path_ + "/s/b.txt");
@@ -249,6 +278,16 @@ TEST_F(FolderSinkTest, ReplacesNothingUnlessToldTo) {
   EXPECT_EQ(ReadFile(path_ + "/a/x"), "1");
   Write({MakeSample("a", {{"x", "2"}})}, {.force = true});
   EXPECT_EQ(ReadFile(path_ + "/a/x"), "2");
+}
+
+TEST_F(FolderSinkTest, NamesTheSampleWhosePathIsThatOfAnother) {
+  const auto sink = Must(CreateFolderSink(
+      path_, {.layout = FolderLayout::kStem, .destination = folder_.path()}));
+  Must(sink->Put(MakeSample("a", {{"b.c", "1"}})));
+  EXPECT_EQ(
+      ErrorOf(sink->Put(MakeSample("a.b", {{"c", "2"}}))),
+      "exists: sample \"a.b\", file \"c\": a sample before has a file with the same "
+      "path, a.b.c");
 }
 
 TEST_F(FolderSinkTest, RefusesPathsThatLeadOut) {

@@ -259,6 +259,20 @@ Result<std::optional<Bytes>> InputStream::ReadLine(uint64_t limit) {
   }
 }
 
+Result<bool> InputStream::SkipZeros() {
+  while (true) {
+    DOLIUM_TRY_VOID(Fill(1));
+    if (available() == 0) return true;
+    const BytesView rest(window_.get() + begin_, available());
+    const auto found =
+        std::ranges::find_if(rest, [](std::byte value) { return value != std::byte{0}; });
+    const auto zeros = static_cast<size_t>(found - rest.begin());
+    position_ += zeros;
+    begin_ += zeros;
+    if (found != rest.end()) return false;
+  }
+}
+
 Result<void> InputStream::Drain() {
   if (!gunzip_) return {};
   while (true) {

@@ -46,6 +46,9 @@ class InputStream {
   // kCorrupt for a line of more than `limit` bytes.
   Result<std::optional<Bytes>> ReadLine(uint64_t limit);
 
+  // Goes to the next byte that is not zero; true if there is none.
+  Result<bool> SkipZeros();
+
   // Reads what is left, so that the checksum of compressed data is checked.
   Result<void> Drain();
 

@@ -58,7 +58,7 @@ struct ImportOptions {
   std::string key_prefix = {};
 
   // Samples that are damaged are left out where the source can go on behind them, and
-  // reported (SampleSource::TakeDamaged), not errors.
+  // reported (SampleSource::TakeLeftOut), not errors.
   bool skip_damaged = false;
 
   // The most that one file, record or line may take: more is an error, before it is

@@ -1,9 +1,8 @@
 #include "dolium/domain/dataset/imports/skipping_source.h"
 
-#include <algorithm>
-#include <mutex>
 #include <utility>
 
+#include "dolium/domain/dataset/imports/left_out.h"
 #include "dolium/formats/shardpack/encode.h"
 
 namespace dolium::dataset {
@@ -17,7 +16,7 @@ bool IsOfSample(const Error& error) {
          error.code == ErrorCode::kNotFound;
 }
 
-Finding FindingOf(const Error& error, std::string key) {
+Finding FindingOfError(const Error& error, std::string key) {
   Finding finding{.severity = Severity::kError,
                   .kind = std::string(error.kind.empty() ? "sample" : error.kind),
                   .object = {},
@@ -46,49 +45,32 @@ class SkippingSource final : public SampleSource {
   Result<std::optional<Sample>> Next() override {
     while (true) {
       auto sample = source_->Next();
+      for (Finding& finding : source_->TakeLeftOut(UINT64_MAX)) {
+        left_out_.Note(taken_, std::move(finding));
+      }
       if (!sample) {
         if (!IsOfSample(sample.error()) || !source_->can_go_on()) return sample;
-        Note(FindingOf(sample.error(), {}));
+        left_out_.Note(taken_, FindingOfError(sample.error(), {}));
         continue;
       }
       if (!*sample) return sample;
       if (const auto fits = CheckSample(**sample); !fits) {
-        Note(FindingOf(fits.error(), (*sample)->key));
+        left_out_.Note(taken_, FindingOfError(fits.error(), (*sample)->key));
         continue;
       }
-      const std::scoped_lock lock(mutex_);
       ++taken_;
       return sample;
     }
   }
 
-  std::vector<Finding> TakeDamaged(uint64_t before) override {
-    const std::scoped_lock lock(mutex_);
-    const auto end = std::ranges::find_if(
-        damaged_, [&](const Damaged& one) { return one.position >= before; });
-    std::vector<Finding> findings;
-    for (auto one = damaged_.begin(); one != end; ++one) {
-      findings.push_back(std::move(one->finding));
-    }
-    damaged_.erase(damaged_.begin(), end);
-    return findings;
+  std::vector<Finding> TakeLeftOut(uint64_t before) override {
+    return left_out_.Take(before);
   }
 
  private:
-  struct Damaged {
-    uint64_t position = 0;  // how many good samples come before it
-    Finding finding;
-  };
-
-  void Note(Finding finding) {
-    const std::scoped_lock lock(mutex_);
-    damaged_.push_back({taken_, std::move(finding)});
-  }
-
   const std::unique_ptr<SampleSource> source_;
-  std::mutex mutex_;
-  uint64_t taken_ = 0;            // guarded by mutex_
-  std::vector<Damaged> damaged_;  // guarded by mutex_; by position
+  uint64_t taken_ = 0;
+  LeftOut left_out_;
 };
 
 }  // namespace

@@ -53,8 +53,8 @@ class SkippingTest : public testing::Test {
     Must(source->Bind());
     std::vector<std::string> keys;
     while (const auto sample = Must(source->Next())) keys.push_back(sample->key);
-    findings_ = source->TakeDamaged(UINT64_MAX);
-    EXPECT_THAT(source->TakeDamaged(UINT64_MAX), IsEmpty());
+    findings_ = source->TakeLeftOut(UINT64_MAX);
+    EXPECT_THAT(source->TakeLeftOut(UINT64_MAX), IsEmpty());
     return keys;
   }
 
@@ -89,10 +89,10 @@ TEST_F(SkippingTest, TellsWhatWasLeftOutBeforeASample) {
   const auto source = Must(OpenSampleSource("jsonl", Path("a.jsonl"), options));
   while (Must(source->Next())) {
   }
-  EXPECT_EQ(source->TakeDamaged(0).size(), 0U);
-  EXPECT_EQ(source->TakeDamaged(2).size(), 1U);  // before sample 0
-  EXPECT_EQ(source->TakeDamaged(3).size(), 2U);  // before sample 2
-  EXPECT_EQ(source->TakeDamaged(UINT64_MAX).size(), 1U);
+  EXPECT_EQ(source->TakeLeftOut(0).size(), 0U);
+  EXPECT_EQ(source->TakeLeftOut(2).size(), 1U);  // before sample 0
+  EXPECT_EQ(source->TakeLeftOut(3).size(), 2U);  // before sample 2
+  EXPECT_EQ(source->TakeLeftOut(UINT64_MAX).size(), 1U);
 }
 
 TEST_F(SkippingTest, LeavesOutRecordsWhoseDataIsDamaged) {

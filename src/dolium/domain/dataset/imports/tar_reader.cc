@@ -50,6 +50,8 @@ Result<Bytes> TarReader::ReadExtension(const TarHeader& header) {
 
 Result<void> TarReader::ReadTrailer() {
   done_ = true;
+  DOLIUM_TRY(const bool is_at_end, stream_->SkipZeros());
+  if (!is_at_end) behind_end_ = stream_->position();
   return stream_->Drain();
 }
 
@@ -107,6 +109,11 @@ Result<std::optional<TarHeader>> TarReader::Next() {
     content_ = HasContent(header.type) ? header.size : 0;
     padding_ = TarPadding(content_);
     if (IsRegular(header)) return header;
+    if (header.type == '1' || header.type == '2') {
+      links_.Add(header.name);
+    } else if (header.type != '5' && header.type != '\0') {
+      specials_.Add(header.name);
+    }
     DOLIUM_TRY_VOID(Pass());
   }
 }

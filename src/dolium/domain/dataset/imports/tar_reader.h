@@ -8,6 +8,7 @@
 
 #include "dolium/base/result.h"
 #include "dolium/domain/dataset/imports/input_stream.h"
+#include "dolium/domain/dataset/imports/left_out.h"
 #include "dolium/domain/dataset/imports/tar_header.h"
 
 namespace dolium::dataset {
@@ -28,6 +29,12 @@ class TarReader {
   // The bytes of the file that Next() returned; once.
   Result<Bytes> ReadContent();
 
+  // What was passed so far: links, of both sorts; pipes, devices and what is not known.
+  const PassedOver& links() const { return links_; }
+  const PassedOver& specials() const { return specials_; }
+  // Behind the mark of the end: where something begins that is not zeros.
+  std::optional<uint64_t> behind_end() const { return behind_end_; }
+
   const InputStream& stream() const { return *stream_; }
 
  private:
@@ -42,6 +49,9 @@ class TarReader {
   uint64_t content_ = 0;  // bytes of the current file that were not read
   uint64_t padding_ = 0;  // after them
   bool done_ = false;
+  PassedOver links_;
+  PassedOver specials_;
+  std::optional<uint64_t> behind_end_;
 };
 
 }  // namespace dolium::dataset

@@ -44,6 +44,14 @@ std::optional<StemAndRest> SplitAtFirstDot(std::string_view path) {
   return std::nullopt;
 }
 
+std::string LowerCase(std::string_view name) {
+  std::string own(name);
+  for (char& c : own) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return own;
+}
+
 bool IsWebDatasetMeta(std::string_view path) {
   const size_t slash = path.find('/');
   const std::string_view first = path.substr(0, slash);

@@ -21,6 +21,9 @@ struct StemAndRest {
 // part, or with nothing before it.
 std::optional<StemAndRest> SplitAtFirstDot(std::string_view path);
 
+// Names of files as readers take them: A to Z in lower case.
+std::string LowerCase(std::string_view name);
+
 // Whether readers pass this file: it, or the folder at its top, is named `__like_this__`.
 bool IsWebDatasetMeta(std::string_view path);
 

@@ -1,4 +1,6 @@
 #include <array>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +32,7 @@ class WebDatasetSink final : public SampleSink {
 
   Result<void> Put(const Sample& sample) override {
     DOLIUM_TRY_VOID(CheckHasFiles(sample));
+    DOLIUM_TRY_VOID(CheckNames(sample));
     std::vector<const File*> files;
     for (const File& file : sample.files) {
       if (MetadataOfFileName(file.name)) {
@@ -49,6 +52,10 @@ class WebDatasetSink final : public SampleSink {
       const File& file = *files[i];
       DOLIUM_TRY(std::string path,
                  WebDatasetPath(sample.key, file.name, options_.dot_replacement));
+      if (i == 0) {
+        const size_t stem = path.size() - file.name.size() - 1;
+        DOLIUM_TRY_VOID(CheckKey(sample, std::string_view(path).substr(0, stem)));
+      }
       AppendTarHeader({.name = std::move(path),
                        .size = file.data.size(),
                        .modified = file.modified.value_or(0),
@@ -70,8 +77,34 @@ class WebDatasetSink final : public SampleSink {
   Result<void> Finish() override { return shards_->Finish(kZeros); }
 
  private:
+  // Readers join neighbours of one key. `stem` is the key as an archive has it.
+  Result<void> CheckKey(const Sample& sample, std::string_view stem) {
+    if (last_stem_ == stem) {
+      return InvalidArgument(
+          fmt::format("sample \"{}\": readers of WebDataset would join it with the one "
+                      "before, whose key is the same",
+                      sample.key));
+    }
+    last_stem_ = stem;
+    return {};
+  }
+
+  // Readers make names lower case.
+  static Result<void> CheckNames(const Sample& sample) {
+    std::set<std::string> names;
+    for (const File& file : sample.files) {
+      if (names.insert(LowerCase(file.name)).second) continue;
+      return InvalidArgument(
+          fmt::format("sample \"{}\", file \"{}\": readers of WebDataset, who make names "
+                      "lower case, would find another file of that name",
+                      sample.key, file.name));
+    }
+    return {};
+  }
+
   const std::unique_ptr<OutputShards> shards_;
   const SampleExportOptions options_;
+  std::optional<std::string> last_stem_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "dolium/domain/dataset/content_types.h"
+#include "dolium/domain/dataset/imports/left_out.h"
 #include "dolium/domain/dataset/imports/source_files.h"
 #include "dolium/domain/dataset/imports/tar_reader.h"
 #include "dolium/domain/dataset/imports/webdataset.h"
@@ -29,8 +30,12 @@ class WebDatasetSource final : public SampleSource {
     auto sample = ReadNext();
     can_go_on_ = true;
     // Behind damage of an archive, nothing of it can be found.
-    if (!sample && !is_of_sample_) archive_.reset();
+    if (!sample && !is_of_sample_ && archive_) EndArchive();
     return sample;
+  }
+
+  std::vector<Finding> TakeLeftOut(uint64_t before) override {
+    return left_out_.Take(before);
   }
 
   Progress progress() const override {
@@ -50,8 +55,7 @@ class WebDatasetSource final : public SampleSource {
         DOLIUM_TRY_VOID(Advance());
       }
       if (!header_) {
-        bytes_before_ += archive_->stream().consumed();
-        archive_.reset();
+        EndArchive();
         continue;
       }
       return ReadSample();
@@ -64,7 +68,36 @@ class WebDatasetSource final : public SampleSource {
       DOLIUM_TRY(header_, archive_->Next());
       if (!header_) return {};
       if (!IsWebDatasetMeta(header_->name) && SplitAtFirstDot(header_->name)) return {};
+      nameless_.Add(header_->name);
     }
+  }
+
+  void EndArchive() {
+    const std::string& name = archive_->stream().name();
+    const auto note = [&](const PassedOver& passed, std::string_view one,
+                          std::string_view many) {
+      if (passed.count == 0) return;
+      left_out_.Note(samples_, FindingOf(passed, name, one, many));
+    };
+    note(archive_->links(), "is a link, for which an archive has no content",
+         "links, for which an archive has no content");
+    note(archive_->specials(), "is no file", "members that are no files");
+    note(nameless_, "is of no sample by its name", "files of no sample by their names");
+    nameless_ = {};
+    if (const auto behind = archive_->behind_end()) {
+      left_out_.Note(samples_,
+                     {.severity = Severity::kWarning,
+                      .kind = "left-out",
+                      .object = name,
+                      .key = {},
+                      .range = std::nullopt,
+                      .message = fmt::format("goes on at {}, behind the mark of its end; "
+                                             "left out (archives that were joined are "
+                                             "read one by one)",
+                                             *behind)});
+    }
+    bytes_before_ += archive_->stream().consumed();
+    archive_.reset();
   }
 
   Result<std::optional<Sample>> ReadSample() {
@@ -92,12 +125,7 @@ class WebDatasetSource final : public SampleSource {
   }
 
   std::string NameOf(std::string_view name) const {
-    std::string own(name);
-    if (options_.keep_case) return own;
-    for (char& c : own) {
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return own;
+    return options_.keep_case ? std::string(name) : LowerCase(name);
   }
 
   // Whether the sample can have such a file besides those that it has.
@@ -139,6 +167,8 @@ class WebDatasetSource final : public SampleSource {
   const ImportOptions options_;
   std::optional<TarReader> archive_;
   std::optional<TarHeader> header_;  // of the file to come
+  PassedOver nameless_;              // of the archive
+  LeftOut left_out_;
   bool can_go_on_ = false;
   bool is_of_sample_ = false;  // the last error
   uint64_t samples_ = 0;

@@ -105,6 +105,53 @@ TEST(WebDataset, PassesWhatItsReadersPass) {
   EXPECT_THAT(tar.Samples(), ElementsAre("d/a: x=1 y=2"));
 }
 
+TEST(WebDataset, SaysWhatIsOfNoSample) {
+  Tar tar;
+  tar.Add("README", "no dot")
+      .Add({.name = "d/", .type = '5'}, "")
+      .Add({.name = "d/l.jpg", .type = '2'}, "")
+      .Add("d/a.x", "1")
+      .Add({.name = "d/h.jpg", .type = '1'}, "")
+      .Add({.name = "d/p.jpg", .type = '6'}, "")
+      .End();
+  const auto source = tar.Read();
+  EXPECT_THAT(Described(ReadAll(*source)), ElementsAre("d/a: x=1"));
+  // They are known behind the last sample.
+  EXPECT_TRUE(source->TakeLeftOut(1).empty());
+  std::vector<std::string> said;
+  for (const Finding& finding : source->TakeLeftOut(2)) {
+    EXPECT_EQ(finding.severity, Severity::kWarning);
+    EXPECT_EQ(finding.object, "t.tar");
+    said.push_back(finding.message);
+  }
+  EXPECT_THAT(said,
+              ElementsAre("2 links, for which an archive has no content, d/l.jpg the "
+                          "first of them; left out",
+                          "d/p.jpg: is no file; left out",
+                          "README: is of no sample by its name; left out"));
+  EXPECT_TRUE(source->TakeLeftOut(UINT64_MAX).empty());
+}
+
+TEST(WebDataset, SaysThatAnArchiveGoesOnBehindItsEnd) {
+  Tar tar;
+  tar.Add("a.x", "1").End();
+  const ByteVector one = tar.bytes();
+  tar.bytes().resize(one.size() + 5 * kTarBlock);  // Zeros are padding.
+  auto source = tar.Read();
+  EXPECT_EQ(ReadAll(*source).size(), 1U);
+  EXPECT_TRUE(source->TakeLeftOut(UINT64_MAX).empty());
+  Append(tar.bytes(), one);
+  for (const bool is_packed : {false, true}) {
+    if (is_packed) tar.bytes() = GzipEncode(tar.bytes());
+    source = tar.Read();
+    EXPECT_EQ(ReadAll(*source).size(), 1U);
+    const auto left_out = source->TakeLeftOut(UINT64_MAX);
+    ASSERT_EQ(left_out.size(), 1U);
+    EXPECT_THAT(left_out[0].message,
+                StartsWith("goes on at 4608, behind the mark of its end; left out"));
+  }
+}
+
 TEST(WebDataset, MakesNamesLowerCaseUnlessToldNotTo) {
   Tar tar;
   tar.Add("A.JPG", "1").End();
@@ -293,6 +340,24 @@ TEST(WebDataset, KeepsTheMetadataOfSamples) {
   Tar tar;
   tar.Add("a.__metadata__.json", "{}").Add("a.__metadata__.cbor", "1").End();
   EXPECT_THAT(tar.Error(), HasSubstr("the sample has metadata already"));
+}
+
+TEST(WebDataset, RefusesWhatReadersWouldJoin) {
+  const TemporaryFolder folder;
+  const auto sink =
+      Must(CreateWebDataset(folder.path() + "/t.tar", {.dot_replacement = "_"}));
+  EXPECT_EQ(ErrorOf(sink->Put(MakeSample("k", {{"A.jpg", "1"}, {"a.JPG", "2"}}))),
+            "invalid_argument: sample \"k\", file \"a.JPG\": readers of WebDataset, who "
+            "make names lower case, would find another file of that name");
+  Must(sink->Put(MakeSample("a_b", {{"x", "1"}})));
+  const std::string joined =
+      ": readers of WebDataset would join it with the one before, whose key is the same";
+  EXPECT_EQ(ErrorOf(sink->Put(MakeSample("a.b", {{"y", "2"}}))),
+            "invalid_argument: sample \"a.b\"" + joined);
+  EXPECT_EQ(ErrorOf(sink->Put(MakeSample("a_b", {{"y", "2"}}))),
+            "invalid_argument: sample \"a_b\"" + joined);
+  Must(sink->Put(MakeSample("c", {{"x", "3"}})));
+  Must(sink->Put(MakeSample("a_b", {{"y", "4"}})));
 }
 
 TEST(WebDataset, RefusesKeysThatReadersWouldCut) {
