@@ -12,6 +12,8 @@ Neuroglancer volumes are arrays: see Volume, and dolium.volume for bulk work on 
     v = dolium.Volume.open("https://host/seg")
     v[100:200, 50:80, 7]
 
+What a label has beside its voxels: see dolium.mesh and dolium.skeleton.
+
 DVID exports are read as volumes too; dolium.dvid has their shards and blocks. Files have names made
 from their bytes: see dolium.cas.
 
@@ -27,7 +29,7 @@ from __future__ import annotations
 
 import os
 
-from . import cas, dvid, volume
+from . import cas, dvid, mesh, skeleton, volume
 from ._arrays import decode_chunk, downsample_array, encode_chunk
 from ._cache import AnyCache, Cache, set_cache
 from ._core import (
@@ -95,11 +97,13 @@ __all__ = [
     "encode_chunk",
     "find_plan",
     "info",
+    "mesh",
     "open",
     "plan_convert",
     "run_plan",
     "run_task",
     "set_cache",
+    "skeleton",
     "stats",
     "target_parameters",
     "verify",
