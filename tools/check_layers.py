@@ -66,6 +66,7 @@ PROGRAM_NAMED = re.compile(r"\bkPackProgram = ")  # a program has the name of it
 OPENER_CALLED = re.compile(
     r"\b(?:volume::)?(?:Volume::Open(?:Export)?|DvidExport::Open|Scale::Open(?:With)?)\("
     r"|\bCasStore::Open\(|\bOpenSampleSet\(|\bshardpack::Shard::Open\w*\("
+    r"|\b(?:Mesh|Skeleton)Source::Open\("
 )
 
 # A comment or a string; within a string, `--option` or a command of ours.

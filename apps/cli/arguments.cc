@@ -143,8 +143,9 @@ ArgumentCounts CountArguments(std::string_view usage) {
     const bool is_option = word == "[options]" || word.starts_with('-');
     if (!is_option && !follows_option) {
       if (!word.starts_with('[')) ++counts.least;
-      counts.most =
-          word.find("...") == std::string_view::npos ? counts.most + 1 : SIZE_MAX;
+      // Others may follow what there is any number of.
+      const bool is_any_number = word.find("...") != std::string_view::npos;
+      counts.most = is_any_number ? SIZE_MAX : std::max(counts.most, counts.most + 1);
     }
     follows_option = word.starts_with('-');
   }

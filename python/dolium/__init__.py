@@ -12,6 +12,8 @@ Neuroglancer volumes are arrays: see Volume, and dolium.volume for bulk work on 
     v = dolium.Volume.open("https://host/seg")
     v[100:200, 50:80, 7]
 
+What a label has beside its voxels: see dolium.mesh and dolium.skeleton.
+
 DVID exports are read as volumes too; dolium.dvid has their shards and blocks. Files have names made
 from their bytes: see dolium.cas.
 
@@ -27,7 +29,7 @@ from __future__ import annotations
 
 import os
 
-from . import cas, dvid, mesh, volume
+from . import cas, dvid, mesh, skeleton, volume
 from ._arrays import decode_chunk, downsample_array, encode_chunk
 from ._cache import AnyCache, Cache, set_cache
 from ._core import (
@@ -101,6 +103,7 @@ __all__ = [
     "run_plan",
     "run_task",
     "set_cache",
+    "skeleton",
     "stats",
     "target_parameters",
     "verify",

@@ -19,6 +19,8 @@ from ._reports import (
     VerifyReport,
     WriteSummary,
 )
+from .mesh import Meshes
+from .skeleton import Skeletons
 
 _Default = TypeVar("_Default")
 _Item = TypeVar("_Item", covariant=True)
@@ -141,6 +143,12 @@ class Container:
     @property
     def info(self) -> dict[str, str]:
         """What the format says about the set."""
+
+    def meshes(self) -> Meshes:
+        """The meshes of the folder: what dolium.mesh.open() gives."""
+
+    def skeletons(self) -> Skeletons:
+        """The skeletons of the folder: what dolium.skeleton.open() gives."""
 
     def __getitem__(self, key: _Key, /) -> bytes: ...
     def __setitem__(self, key: _Key, value: Buffer, /) -> None: ...
@@ -1119,3 +1127,104 @@ def plan_dvid_export(
     exported: dict[str, Any],
     force: bool,
 ) -> Plan: ...
+
+class MeshFolder:
+    def __init__(self, location: _Path, cache: _Cache | None = None) -> None: ...
+    @property
+    def location(self) -> str: ...
+    @property
+    def is_sharded(self) -> bool: ...
+    @property
+    def info_text(self) -> str | None:
+        """None for legacy meshes."""
+
+    def ids(self) -> npt.NDArray[np.uint64]: ...
+    def get(
+        self, ids: Any, lod: int, stored_units: bool, weld: bool, jobs: int
+    ) -> list[tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]] | None]: ...
+    def levels(self, id: int) -> int | None: ...
+
+def export_meshes(
+    meshes: MeshFolder,
+    ids: Any,
+    target: _Path,
+    to: str,
+    lod: int,
+    force: bool,
+    jobs: int,
+    progress: Any | None,
+) -> dict[str, Any]: ...
+def write_meshes(
+    location: _Path,
+    meshes: Iterable[tuple[int, npt.NDArray[np.float32], npt.NDArray[np.uint32]]],
+    storage: str,
+    bits: int,
+    transform: Sequence[float] | None,
+    count: int,
+    bytes: int,
+    register: bool,
+    force: bool,
+    jobs: int,
+    memory: int,
+    progress: Any | None,
+) -> WriteSummary: ...
+def mesh_file(
+    vertices: npt.NDArray[np.float32], faces: npt.NDArray[np.uint32], to: str
+) -> bytes: ...
+def parse_mesh_file(
+    content: bytes, from_: str
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]]: ...
+
+class SkeletonFolder:
+    def __init__(self, location: _Path, cache: _Cache | None = None) -> None: ...
+    @property
+    def location(self) -> str: ...
+    @property
+    def is_sharded(self) -> bool: ...
+    @property
+    def info_text(self) -> str: ...
+    @property
+    def attributes(self) -> list[tuple[str, str, int]]:
+        """Name, type and numbers for a vertex."""
+
+    def ids(self) -> npt.NDArray[np.uint64]: ...
+    def get(
+        self, ids: Any, stored_units: bool, jobs: int
+    ) -> list[
+        tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32], list[npt.NDArray[Any]]] | None
+    ]: ...
+
+def export_skeletons(
+    skeletons: SkeletonFolder,
+    ids: Any,
+    target: _Path,
+    force: bool,
+    jobs: int,
+    progress: Any | None,
+) -> dict[str, Any]: ...
+def write_skeletons(
+    location: _Path,
+    skeletons: Iterable[
+        tuple[int, npt.NDArray[np.float32], npt.NDArray[np.uint32], Sequence[bytes]]
+    ],
+    attributes: Sequence[tuple[str, str, int]],
+    storage: str,
+    keep_types: bool,
+    transform: Sequence[float] | None,
+    count: int,
+    bytes: int,
+    register: bool,
+    force: bool,
+    jobs: int,
+    memory: int,
+    progress: Any | None,
+) -> WriteSummary: ...
+def swc_text(
+    vertices: npt.NDArray[np.float32],
+    edges: npt.NDArray[np.uint32],
+    attributes: Sequence[tuple[str, str, int]],
+    contents: Sequence[bytes],
+) -> str: ...
+def parse_swc(
+    text: str,
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32], list[npt.NDArray[Any]]]: ...

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from . import _core, mesh, skeleton
 from ._cache import AnyCache
 from ._indexing import Vector, select, select_from_zero, text_of, vector
 from ._points import has_arrays
@@ -30,6 +30,8 @@ from ._volume_arguments import (
     storage_options,
 )
 from ._voxel_access import Box, Missing, VoxelAccess, is_strict, taken
+from .mesh import Meshes
+from .skeleton import Skeletons
 
 Slices: TypeAlias = tuple[slice, slice, slice]
 
@@ -240,6 +242,14 @@ class Volume(VoxelAccess):
     def info(self) -> dict[str, Any]:
         """The info of the volume, of all its scales."""
         return json.loads(self._scale.info_text)
+
+    def meshes(self) -> Meshes:
+        """The meshes that the info names: what dolium.mesh.open() gives."""
+        return mesh.open(self.location)
+
+    def skeletons(self) -> Skeletons:
+        """The skeletons that the info names: what dolium.skeleton.open() gives."""
+        return skeleton.open(self.location)
 
     def verify(
         self,

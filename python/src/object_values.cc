@@ -13,8 +13,9 @@ NewObjectsOptions NewObjectsFrom(const std::string& storage, unsigned bits,
     options.storage = ObjectStorageKind::kSharded;
   } else if (storage == "legacy") {
     options.storage = ObjectStorageKind::kLegacy;
-  } else if (storage != "files") {
-    throw nb::value_error("storage: expected \"files\", \"sharded\" or \"legacy\"");
+  } else if (storage != "unsharded") {
+    throw nb::value_error(
+        "storage: expected \"unsharded\", \"sharded\" or \"legacy\"");
   }
   if (bits != 10 && bits != 16) throw nb::value_error("bits: expected 10 or 16");
   options.bits = bits;

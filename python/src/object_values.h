@@ -45,7 +45,7 @@ std::vector<std::array<T, kColumns>> RowsOf(nb::handle array) {
   return out;
 }
 
-// What becomes of a new folder: "files", "sharded" or "legacy".
+// What becomes of a new folder: "unsharded", "sharded" or "legacy".
 NewObjectsOptions NewObjectsFrom(const std::string& storage, unsigned bits,
                                  bool keep_types, bool register_in_volume, bool force,
                                  size_t jobs, uint64_t memory);

@@ -202,8 +202,41 @@ constexpr float kNormalSteps = 32767;
 
 struct ProjectedMesh {
   std::vector<Projected> vertices;
-  std::vector<std::array<float, 3>> normals;
+  std::vector<std::array<float, 3>> normals;  // of vertices, by area
 };
+
+using Normal = std::array<float, 3>;
+
+Normal FacetNormal(const Projected& a, const Projected& b, const Projected& c) {
+  const float ux = b.x - a.x;
+  const float uy = b.y - a.y;
+  const float uz = b.z - a.z;
+  const float vx = c.x - a.x;
+  const float vy = c.y - a.y;
+  const float vz = c.z - a.z;
+  return {uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx};
+}
+
+Normal UnitOf(const Normal& normal) {
+  const float length =
+      std::sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+  if (!(length > 0)) return {0, 0, 0};
+  return {normal[0] / length, normal[1] / length, normal[2] / length};
+}
+
+// Smooth ones, but for corners where the surface has an edge.
+std::array<Normal, 3> CornerNormals(const ProjectedMesh& mesh, const Triangle& t) {
+  constexpr float kSmooth = 0.5F;  // the cosine of 60 degrees
+  const Normal face = UnitOf(
+      FacetNormal(mesh.vertices[t[0]], mesh.vertices[t[1]], mesh.vertices[t[2]]));
+  std::array<Normal, 3> corners;
+  for (size_t i = 0; i < 3; ++i) {
+    const Normal smooth = UnitOf(mesh.normals[t[i]]);
+    const float along = smooth[0] * face[0] + smooth[1] * face[1] + smooth[2] * face[2];
+    corners[i] = along > kSmooth ? smooth : face;
+  }
+  return corners;
+}
 
 ProjectedMesh ProjectMesh(const Mesh& mesh, const Camera& camera) {
   ProjectedMesh out;
@@ -211,17 +244,8 @@ ProjectedMesh ProjectMesh(const Mesh& mesh, const Camera& camera) {
   for (const Point& vertex : mesh.vertices) out.vertices.push_back(camera.Project(vertex));
   out.normals.resize(mesh.vertices.size());
   for (const Triangle& t : mesh.triangles) {
-    const Projected& a = out.vertices[t[0]];
-    const Projected& b = out.vertices[t[1]];
-    const Projected& c = out.vertices[t[2]];
-    const float ux = b.x - a.x;
-    const float uy = b.y - a.y;
-    const float uz = b.z - a.z;
-    const float vx = c.x - a.x;
-    const float vy = c.y - a.y;
-    const float vz = c.z - a.z;
-    const std::array<float, 3> normal = {uy * vz - uz * vy, uz * vx - ux * vz,
-                                         ux * vy - uy * vx};
+    const Normal normal =
+        FacetNormal(out.vertices[t[0]], out.vertices[t[1]], out.vertices[t[2]]);
     for (const uint32_t corner : t) {
       for (size_t d = 0; d < 3; ++d) out.normals[corner][d] += normal[d];
     }
@@ -318,6 +342,7 @@ class Canvas {
         0, static_cast<int64_t>(std::ceil(std::min({a.x, b.x, c.x}) - 0.5F)));
     const auto right = std::min<int64_t>(
         width_, static_cast<int64_t>(std::ceil(std::max({a.x, b.x, c.x}) - 0.5F)));
+    const auto corners = CornerNormals(mesh, t);
     for (int64_t y = top; y < bottom; ++y) {
       const float py = static_cast<float>(y) + 0.5F;
       for (int64_t x = left; x < right; ++x) {
@@ -331,8 +356,7 @@ class Canvas {
         if (z >= sample.z) continue;
         std::array<float, 3> normal;
         for (size_t d = 0; d < 3; ++d) {
-          normal[d] = of_a * mesh.normals[t[0]][d] + of_b * mesh.normals[t[1]][d] +
-                      of_c * mesh.normals[t[2]][d];
+          normal[d] = of_a * corners[0][d] + of_b * corners[1][d] + of_c * corners[2][d];
         }
         const float length =
             std::sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);

@@ -29,6 +29,9 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+// The manifest of a mesh.
+constexpr const char* kNoFragments = R"({"fragments": []})";
+
 void WriteText(const std::string& path, const std::string& text) {
   fs::create_directories(fs::path(path).parent_path());
   std::ofstream(path, std::ios::binary) << text;
@@ -98,7 +101,7 @@ TEST_F(CopyVolume, KeepsEverythingInItsFolder) {
     fs::remove_all(Path("data"));
     Make(sharded);
     Name("mesh", "properties");
-    WriteText(Path("data/vol/mesh/7:0"), "{}");
+    WriteText(Path("data/vol/mesh/7:0"), kNoFragments);
     WriteText(Path("data/vol/mesh/below/7"), "fragment");
     WriteText(Path("data/vol/properties/info"), "{}");
     WriteText(Path("data/vol/provenance"), "who");
@@ -116,7 +119,7 @@ TEST_F(CopyVolume, KeepsEverythingInItsFolder) {
 TEST_F(CopyVolume, BringsPartsFromOtherFolders) {
   Make(/*sharded=*/true);
   Name("../../elsewhere/mesh", "../mesh");
-  WriteText(Path("elsewhere/mesh/7:0"), "a mesh");
+  WriteText(Path("elsewhere/mesh/7:0"), kNoFragments);
   WriteText(Path("data/mesh/info"), "{}");
   WriteText(Path("data/vol/mesh"), "a name that is taken");
   Must(Copy(Path("data/vol"), Path("out")));
@@ -125,7 +128,7 @@ TEST_F(CopyVolume, BringsPartsFromOtherFolders) {
   EXPECT_EQ(info.mesh, "mesh_3");
   EXPECT_EQ(ReadText(Path("out/mesh")), "a name that is taken");
   EXPECT_EQ(ReadText(Path("out/mesh_2/info")), "{}");
-  EXPECT_EQ(ReadText(Path("out/mesh_3/7:0")), "a mesh");
+  EXPECT_EQ(ReadText(Path("out/mesh_3/7:0")), kNoFragments);
   CheckWhole(Path("out"));
 }
 
@@ -147,12 +150,12 @@ TEST_F(CopyVolume, FollowsALinkToAPartAndNoOther) {
 TEST_F(CopyVolume, ReplacesAVolumeAndNothingElse) {
   Make(/*sharded=*/true);
   Name("mesh", "properties");
-  WriteText(Path("data/vol/mesh/7:0"), "{}");
+  WriteText(Path("data/vol/mesh/7:0"), kNoFragments);
   Must(Copy(Path("data/vol"), Path("out")));
   const auto again = Copy(Path("data/vol"), Path("out"));
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::kExists);
-  WriteText(Path("data/vol/mesh/8:0"), "{}");
+  WriteText(Path("data/vol/mesh/8:0"), kNoFragments);
   Must(Copy(Path("data/vol"), Path("out"), "", /*force=*/true));
   EXPECT_TRUE(fs::exists(Path("out/mesh/8:0")));
   WriteText(Path("out/notes"), "mine");
@@ -168,7 +171,7 @@ TEST_F(CopyVolume, RemovesNothingForeignFromItsParts) {
     fs::remove_all(Path("out"));
     Make(sharded);
     Name("mesh", "properties");
-    WriteText(Path("data/vol/mesh/below/7:0"), "{}");
+    WriteText(Path("data/vol/mesh/below/7:0"), kNoFragments);
     Must(Copy(Path("data/vol"), Path("out")));
     Must(Copy(Path("data/vol"), Path("out"), "", /*force=*/true));
     for (const std::string foreign : {"4_4_8/notes", "4_4_8/below/0.shard"}) {
@@ -186,7 +189,7 @@ TEST_F(CopyVolume, RemovesNothingForeignFromItsParts) {
 TEST_F(CopyVolume, RefusesNotesInAMesh) {
   Make(/*sharded=*/true);
   Name("mesh", "properties");
-  WriteText(Path("data/vol/mesh/7:0"), "{}");
+  WriteText(Path("data/vol/mesh/7:0"), kNoFragments);
   WriteText(Path("data/vol/mesh/7:0:0-64_0-64_0-64.gz"), "fragment");
   WriteText(Path("data/vol/mesh/info"), "{}");
   WriteText(Path("data/vol/properties/info"), "{}");
@@ -205,7 +208,7 @@ TEST_F(CopyVolume, RefusesNotesInAMesh) {
 TEST_F(CopyVolume, TranscodesWithItsOtherFolders) {
   Make(/*sharded=*/true);
   Name("mesh", "../props");
-  WriteText(Path("data/vol/mesh/7:0"), "{}");
+  WriteText(Path("data/vol/mesh/7:0"), kNoFragments);
   WriteText(Path("data/vol/mesh/below/7"), "fragment");
   WriteText(Path("data/props/info"), "{}");
   volume::TranscodeRequest request;
@@ -237,7 +240,7 @@ TEST_F(CopyVolume, TranscodesWithItsOtherFolders) {
   CheckWhole(Path("out"));
   request.force = true;
   request.sharded = true;
-  WriteText(Path("data/vol/mesh/8:0"), "{}");
+  WriteText(Path("data/vol/mesh/8:0"), kNoFragments);
   Run(PlanTranscode(request));
   EXPECT_THAT(FilesBelow(Path("out/mesh")), ElementsAre("7:0", "8:0", "below/7"));
   CheckWhole(Path("out"));
@@ -246,7 +249,7 @@ TEST_F(CopyVolume, TranscodesWithItsOtherFolders) {
 TEST_F(CopyVolume, NamesWhatItCannotTranscodeWith) {
   Make(/*sharded=*/true);
   Name("mesh", "gone");
-  WriteText(Path("data/vol/mesh/7:0"), "{}");
+  WriteText(Path("data/vol/mesh/7:0"), kNoFragments);
   fs::create_directory_symlink("..", Path("data/vol/mesh/back"));
   volume::TranscodeRequest request;
   request.source = Path("data/vol");
@@ -335,7 +338,7 @@ TEST_F(CopyVolume, IsUnreadableAndNotBadWhereAFolderIsDenied) {
     fs::remove_all(Path("data"));
     Make(sharded);
     Name("mesh", "properties");
-    WriteText(Path("data/vol/mesh/7:0"), "{}");
+    WriteText(Path("data/vol/mesh/7:0"), kNoFragments);
     WriteText(Path("data/vol/properties/info"), "{}");
     for (const std::string denied : {"/mesh", "/4_4_8"}) {
       const Location there = Must(ParseLocation(Path("data/vol")));
@@ -361,7 +364,7 @@ TEST_F(CopyVolume, IsRefusedWhereDamageIsToBeLeftOut) {
 TEST_F(CopyVolume, IsRefusedWhereTheTargetHasAPart) {
   Make(/*sharded=*/true);
   Name("../out/mesh", "properties");
-  WriteText(Path("data/out/mesh/7:0"), "{}");
+  WriteText(Path("data/out/mesh/7:0"), kNoFragments);
   const auto copied = Copy(Path("data/vol"), Path("data/out"), "", /*force=*/true);
   ASSERT_FALSE(copied);
   EXPECT_EQ(copied.error().code, ErrorCode::kInvalidArgument);
