@@ -567,6 +567,18 @@ def plan_volume_transcode(
 def plan_mesh_make(
     volume: _Path, target: _Path | None, options: dict[str, Any], exported: dict[str, Any]
 ) -> Plan: ...
+def meshes_of_array(
+    array: npt.NDArray[Any],
+    size: Sequence[int],
+    data_type: str,
+    resolution: tuple[float, float, float],
+    offset: Sequence[int],
+    error: float,
+    open: bool,
+    jobs: int,
+) -> list[tuple[int, bytes, bytes]]:
+    """Of an array of four dimensions, the last of them 1: id, float32 vertices, uint32 triangles."""
+
 def encode_chunk(
     array: npt.NDArray[Any], shape: Sequence[int], data_type: str, options: dict[str, Any]
 ) -> bytes:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from . import _core
+from ._indexing import vector
 from ._plans import Plan
 from ._progress import Progress
 from ._reports import JobReport
 from ._volume import Volume
-from ._volume_arguments import Coordinates, Path, Spec, export_options
+from ._volume_arguments import Coordinates, Path, Spec, export_options, nanometres, type_name
 
 DEFAULT_MEMORY = 1 << 30
 
@@ -86,3 +90,38 @@ def make(
     plan_make(), the first three those of Plan.run()."""
     plan = plan_make(volume, target, **options)
     return plan.run(memory=memory, jobs=jobs, progress=progress)
+
+
+def from_array(
+    labels: npt.NDArray[Any],
+    *,
+    resolution: Sequence[float] = (1, 1, 1),
+    offset: Sequence[int] = (0, 0, 0),
+    error: float | None = None,
+    open: bool = False,
+    jobs: int = 0,
+) -> dict[int, tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]]]:
+    """Surfaces of all labels but 0 of an array in x, y and z: vertices in nanometres, counted from
+    the origin of the volume in which the array begins at `offset`, and triangles. They are those
+    that make() makes for the finest level; `error` and `open` mean the same."""
+    labels = np.asarray(labels)
+    if labels.ndim != 3:
+        raise ValueError(f"labels: found {labels.ndim} dimensions, expected x, y and z")
+    lengths = nanometres(resolution)
+    made = _core.meshes_of_array(
+        labels[..., np.newaxis],
+        labels.shape,
+        type_name(labels.dtype),
+        lengths,
+        vector("offset", offset),
+        max(lengths) if error is None else error,
+        open,
+        jobs,
+    )
+    return {
+        label: (
+            np.frombuffer(vertices, np.float32).reshape(-1, 3),
+            np.frombuffer(triangles, np.uint32).reshape(-1, 3),
+        )
+        for label, vertices, triangles in made
+    }

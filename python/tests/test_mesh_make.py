@@ -48,3 +48,19 @@ def test_options_are_checked(volume, tmp_path):
     with pytest.raises(ValueError, match="no scale 7"):
         dolium.mesh.plan_make(dolium.Volume.open(volume), tmp_path / "meshes", scale=7)
     assert not (tmp_path / "meshes").exists()
+
+
+def test_arrays_have_the_same_surfaces(volume, tmp_path):
+    labels = np.zeros((40, 30, 20), np.uint64)
+    labels[5:15, 5:15, 5:15] = 2**63
+    meshes = dolium.mesh.from_array(labels[::-1], resolution=(4, 4, 8), offset=(0, 10, 0), error=0)
+    assert list(meshes) == [2**63]
+    vertices, triangles = meshes[2**63]
+    assert vertices.dtype == np.float32 and triangles.dtype == np.uint32
+    assert triangles.max() == len(vertices) - 1
+    assert vertices.min(axis=0).tolist() == [100, 60, 40]
+    assert vertices.max(axis=0).tolist() == [140, 100, 120]
+    with pytest.raises(ValueError, match="expected x, y and z"):
+        dolium.mesh.from_array(labels[0])
+    with pytest.raises(ValueError, match="expected an unsigned type"):
+        dolium.mesh.from_array(labels.astype(np.int32))

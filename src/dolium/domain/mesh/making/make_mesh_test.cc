@@ -1,10 +1,13 @@
 #include "dolium/domain/mesh/making/make_mesh.h"
 
+#include <map>
+#include <mutex>
 #include <numbers>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dolium/domain/mesh/making/label_meshes.h"
 #include "dolium/domain/mesh/mesh_source.h"
 #include "dolium/domain/mesh/testing/labels.h"
 
@@ -169,6 +172,46 @@ TEST(MakeLabelSurface, MakesLargeOnesInCubesThatFit) {
   options.jobs = 2;
   const auto other = SurfaceOf(FindInBlocks(rod, data, 250), options);
   EXPECT_EQ(one.mesh, other.mesh);
+}
+
+TEST(MeshLabels, GivesSurfacesOfAllLabelsOfAnArrayInNanometres) {
+  // z is the fastest dimension here.
+  constexpr int64_t kSide = 30;
+  std::vector<uint16_t> labels;
+  for (int64_t x = 0; x < kSide; ++x) {
+    for (int64_t y = 0; y < kSide; ++y) {
+      for (int64_t z = 0; z < kSide; ++z) {
+        const double distance = std::hypot(static_cast<double>(x) - 14.5,
+                                           static_cast<double>(y) - 14.5,
+                                           static_cast<double>(z) - 14.5);
+        labels.push_back(distance < 10 ? 7 : distance < 13 ? 300 : 0);
+      }
+    }
+  }
+  volume::VoxelView view;
+  view.data = reinterpret_cast<const std::byte*>(labels.data());
+  view.shape = {{kSide, kSide, kSide}, 1, volume::DataType::kUint16};
+  view.strides = {2 * kSide * kSide, 2 * kSide, 2, 0};
+  MakeOptions options = OptionsFor({{100, 0, -50}, {130, 30, -20}});
+  options.error = 0;
+  std::mutex mutex;
+  std::map<uint64_t, Topology> made;
+  ASSERT_TRUE(MeshLabels(view, options, [&](uint64_t label, Mesh mesh) -> Result<void> {
+    const std::lock_guard lock(mutex);
+    made[label] = TopologyOf(mesh);
+    for (const Point& vertex : mesh.vertices) {
+      EXPECT_NEAR(vertex[0], (100 + 15) * 8, 14 * 8);
+      EXPECT_NEAR(vertex[2], (-50 + 15) * 8, 14 * 8);
+    }
+    return {};
+  }));
+  ASSERT_EQ(made.size(), 2U);
+  EXPECT_EQ(made[7].euler, 2);
+  EXPECT_EQ(made[300].euler, 4);  // an outer surface, and an inner one
+  EXPECT_EQ(made[300].open_sides, 0U);
+  EXPECT_NEAR(made[7].volume / 512, 4.0 / 3 * std::numbers::pi * 1000, 60);
+  view.shape.size[0] = 29;
+  EXPECT_FALSE(MeshLabels(view, options, [](uint64_t, Mesh) { return Result<void>(); }));
 }
 
 TEST(EncodeLevels, MakesLevelsThatAreClosedAndThatClientsDraw) {
