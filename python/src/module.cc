@@ -16,6 +16,8 @@ NB_MODULE(_core, module) {
   BindVolumePlans(module);
   BindVoxelFunctions(module);
   BindDvid(module);
+  BindAnnotations(module);
+  BindSegmentProperties(module);
   BindImages(module);
   BindPackErrors(module);
   BindPackRecord(module);
