@@ -15,6 +15,9 @@ Neuroglancer volumes are arrays: see Volume, and dolium.volume for bulk work on 
 DVID exports are read as volumes too; dolium.dvid has their shards and blocks. Files have names made
 from their bytes: see dolium.cas.
 
+Neuroglancer's annotations and segment properties are arrays as well: see dolium.annotations and
+dolium.properties.
+
 Whatever a location holds, dolium.info() says what it is, dolium.stats() counts it and
 dolium.verify() checks it: sets, volumes, exports, cas stores.
 
@@ -27,7 +30,7 @@ from __future__ import annotations
 
 import os
 
-from . import cas, dvid, volume
+from . import annotations, cas, dvid, properties, volume
 from ._arrays import decode_chunk, downsample_array, encode_chunk
 from ._cache import AnyCache, Cache, set_cache
 from ._core import (
@@ -86,6 +89,7 @@ __all__ = [
     "VolumeReport",
     "WriteSummary",
     "__version__",
+    "annotations",
     "cas",
     "choose_sharding",
     "convert",
@@ -97,6 +101,7 @@ __all__ = [
     "info",
     "open",
     "plan_convert",
+    "properties",
     "run_plan",
     "run_task",
     "set_cache",

@@ -342,7 +342,7 @@ Result<std::unique_ptr<Job>> OpenPackCreateJob(Formats /*formats*/,
 Result<SourceName> NameSource(std::string_view kind, const std::string& path,
                               const ImportOptions& options, SampleSource& source) {
   SourceName name;
-  name.text = DumpJsonLossy(json{
+  name.text = DumpJsonLossy(nlohmann::json{
       {"kind", kind},
       {"path", PortableReference(path)},
       {"grouping", static_cast<int>(options.grouping)},
