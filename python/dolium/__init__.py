@@ -17,6 +17,9 @@ What a label has beside its voxels: see dolium.mesh and dolium.skeleton.
 DVID exports are read as volumes too; dolium.dvid has their shards and blocks. Files have names made
 from their bytes: see dolium.cas.
 
+Neuroglancer's annotations and segment properties are arrays as well: see dolium.annotations and
+dolium.properties.
+
 Whatever a location holds, dolium.info() says what it is, dolium.stats() counts it and
 dolium.verify() checks it: sets, volumes, exports, cas stores.
 
@@ -29,7 +32,7 @@ from __future__ import annotations
 
 import os
 
-from . import cas, dvid, mesh, skeleton, volume
+from . import annotations, cas, dvid, mesh, properties, skeleton, volume
 from ._arrays import decode_chunk, downsample_array, encode_chunk
 from ._cache import AnyCache, Cache, set_cache
 from ._core import (
@@ -88,6 +91,7 @@ __all__ = [
     "VolumeReport",
     "WriteSummary",
     "__version__",
+    "annotations",
     "cas",
     "choose_sharding",
     "convert",
@@ -100,6 +104,7 @@ __all__ = [
     "mesh",
     "open",
     "plan_convert",
+    "properties",
     "run_plan",
     "run_task",
     "set_cache",

@@ -1240,3 +1240,80 @@ def swc_text(
 def parse_swc(
     text: str,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32], list[npt.NDArray[Any]]]: ...
+
+_Records: TypeAlias = tuple[bytes, bytes, bytes, bytes, list[tuple[bytes, bytes]]]
+
+class AnnotationWriter:
+    """Writes a folder of annotations."""
+
+    def __init__(
+        self,
+        target: _Path,
+        schema: str,
+        force: bool,
+        unsharded: bool,
+        encoding: str,
+        shard_bytes: int,
+        limit: int,
+        seed: int,
+        memory: int,
+        jobs: int,
+    ) -> None: ...
+    def add(
+        self,
+        ids: Buffer,
+        geometry: Buffer,
+        ends: Buffer | None,
+        properties: Buffer,
+        related: list[tuple[Any, Any]],
+    ) -> None:
+        """Adds annotations, of contiguous arrays."""
+
+    def finish(self, progress: _Progress | None) -> dict[str, int]:
+        """Writes all indexes; the folder appears."""
+
+    def close(self) -> None:
+        """Drops what is not finished."""
+
+    def offsets(self) -> list[int]:
+        """Where properties are in a record."""
+
+    def property_bytes(self) -> int:
+        """Bytes of the properties of a record."""
+
+class AnnotationReader:
+    """Reads a folder of annotations."""
+
+    def __init__(self, location: _Path) -> None: ...
+    def info(self) -> str:
+        """The info, as JSON."""
+
+    def offsets(self) -> list[int]:
+        """Where properties are in a record."""
+
+    def property_bytes(self) -> int:
+        """Bytes of the properties of a record."""
+
+    def ids(self) -> bytes:
+        """All ids, ascending."""
+
+    def get(self, ids: Iterable[int], jobs: int) -> _Records:
+        """Those with these ids."""
+
+    def query(self, lower: Sequence[float], upper: Sequence[float], levels: int, jobs: int) -> _Records:
+        """Those that meet a box."""
+
+    def related(self, relationship: str, id: int) -> _Records:
+        """Those related to an id."""
+
+def read_segment_properties(location: _Path) -> str:
+    """The info of segment properties, as JSON."""
+
+def write_segment_properties(location: _Path, info: str, force: bool) -> str:
+    """Writes an info; gives its folder."""
+
+def segment_properties_of_csv(csv: _Path) -> str:
+    """The info that a CSV file makes."""
+
+def measure_segments(volume: _Path, scale: int, jobs: int, progress: _Progress | None) -> str:
+    """The info that the voxels of a volume make."""

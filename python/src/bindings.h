@@ -16,6 +16,8 @@ void BindVolumePlans(nanobind::module_& module);
 void BindMeshMake(nanobind::module_& module);
 void BindVoxelFunctions(nanobind::module_& module);
 void BindDvid(nanobind::module_& module);
+void BindAnnotations(nanobind::module_& module);
+void BindSegmentProperties(nanobind::module_& module);
 void BindImages(nanobind::module_& module);
 void BindPackErrors(nanobind::module_& module);
 void BindPackRecord(nanobind::module_& module);

@@ -17,6 +17,8 @@ NB_MODULE(_core, module) {
   BindMeshMake(module);
   BindVoxelFunctions(module);
   BindDvid(module);
+  BindAnnotations(module);
+  BindSegmentProperties(module);
   BindImages(module);
   BindPackErrors(module);
   BindPackRecord(module);

@@ -36,6 +36,14 @@ EXAMPLES = {
     "volume stats": ["volume stats volume"],
     "volume verify": ["volume verify volume"],
     "volume preview": ["volume preview volume -o preview.png"],
+    "volume properties": ["volume properties -o properties labels"],
+    "properties export": ["properties export properties properties.csv"],
+    "properties import": ["properties import properties.csv more-properties"],
+    "annotations import": ["annotations import points.csv points"],
+    "annotations export": ["annotations export points exported.csv"],
+    "annotations query": ["annotations query --box :,:,: points", "annotations query --id 0 points"],
+    "annotations info": ["annotations info points"],
+    "annotations ls": ["annotations ls points"],
     "pack create": ["pack create -i samples -o new.shardpack"],
     "pack info": ["pack info a.shardpack"],
     "pack stats": ["pack stats a.shardpack"],
@@ -93,6 +101,7 @@ def example(tmp_path_factory):
     labels = np.arange(64**3, dtype=np.uint64).reshape(64, 64, 64) // 5000
     np.save(root / "array.npy", (labels % 200).astype(np.uint8))
     np.save(root / "labels.npy", labels)
+    (root / "points.csv").write_text("x,y,z,size:uint8\n1,2,3,4\n5,6,7,8\n")
     (root / "lines.jsonl").write_text('{"text": "one"}\n{"text": "two"}\n')
     done = shell(
         root,
