@@ -264,6 +264,12 @@ def test_repair_saves_what_is_there(tmp_path):
     assert report.records == 20
     assert numbers_in([shardpack.open(tmp_path / "mended.shardpack")]) == list(range(20))
     assert shardpack.verify(tmp_path / "mended.shardpack")
+    # What a killed writer leaves of a shard that is not there.
+    (tmp_path / "cut").rename(tmp_path / ".gone.shardpack.dolium-tmp-0123456789abcdef")
+    report = shardpack.repair(tmp_path / "gone.shardpack", tmp_path / "saved.shardpack", quick=True)
+    assert (report.records, len(shardpack.open(tmp_path / "saved.shardpack"))) == (20, 20)
+    with pytest.raises(FileNotFoundError, match="no temporary of a writer of it"):
+        shardpack.repair(tmp_path / "never.shardpack", tmp_path / "none.shardpack")
 
 
 def test_errors_travel_between_processes():

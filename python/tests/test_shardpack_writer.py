@@ -163,3 +163,18 @@ def test_what_cannot_be_resumed_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(shardpack.CorruptError):
         shardpack.Writer(path, shard_records=3, resume=True)
+
+
+@pytest.mark.parametrize(
+    "option, message",
+    [
+        ({"compression": "zstd", "level": 99}, "level: 99 is not a number of 0 to 22"),
+        ({"align": 24}, "align: 24 is not a power of two of 8 to 4096"),
+        ({"chunk_size": 1000}, "chunk_size: 1000 is not a power of two of 64KiB to 1GiB"),
+        ({"record_size_limit": 1, "oversize": "drop"}, '"drop" is none of: error, split, skip'),
+    ],
+)
+def test_options_that_cannot_be_are_named(tmp_path, option, message):
+    with pytest.raises(ValueError, match=message):
+        shardpack.Writer(tmp_path / "t.shardpack", **option)
+    assert not list(tmp_path.iterdir())

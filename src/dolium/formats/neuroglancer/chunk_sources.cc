@@ -51,12 +51,17 @@ ListSource::ListSource(const ShardingSpec& spec, std::vector<StoredChunk> stored
 
 Result<void> ListSource::Load(uint64_t minishard,
                               std::vector<StoredChunk>& stored_chunks) {
-  while (next_ < stored_chunks_.size() && stored_chunks_[next_].minishard < minishard)
-    ++next_;
+  if (FindNext(minishard) != minishard) return {};
   while (next_ < stored_chunks_.size() && stored_chunks_[next_].minishard == minishard) {
     stored_chunks.push_back(stored_chunks_[next_++]);
   }
   return {};
+}
+
+uint64_t ListSource::FindNext(uint64_t minishard) {
+  while (next_ < stored_chunks_.size() && stored_chunks_[next_].minishard < minishard)
+    ++next_;
+  return next_ < stored_chunks_.size() ? stored_chunks_[next_].minishard : UINT64_MAX;
 }
 
 Result<void> ListSource::Rewind() {
@@ -153,6 +158,12 @@ Result<void> JoinedSource::Load(uint64_t minishard,
       stored_chunks[i].input += part.first_input;
   }
   return {};
+}
+
+uint64_t JoinedSource::FindNext(uint64_t minishard) {
+  uint64_t next = UINT64_MAX;
+  for (const Part& part : parts_) next = std::min(next, part.source->FindNext(minishard));
+  return next;
 }
 
 Result<void> JoinedSource::Rewind() {

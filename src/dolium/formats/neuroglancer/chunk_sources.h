@@ -26,6 +26,7 @@ class ListSource : public ChunkSource {
              std::vector<ChunkInput> inputs);
 
   Result<void> Load(uint64_t minishard, std::vector<StoredChunk>& stored_chunks) override;
+  uint64_t FindNext(uint64_t minishard) override;
   Result<void> Rewind() override;
   std::span<const ChunkInput> inputs() const override { return inputs_; }
 
@@ -71,6 +72,7 @@ class JoinedSource : public ChunkSource {
   void Add(std::unique_ptr<ChunkSource> source);
 
   Result<void> Load(uint64_t minishard, std::vector<StoredChunk>& stored_chunks) override;
+  uint64_t FindNext(uint64_t minishard) override;
   Result<void> Rewind() override;
   std::span<const ChunkInput> inputs() const override { return inputs_; }
 

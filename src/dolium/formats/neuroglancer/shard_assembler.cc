@@ -147,7 +147,8 @@ class Assembler {
   Result<void> Plan() {
     const uint64_t count = spec_.minishard_count();
     uint64_t cursor = 0;
-    for (uint64_t minishard = 0; minishard < count; ++minishard) {
+    for (uint64_t minishard = source_.FindNext(0); minishard < count;
+         minishard = source_.FindNext(minishard + 1)) {
       std::vector<StoredChunk> stored_chunks;
       DOLIUM_TRY_VOID(LoadSorted(minishard, stored_chunks));
       if (stored_chunks.empty()) continue;

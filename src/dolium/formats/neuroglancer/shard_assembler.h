@@ -52,6 +52,10 @@ class ChunkSource {
   virtual Result<void> Load(uint64_t minishard,
                             std::vector<StoredChunk>& stored_chunks) = 0;
 
+  // The first minishard from this one on that may have chunks; any number past the last
+  // if there is none. Numbers ascend, and those of Load() are no smaller.
+  virtual uint64_t FindNext(uint64_t minishard) { return minishard; }
+
   // The next Load starts over from the first minishard.
   virtual Result<void> Rewind() { return {}; }
 
