@@ -1,4 +1,5 @@
 // pack create, import: files of a folder, and what other formats hold, as shards.
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@ namespace {
 struct Request {
   std::string kind;
   std::string input;
+  std::optional<PackInputs> piped = {};  // for the names in what is shown
   dataset::ImportOptions options;
   dataset::CreateRequest create;
 };
@@ -57,7 +59,8 @@ Result<Request> CreateOptions(const Context& context) {
 
 Result<Request> ImportOptionsOf(const Context& context) {
   Request request{.kind = {}, .input = {}, .options = {}, .create = {}};
-  DOLIUM_TRY(request.input, PackInput(context.arguments[0]));
+  DOLIUM_TRY(request.piped, PackInputs::Open({context.arguments[0]}));
+  request.input = request.piped->paths().front();
   DOLIUM_TRY(request.kind, KindOption(context, "from"));
   DOLIUM_TRY(request.create.pack, PackOptionsOf(context));
   DOLIUM_TRY(request.options, InputOptions(context.arguments));
@@ -77,12 +80,15 @@ ExitStatus RunCreate(Context& context, std::string_view verb,
         "short: it goes on behind the last shard that is complete",
         verb)));
   }
+  const auto named = [&](const Error& error) {
+    return request->piped ? request->piped->Named(error) : error;
+  };
   const auto source =
       dataset::OpenSampleSource(request->kind, request->input, request->options);
-  if (!source) return context.FailLocation(source.error());
+  if (!source) return context.FailLocation(named(source.error()));
   auto name =
       dataset::NameSource(request->kind, request->input, request->options, **source);
-  if (!name) return context.FailLocation(name.error());
+  if (!name) return context.FailLocation(named(name.error()));
   request->create.source = *std::move(name);
   if (const auto choice = (*source)->grouping_choice();
       choice && choice->looks_like_classes) {
@@ -93,12 +99,15 @@ ExitStatus RunCreate(Context& context, std::string_view verb,
         request->input)));
   }
   request->create.progress = context.terminal.StartProgress(std::string(verb));
-  const auto report = CreatePack(**source, request->create);
+  auto report = CreatePack(**source, request->create);
   context.terminal.EndProgress();
-  if (!report) return FailPackJob(context, *target, report.error());
+  if (!report) return FailPackJob(context, *target, named(report.error()));
   if (const auto sent = target->Send(context); !sent) return context.Fail(sent.error());
   FindingPrinter left_out(context, FindingPrinter::Output::kReports, "left out: ");
-  for (const Finding& finding : report->left_out) left_out.Add(finding);
+  for (Finding& finding : report->left_out) {
+    if (request->piped) finding.object = request->piped->Named(finding.object);
+    left_out.Add(finding);
+  }
   left_out.Finish();
   ShowPackReport(context, *target, *report);
   return report->damaged() == 0 ? ExitStatus::kGood : ExitStatus::kBad;

@@ -5,6 +5,8 @@ archive -cf one.tar a.x README l.x p.x
 archive -cf two.tar b.x
 cat one.tar two.tar > joined.tar
 status shardpack import --from webdataset one.tar one.shardpack
+cat one.tar | shardpack import --no-summary --from webdataset - piped.shardpack
+printf nothing | status shardpack import --from webdataset - bad.shardpack
 status shardpack import --from webdataset --skip-damaged joined.tar joined.shardpack
 shardpack ls joined.shardpack
 mkdir in; cp a.x in; printf h > in/.h; mkfifo in/p.x
