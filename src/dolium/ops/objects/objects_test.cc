@@ -246,6 +246,14 @@ TEST_F(ObjectFolders, AreCheckedDownToFragments) {
                                  "for it"));
 }
 
+TEST_F(ObjectFolders, AreCheckedQuicklyForFilesThatAreMissing) {
+  MakeMeshes("meshes", false);
+  fs::remove(Path("meshes/5"));
+  EXPECT_THAT(Check("meshes", CheckDepth::kQuick).findings,
+              ElementsAre(HasSubstr("error key 5.index: the fragments are missing: no "
+                                    "file 5, of")));
+}
+
 TEST_F(ObjectFolders, WithLegacyMeshesAreCheckedForTheirFragments) {
   MakeLegacy("legacy");
   fs::remove(Path("legacy/5:0:0"));

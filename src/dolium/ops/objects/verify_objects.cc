@@ -85,6 +85,18 @@ class MeshChecker {
     return name && name->suffix.empty() && std::ranges::binary_search(manifests_, name->id);
   }
 
+  // Whether the fragments of a manifest in a file are there, without reading them.
+  Result<void> CheckThere(const Entry& entry) const {
+    const auto name = is_sharded_ ? std::nullopt : ParseName(entry.key);
+    if (source_.info() == nullptr || !name || name->suffix != kManifestEnding) return {};
+    const Location object = folder().Child(std::to_string(name->id));
+    DOLIUM_TRY(const auto found, object.store->Stat(object.path));
+    if (found) return {};
+    DOLIUM_TRY(const auto manifest, source_.GetManifest(name->id));
+    if (!manifest || manifest->fragment_bytes() == 0) return {};
+    return MissingFragments(name->id, *manifest);
+  }
+
   DataCheck Check(const Entry& entry, const EntryData& data) const {
     DataCheck check;
     const auto name = ParseName(entry.key);
@@ -112,6 +124,11 @@ class MeshChecker {
   }
 
  private:
+  static Error MissingFragments(uint64_t id, const mesh::Manifest& manifest) {
+    return Corrupt(fmt::format("the fragments are missing: no file {}, of {} bytes", id,
+                               manifest.fragment_bytes()));
+  }
+
   const Location& folder() const { return source_.storage().folder(); }
 
   void CheckFiles(uint64_t id, BytesView manifest, DataCheck& check) const {
@@ -129,9 +146,7 @@ class MeshChecker {
     }
     const auto parsed = mesh::ParseManifest(manifest);
     if (parsed && parsed->fragment_bytes() > 0) {
-      AddError(check, "missing",
-               Corrupt(fmt::format("the fragments are missing: no file {}, of {} bytes", id,
-                                   parsed->fragment_bytes())));
+      AddError(check, "missing", MissingFragments(id, *parsed));
       return;
     }
     CheckMultires(manifest, {}, check);
@@ -264,6 +279,9 @@ Result<VerifyReport> VerifyMeshes(const Container& entries, const VerifyOptions&
   further.check_data = [&](const Entry& entry, const EntryData& data) {
     return checker.Check(entry, data);
   };
+  if (options.depth == CheckDepth::kQuick) {
+    further.check_entry = [&](const Entry& entry) { return checker.CheckThere(entry); };
+  }
   further.is_read_with_others = [&](const Entry& entry) {
     return checker.IsReadWithOthers(entry);
   };
