@@ -23,7 +23,7 @@ std::string FormatSize(uint64_t bytes);
 std::string FormatCount(uint64_t count);
 // "1 entry", "2 entries", "1,000 chunks".
 std::string FormatCount(uint64_t count, std::string_view word);
-// "entries", "chunks".
+// "entries", "chunks", "meshes".
 std::string Plural(std::string_view word);
 
 // "0:07", "12:34", "3:00:00".

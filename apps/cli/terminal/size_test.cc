@@ -76,6 +76,7 @@ TEST(FormatCount, GroupsDigits) {
   EXPECT_EQ(FormatCount(1234567), "1,234,567");
   EXPECT_EQ(FormatCount(1, "entry"), "1 entry");
   EXPECT_EQ(FormatCount(0, "entry"), "0 entries");
+  EXPECT_EQ(FormatCount(2, "mesh"), "2 meshes");
   EXPECT_EQ(FormatCount(1000, "chunk"), "1,000 chunks");
 }
 

@@ -82,7 +82,8 @@ class MeshChecker {
   // Fragments are read with the manifest beside them.
   bool IsReadWithOthers(const Entry& entry) const {
     const auto name = is_sharded_ ? std::nullopt : ParseName(entry.key);
-    return name && name->suffix.empty() && std::ranges::binary_search(manifests_, name->id);
+    return name && name->suffix.empty() &&
+           std::ranges::binary_search(manifests_, name->id);
   }
 
   // Whether the fragments of a manifest in a file are there, without reading them.
@@ -117,8 +118,9 @@ class MeshChecker {
       CheckLabel(name->id, check);
       CheckFiles(name->id, *value, check);
     } else if (name->suffix.empty()) {
-      AddWarning(check, "orphan",
-                 fmt::format("fragments without a manifest {}{}", name->id, kManifestEnding));
+      AddWarning(
+          check, "orphan",
+          fmt::format("fragments without a manifest {}{}", name->id, kManifestEnding));
     }
     return check;
   }
@@ -177,7 +179,9 @@ class MeshChecker {
   void CheckFragment(size_t level, size_t number, BytesView bytes,
                      DataCheck& check) const {
     const unsigned bits = source_.info()->vertex_quantization_bits;
-    const auto context = [&] { return fmt::format("level {}, fragment {}", level, number); };
+    const auto context = [&] {
+      return fmt::format("level {}, fragment {}", level, number);
+    };
     auto fragment = mesh::DecodeFragment(bytes, bits);
     if (!fragment) {
       AddError(check, "fragment", std::move(fragment).error().Within(context()));
@@ -190,10 +194,11 @@ class MeshChecker {
           return CrossesMiddle(*fragment, triangle, middle);
         });
     if (crossing == 0) return;
-    AddWarning(check, "cut",
-               fmt::format("{}: {} of {} triangles are not cut at the middle of the cell, "
-                           "so that clients show gaps where levels meet",
-                           context(), crossing, fragment->triangles.size()));
+    AddWarning(
+        check, "cut",
+        fmt::format("{}: {} of {} triangles are not cut at the middle of the cell, "
+                    "so that clients show gaps where levels meet",
+                    context(), crossing, fragment->triangles.size()));
   }
 
   void CheckLegacy(const ObjectName& name, BytesView value, DataCheck& check) const {
@@ -304,9 +309,9 @@ Result<VerifyReport> VerifySkeletons(const Container& entries,
     const auto name = ParseName(entry.key);
     if (!name || !name->suffix.empty()) return check;
     CheckLabel(name->id, check);
-    auto value = is_sharded ? Result<Bytes>(data.value)
-                            : objects::UnwrapFile(entry.key, data.value,
-                                                  options.limits.decoded);
+    auto value = is_sharded
+                     ? Result<Bytes>(data.value)
+                     : objects::UnwrapFile(entry.key, data.value, options.limits.decoded);
     if (!value) {
       AddError(check, "decode", std::move(value).error());
       return check;

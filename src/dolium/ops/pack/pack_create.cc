@@ -20,7 +20,6 @@
 namespace dolium::dataset {
 namespace {
 
-using nlohmann::json;
 using shardpack::PackOptions;
 using shardpack::PackWriter;
 using shardpack::Sample;
@@ -343,7 +342,7 @@ Result<std::unique_ptr<Job>> OpenPackCreateJob(Formats /*formats*/,
 Result<SourceName> NameSource(std::string_view kind, const std::string& path,
                               const ImportOptions& options, SampleSource& source) {
   SourceName name;
-  name.text = DumpJsonLossy(json{
+  name.text = DumpJsonLossy(nlohmann::json{
       {"kind", kind},
       {"path", PortableReference(path)},
       {"grouping", static_cast<int>(options.grouping)},
