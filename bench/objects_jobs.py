@@ -52,7 +52,7 @@ def make(path, count):
 
     volume = pathlib.Path(path) / "seg"
     dolium.Volume.create(
-        volume, (64, 64, 64), dtype=np.uint64, type="segmentation", resolution=(8, 8, 8)
+        volume, shape=(64, 64, 64), dtype=np.uint64, type="segmentation", resolution=(8, 8, 8)
     )
     ids = ids_of(count)
     dolium.mesh.write(
