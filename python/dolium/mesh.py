@@ -17,6 +17,7 @@ may come from many threads.
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
@@ -58,8 +59,7 @@ class Mesh:
 
     def to_trimesh(self) -> Any:
         """The same as a trimesh.Trimesh; ImportError if trimesh is not installed."""
-        import trimesh
-
+        trimesh = importlib.import_module("trimesh")
         return trimesh.Trimesh(self.vertices, self.faces.astype(np.int64), process=False)
 
     def to_bytes(self, kind: FileKind = "ply") -> bytes:

@@ -249,11 +249,13 @@ void BindContainer(nb::module_& module) {
            "Damage is reported, not raised. The same as dolium.verify().")
       .def("stats", StatsOfAll, nb::kw_only(), nb::arg("jobs") = 0,
            nb::arg("progress") = nb::none(), "Counts and sizes, from the index alone.")
-      .def("meshes", [](const PyContainer& self) { return OpenedBy(self, "dolium.mesh"); },
-           "The meshes of the folder: what dolium.mesh.open() gives.")
-      .def("skeletons",
-           [](const PyContainer& self) { return OpenedBy(self, "dolium.skeleton"); },
-           "The skeletons of the folder: what dolium.skeleton.open() gives.")
+      .def(
+          "meshes", [](const PyContainer& self) { return OpenedBy(self, "dolium.mesh"); },
+          "The meshes of the folder: what dolium.mesh.open() gives.")
+      .def(
+          "skeletons",
+          [](const PyContainer& self) { return OpenedBy(self, "dolium.skeleton"); },
+          "The skeletons of the folder: what dolium.skeleton.open() gives.")
       .def_prop_ro("info", Info, "What the format says of the set.")
       .def_prop_ro("format",
                    [](const PyContainer& self) {

@@ -44,12 +44,11 @@ class MeshFolder {
   }
 
   // None for what is not there.
-  nb::list Get(nb::handle keys, int lod, bool stored_units, bool weld, size_t jobs) const {
+  nb::list Get(nb::handle keys, int lod, bool stored_units, bool weld,
+               size_t jobs) const {
     const std::vector<uint64_t> ids = ChunkIds(keys);
-    const mesh::MeshReadOptions options{.level = lod,
-                                        .stored_units = stored_units,
-                                        .weld = weld,
-                                        .read = {.jobs = jobs}};
+    const mesh::MeshReadOptions options{
+        .level = lod, .stored_units = stored_units, .weld = weld, .read = {.jobs = jobs}};
     auto meshes =
         Must(WithoutGil(is_remote(), [&] { return source_->GetMany(ids, options); }),
              Absent::kEntry);
@@ -150,10 +149,9 @@ void BindMeshes(nb::module_& module) {
                    [](const MeshFolder& self) {
                      return NameText(self.source().storage().folder().Describe());
                    })
-      .def_prop_ro("is_sharded",
-                   [](const MeshFolder& self) {
-                     return self.source().storage().is_sharded();
-                   })
+      .def_prop_ro(
+          "is_sharded",
+          [](const MeshFolder& self) { return self.source().storage().is_sharded(); })
       .def_prop_ro("info_text",
                    [](const MeshFolder& self) -> std::optional<std::string> {
                      if (self.source().info() == nullptr) return std::nullopt;

@@ -14,8 +14,7 @@ NewObjectsOptions NewObjectsFrom(const std::string& storage, unsigned bits,
   } else if (storage == "legacy") {
     options.storage = ObjectStorageKind::kLegacy;
   } else if (storage != "unsharded") {
-    throw nb::value_error(
-        "storage: expected \"unsharded\", \"sharded\" or \"legacy\"");
+    throw nb::value_error("storage: expected \"unsharded\", \"sharded\" or \"legacy\"");
   }
   if (bits != 10 && bits != 16) throw nb::value_error("bits: expected 10 or 16");
   options.bits = bits;

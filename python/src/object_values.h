@@ -1,5 +1,5 @@
-// What the bindings of meshes and skeletons share: arrays, ids, and objects that come from
-// Python one after another.
+// What the bindings of meshes and skeletons share: arrays, ids, and objects that come
+// from Python one after another.
 #pragma once
 
 #include <array>
@@ -97,10 +97,10 @@ class PythonSupply {
 
 // A writer's work with what Python supplies, on a thread of its own.
 template <typename T>
-nb::object RunWriter(
-    PythonSupply<T>& supply, NewObjectsOptions options, nb::object progress,
-    const std::function<Result<WriteSummary>(const ObjectSupply<T>&,
-                                             const NewObjectsOptions&)>& write) {
+nb::object RunWriter(PythonSupply<T>& supply, NewObjectsOptions options,
+                     nb::object progress,
+                     const std::function<Result<WriteSummary>(
+                         const ObjectSupply<T>&, const NewObjectsOptions&)>& write) {
   const std::stop_source stop;
   ProgressCall call(std::move(progress), stop);
   options.progress = call.function();

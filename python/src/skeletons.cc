@@ -28,8 +28,8 @@ using skeleton::SkeletonSource;
 template <typename T>
 nb::object NumbersOf(ByteVector bytes, size_t components) {
   auto* const kept = new ByteVector(std::move(bytes));
-  const nb::capsule owner(
-      kept, [](void* p) noexcept { delete static_cast<ByteVector*>(p); });
+  const nb::capsule owner(kept,
+                          [](void* p) noexcept { delete static_cast<ByteVector*>(p); });
   const size_t shape[] = {kept->size() / sizeof(T) / components, components};
   return nb::cast(nb::ndarray<nb::numpy, T>(reinterpret_cast<T*>(kept->data()),
                                             components == 1 ? 1 : 2, shape, owner));
@@ -111,8 +111,8 @@ class SkeletonFolder {
     nb::list out;
     for (const Attribute& attribute : source_->info().attributes) {
       const std::string_view type = ToString(attribute.type);
-      out.append(nb::make_tuple(attribute.id, std::string(type),
-                                attribute.num_components));
+      out.append(
+          nb::make_tuple(attribute.id, std::string(type), attribute.num_components));
     }
     return out;
   }
@@ -210,10 +210,9 @@ void BindSkeletons(nb::module_& module) {
                    [](const SkeletonFolder& self) {
                      return NameText(self.source().storage().folder().Describe());
                    })
-      .def_prop_ro("is_sharded",
-                   [](const SkeletonFolder& self) {
-                     return self.source().storage().is_sharded();
-                   })
+      .def_prop_ro(
+          "is_sharded",
+          [](const SkeletonFolder& self) { return self.source().storage().is_sharded(); })
       .def_prop_ro("info_text",
                    [](const SkeletonFolder& self) {
                      return skeleton::ToJson(self.source().info());
@@ -222,8 +221,8 @@ void BindSkeletons(nb::module_& module) {
       .def("ids", &SkeletonFolder::Ids)
       .def("get", &SkeletonFolder::Get, nb::arg("ids"), nb::arg("stored_units"),
            nb::arg("jobs"));
-  module.def("export_skeletons", ExportAllSkeletons, nb::arg("skeletons"),
-             nb::arg("ids"), nb::arg("target"), nb::arg("force"), nb::arg("jobs"),
+  module.def("export_skeletons", ExportAllSkeletons, nb::arg("skeletons"), nb::arg("ids"),
+             nb::arg("target"), nb::arg("force"), nb::arg("jobs"),
              nb::arg("progress").none());
   module.def("write_skeletons", WriteAllSkeletons, nb::arg("location"),
              nb::arg("skeletons"), nb::arg("attributes"), nb::arg("storage"),

@@ -2,6 +2,8 @@
 
 import json
 import struct
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -58,7 +60,7 @@ def test_a_folder_says_how_it_is_stored(written):
 
 def test_a_set_and_a_volume_lead_to_their_meshes(tmp_path):
     volume = dolium.Volume.create(
-        tmp_path / "seg", (8, 8, 8), dtype=np.uint64, type="segmentation", resolution=(1, 1, 1)
+        tmp_path / "seg", shape=(8, 8, 8), dtype=np.uint64, type="segmentation"
     )
     dolium.mesh.write(tmp_path / "seg" / "mesh", balls(), register=True)
     assert json.loads((tmp_path / "seg" / "info").read_text())["mesh"] == "mesh"
@@ -118,6 +120,21 @@ def test_a_folder_is_replaced_only_if_that_is_asked_for(tmp_path):
     (tmp_path / "other" / "notes.txt").write_text("keep")
     with pytest.raises(FileExistsError, match="something else"):
         dolium.mesh.write(tmp_path / "other", {9: ball()}, force=True)
+
+
+class Trimesh:
+    """What trimesh.Trimesh is given."""
+
+    def __init__(self, vertices, faces, process):
+        self.vertices, self.faces, self.process = vertices, faces, process
+
+
+def test_a_mesh_becomes_one_of_trimesh(written, monkeypatch):
+    monkeypatch.setitem(sys.modules, "trimesh", types.SimpleNamespace(Trimesh=Trimesh))
+    made = written[5].to_trimesh()
+    assert np.array_equal(made.vertices, written[5].vertices)
+    assert np.array_equal(made.faces, written[5].faces)
+    assert made.process is False
 
 
 def test_files_of_other_programs(written, tmp_path):

@@ -141,3 +141,25 @@ make_export() {
     "$folder.npy" "$folder.volume"
   dolium convert --no-summary --to dvid --shard-side 128 "$@" "$folder.volume" "$folder"
 }
+
+# make_objects FOLDER ID...: an OBJ file of a tetrahedron for each id.
+make_objects() {
+  local folder=$1 id
+  shift
+  mkdir -p "$folder"
+  for id in "$@"; do
+    printf 'v %s 0 0\nv 100 0 0\nv 0 100 0\nv 0 0 100\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n' \
+      "-$((id % 50)).5" > "$folder/$id.obj"
+  done
+}
+
+# make_swc FOLDER ID...: an SWC file of a small tree for each id.
+make_swc() {
+  local folder=$1 id
+  shift
+  mkdir -p "$folder"
+  for id in "$@"; do
+    printf '1 1 %s 0 0 5 -1\n2 3 10 0 0 4 1\n3 3 20 0 0 3 2\n4 3 10 10 5 2 2\n' \
+      "-$((id % 50)).25" > "$folder/$id.swc"
+  done
+}

@@ -2,9 +2,12 @@
 to a set, its peers still find them there."""
 
 import json
+import pathlib
 
 import dolium
+import numpy as np
 import pytest
+from cloudvolume import CloudVolume, Skeleton
 
 import mesh_sets
 import program
@@ -18,6 +21,34 @@ MESHES = {
 }
 SPEC = make_spec((0, 2, 1), "murmurhash3_x86_128", "gzip", "raw")
 OTHER_SPEC = make_spec((0, 0, 3), "identity", "raw", "raw")
+OBJECT_IDS = (1, 5, 77, 123456789012345)
+
+
+def make_ball(id):
+    """Vertices and faces of an octahedron that is cut finer twice."""
+    vertices = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
+    faces = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
+    for _ in range(2):
+        middles, finer = {}, []
+        for a, b, c in faces:
+            corners = []
+            for edge in ((a, b), (b, c), (c, a)):
+                key = tuple(sorted(edge))
+                if key not in middles:
+                    middles[key] = len(vertices)
+                    middle = np.add(*(vertices[i] for i in edge))
+                    vertices.append(tuple(middle / np.linalg.norm(middle)))
+                corners.append(middles[key])
+            ab, bc, ca = corners
+            finer += [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+        faces = finer
+    return (np.array(vertices) * 20 + 30 + id % 7).astype(np.float32), np.array(faces, np.uint32)
+
+
+def make_line(id):
+    vertices = np.array([[id % 50, i, 2 * i] for i in range(6)], np.float32)
+    edges = np.array([[i, i + 1] for i in range(5)], np.uint32)
+    return vertices, edges, {"radius": np.arange(6, dtype=np.float32) + 1}
 
 
 def write_by_cloud_volume(folder, spec, meshes):
@@ -114,3 +145,102 @@ def test_a_manifest_that_does_not_match_its_fragments_is_refused(tmp_path):
     with pytest.raises(ValueError):
         dolium.open(folder).put(4, mesh.manifest, preceding=mesh.fragments[1:])
     assert sharded_sets.shard_files(folder) == before
+
+
+# Through dolium.mesh and dolium.skeleton, and between the storages.
+
+
+def positions(vertices, faces):
+    """Triangles as positions, each from its smallest corner on, in order."""
+    corners = np.asarray(vertices, np.float64)[np.asarray(faces, np.int64)].round(2)
+    out = []
+    for triangle in corners.tolist():
+        first = triangle.index(min(triangle))
+        out.append(triangle[first:] + triangle[:first])
+    return sorted(out)
+
+
+def cloud_volume(folder):
+    return CloudVolume(f"file://{pathlib.Path(folder).resolve()}", progress=False)
+
+
+def their_mesh(source, id, **wanted):
+    found = source.get(id, **wanted)
+    return found[id] if isinstance(found, dict) else found
+
+
+def make_segmentation(folder):
+    dolium.Volume.create(folder, shape=(64, 64, 64), dtype=np.uint64, type="segmentation")
+    return folder
+
+
+@pytest.mark.parametrize("storage", ("unsharded", "sharded", "legacy"))
+def test_cloud_volume_reads_the_meshes_that_we_write(storage, tmp_path):
+    volume = make_segmentation(tmp_path / "seg")
+    meshes = {id: make_ball(id) for id in OBJECT_IDS}
+    dolium.mesh.write(volume / "mesh", meshes, storage=storage, register=True)
+    ours = dolium.mesh.open(volume)
+    theirs = cloud_volume(volume).mesh
+    for id in OBJECT_IDS:
+        mesh = their_mesh(theirs, id)
+        assert positions(mesh.vertices, mesh.faces) == positions(ours[id].vertices, ours[id].faces)
+        assert len(mesh.faces) == len(meshes[id][1])
+
+
+@pytest.mark.parametrize("storage", ("unsharded", "sharded"))
+def test_cloud_volume_reads_the_skeletons_that_we_write(storage, tmp_path):
+    volume = make_segmentation(tmp_path / "seg")
+    skeletons = {id: make_line(id) for id in OBJECT_IDS}
+    dolium.skeleton.write(volume / "skeletons", skeletons, storage=storage, register=True)
+    theirs = cloud_volume(volume).skeleton
+    for id, (vertices, edges, attributes) in skeletons.items():
+        skeleton = theirs.get(id)
+        assert np.array_equal(skeleton.vertices, vertices)
+        assert np.array_equal(skeleton.edges, edges)
+        assert np.array_equal(skeleton.radius, attributes["radius"])
+
+
+def test_we_read_the_skeletons_of_cloud_volume(tmp_path):
+    volume = make_segmentation(tmp_path / "seg")
+    info = json.loads((volume / "info").read_text()) | {"skeletons": "skeletons"}
+    (volume / "info").write_text(json.dumps(info))
+    source = cloud_volume(volume).skeleton
+    source.meta.info["vertex_attributes"] = source.meta.default_info()["vertex_attributes"]
+    source.meta.commit_info()
+    for id in OBJECT_IDS:
+        vertices, edges, attributes = make_line(id)
+        source.upload(Skeleton(vertices, edges, attributes["radius"], segid=id))
+    ours = dolium.skeleton.open(volume)
+    assert ours.ids().tolist() == sorted(OBJECT_IDS)
+    assert dolium.verify(ours.location).errors == 0
+    dolium.convert(ours.location, tmp_path / "sharded", to="neuroglancer")
+    dolium.convert(tmp_path / "sharded", tmp_path / "files", to="unsharded")
+    for folder in (ours.location, tmp_path / "sharded", tmp_path / "files"):
+        for skeleton in dolium.skeleton.open(folder).get(OBJECT_IDS):
+            vertices, edges, attributes = make_line(skeleton.id)
+            assert np.array_equal(skeleton.vertices, vertices)
+            assert np.array_equal(skeleton.edges, edges)
+            assert np.array_equal(skeleton.attributes["radius"], attributes["radius"])
+
+
+def test_we_read_the_meshes_of_cloud_volume_in_both_storages(their_volume, tmp_path):
+    files, back = tmp_path / "files", tmp_path / "back"
+    for folder in (files, back):
+        mesh_sets.make_volume(folder, SPEC)
+        (folder / "mesh" / "info").unlink()
+    program.run("convert", "--unsharded", their_volume / "mesh", files / "mesh")
+    program.run("convert", "--sharded", files / "mesh", back / "mesh")
+    assert (files / "mesh" / "17.index").read_bytes() == MESHES[17].manifest
+    assert (files / "mesh" / "17").read_bytes() == MESHES[17].fragments
+    for volume in (their_volume, files, back):
+        ours = dolium.mesh.open(volume)
+        assert ours.ids().tolist() == sorted(MESHES)
+        for id in (1, 2, 3, 2**33):
+            for lod in range(ours.levels(id)):
+                mesh = ours.get([id], lod=lod)[0]
+                theirs = mesh_sets.triangles(volume, id, lod)
+                found = mesh.vertices[mesh.faces].tolist()
+                assert len(found) == len(theirs)
+                assert np.allclose(
+                    sorted(map(sorted, found)), sorted(map(sorted, theirs)), atol=0.002
+                )

@@ -44,6 +44,15 @@ EXAMPLES = {
     "annotations query": ["annotations query --box :,:,: points", "annotations query --id 0 points"],
     "annotations info": ["annotations info points"],
     "annotations ls": ["annotations ls points"],
+    "mesh ls": ["mesh ls meshes", "mesh ls -l meshes"],
+    "mesh get": ["mesh get meshes 7 7.glb"],
+    "mesh export": ["mesh export --to stl meshes exported-meshes", "mesh export --to ply meshes 7 7.ply"],
+    "mesh import": ["mesh import --from obj 7.obj imported-meshes"],
+    "mesh preview": ["mesh preview --size 64 meshes 7 -o mesh.png"],
+    "skeleton ls": ["skeleton ls skeletons"],
+    "skeleton get": ["skeleton get skeletons 7 got.swc"],
+    "skeleton export": ["skeleton export skeletons exported-skeletons"],
+    "skeleton import": ["skeleton import 7.swc imported-skeletons"],
     "pack create": ["pack create -i samples -o new.shardpack"],
     "pack info": ["pack info a.shardpack"],
     "pack stats": ["pack stats a.shardpack"],
@@ -124,6 +133,10 @@ def example(tmp_path_factory):
         cp -r store broken; for f in $(find broken/xorbs -type f); do truncate -s 5 $f; done
         cp $(find store/shards -name '*.mdb' | head -1) shard.mdb
         dolium convert --plan set planned | head -1 > task.json
+        printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > 7.obj
+        printf '1 0 0 0 0 1 -1\n2 0 1 0 0 1 1\n' > 7.swc
+        dolium mesh import --from obj 7.obj meshes
+        dolium skeleton import 7.swc skeletons
         """,
     )
     assert done.returncode == 0, done.stderr.decode(errors="replace")

@@ -21,8 +21,9 @@ ExitStatus ListManifests(Context& context, const mesh::MeshSource& meshes,
                          const std::vector<uint64_t>& ids) {
   using enum Table::Align;
   Terminal& terminal = context.terminal;
-  Table table({{"id", kLeft}, {"levels", kRight}, {"fragments", kRight}, {"bytes", kRight}},
-              [&](std::string_view line) { terminal.Line(line); });
+  Table table(
+      {{"id", kLeft}, {"levels", kRight}, {"fragments", kRight}, {"bytes", kRight}},
+      [&](std::string_view line) { terminal.Line(line); });
   ExitStatus status = ExitStatus::kGood;
   for (const uint64_t id : ids) {
     if (!terminal.ok() || context.stop.stop_requested()) break;
@@ -134,11 +135,11 @@ ExitStatus RunMeshExport(Context& context) {
       {.ending = mesh::ToString(*kind),
        .list = [&] { return source.ListIds(context.stop); },
        .make = [&](uint64_t id) { return ExportMesh(source, id, *kind, *level); },
-       .to_folder = [&](const std::vector<uint64_t>& ids, const Location& folder,
-                        const ExportObjectsOptions& options,
-                        const FindingVisitor& visitor) {
-         return ExportMeshes(source, ids, folder, *kind, *level, options, visitor);
-       }});
+       .to_folder =
+           [&](const std::vector<uint64_t>& ids, const Location& folder,
+               const ExportObjectsOptions& options, const FindingVisitor& visitor) {
+             return ExportMeshes(source, ids, folder, *kind, *level, options, visitor);
+           }});
 }
 
 ExitStatus RunMeshImport(Context& context) {
@@ -149,7 +150,8 @@ ExitStatus RunMeshImport(Context& context) {
   const auto& words = context.arguments.positionals();
   const auto target = ParseLocation(words.back());
   if (!target) return context.FailLocation(target.error());
-  const auto files = FindObjectFiles({words.begin(), words.end() - 1}, mesh::ToString(*kind));
+  const auto files =
+      FindObjectFiles({words.begin(), words.end() - 1}, mesh::ToString(*kind));
   if (!files) return context.FailLocation(files.error());
   options->progress = context.terminal.StartProgress("import");
   return FinishImport(context, ImportMeshes(*files, *kind, *target, *options), "mesh");

@@ -10,12 +10,12 @@ namespace dolium::cli {
 namespace {
 
 constexpr std::string_view kMeshLocation =
-    "The location is a folder of meshes, multi-resolution or legacy, sharded or not, or a "
+    "The location is a folder of meshes, multi-resolution or legacy, sharded or not, or "
+    "a "
     "volume whose info names one.";
 
-constexpr Option kLod =
-    Value(ValueKind::kText, "", "lod", "<n>",
-          "level of detail: 0 is the finest, -1 the coarsest [0]");
+constexpr Option kLod = Value(ValueKind::kText, "", "lod", "<n>",
+                              "level of detail: 0 is the finest, -1 the coarsest [0]");
 constexpr Option kMeshForce = Flag("", "force", "replace what is there");
 
 std::string WithMeshLocation(std::string_view details) {
@@ -80,12 +80,14 @@ std::vector<Verb> MeshVerbs() {
           .details =
               "Sources are files named `ID.ply`, or folders of such files; positions are "
               "in nanometres. The target is a new folder of multi-resolution meshes with "
-              "one level of detail, or of legacy meshes. It is built beside its place, and "
+              "one level of detail, or of legacy meshes. It is built beside its place, "
+              "and "
               "appears when it is complete. With --register, the info of the volume that "
               "it lies in names it.",
           .options = {Choice("from", "<kind>", "ply, obj or stl", "ply obj stl"),
                       Flag("", "sharded", "in shards, not in files"),
-                      Flag("", "legacy", "legacy meshes, whose positions are not rounded"),
+                      Flag("", "legacy",
+                           "legacy meshes, whose positions are not rounded"),
                       Value(ValueKind::kNumber, "", "bits", "<n>",
                             "of positions: 10 or 16 [16]"),
                       Flag("", "register", "name it in the info of its volume"),
@@ -102,8 +104,10 @@ std::vector<Verb> MeshVerbs() {
           .description = "Draw one or more meshes as a shaded picture, a PNG.",
           .details = WithMeshLocation(
               "No graphics hardware is needed. Of a volume with skeletons, those of the "
-              "meshes are drawn in them, and the meshes become translucent; --no-skeleton "
-              "leaves them out. --view is an axis to look along (x, y, z, -x, -y, -z), or "
+              "meshes are drawn in them, and the meshes become translucent; "
+              "--no-skeleton "
+              "leaves them out. --view is an axis to look along (x, y, z, -x, -y, -z), "
+              "or "
               "two angles in degrees, around the vertical axis and up; by default the "
               "widest side is shown, a little from above."),
           .options = {Value(ValueKind::kFile, "o", "output", "<file>",
@@ -113,8 +117,9 @@ std::vector<Verb> MeshVerbs() {
                       Value(ValueKind::kText, "", "view", "<axis | angle,angle>",
                             "the direction [the widest side]"),
                       kLod, Flag("", "no-skeleton", "meshes alone"), kMeshForce, kJson},
-          .examples = {"dolium mesh preview seg 720575940 -o neuron.png",
-                       "dolium mesh preview --view 30,20 --size 800 seg 17 23 -o two.png"},
+          .examples =
+              {"dolium mesh preview seg 720575940 -o neuron.png",
+               "dolium mesh preview --view 30,20 --size 800 seg 17 23 -o two.png"},
           .run = RunMeshPreview,
       },
   };

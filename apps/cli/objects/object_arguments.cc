@@ -94,9 +94,8 @@ ExitStatus RunObjectExport(Context& context, const ObjectExporter& exporter) {
       target == "-" || target.ends_with(fmt::format(".{}", exporter.ending));
   if (is_file) {
     if ((*ids)->size() != 1) {
-      return context.Fail(InvalidArgument(
-          fmt::format("{}: one file takes one object, {} were asked for", target,
-                      (*ids)->size())));
+      return context.Fail(InvalidArgument(fmt::format(
+          "{}: one file takes one object, {} were asked for", target, (*ids)->size())));
     }
     return WriteObject(context, (*ids)->front(), target, exporter.make((*ids)->front()));
   }
@@ -122,9 +121,9 @@ ExitStatus RunObjectExport(Context& context, const ObjectExporter& exporter) {
                                             {"damaged", report->damaged},
                                             {"dropped_edges", report->dropped_edges}});
     } else {
-      std::string line = fmt::format("{}: {}, {}", target,
-                                     FormatCount(report->files, "file"),
-                                     FormatSize(report->bytes));
+      std::string line =
+          fmt::format("{}: {}, {}", target, FormatCount(report->files, "file"),
+                      FormatSize(report->bytes));
       if (report->dropped_edges > 0) {
         line += fmt::format("; left out {} that close loops",
                             FormatCount(report->dropped_edges, "edge"));

@@ -43,14 +43,15 @@ ExitStatus RunSkeletonExport(Context& context) {
   if (!skeletons) return context.FailLocation(skeletons.error());
   const skeleton::SkeletonSource& source = **skeletons;
   return RunObjectExport(
-      context, {.ending = kSwc,
-                .list = [&] { return source.ListIds(context.stop); },
-                .make = [&](uint64_t id) { return ExportSkeleton(source, id); },
-                .to_folder = [&](const std::vector<uint64_t>& ids, const Location& folder,
-                                 const ExportObjectsOptions& options,
-                                 const FindingVisitor& visitor) {
-                  return ExportSkeletons(source, ids, folder, options, visitor);
-                }});
+      context,
+      {.ending = kSwc,
+       .list = [&] { return source.ListIds(context.stop); },
+       .make = [&](uint64_t id) { return ExportSkeleton(source, id); },
+       .to_folder =
+           [&](const std::vector<uint64_t>& ids, const Location& folder,
+               const ExportObjectsOptions& options, const FindingVisitor& visitor) {
+             return ExportSkeletons(source, ids, folder, options, visitor);
+           }});
 }
 
 ExitStatus RunSkeletonImport(Context& context) {

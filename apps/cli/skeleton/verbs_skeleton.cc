@@ -74,13 +74,15 @@ std::vector<Verb> SkeletonVerbs() {
               "Sources are files named `ID.swc`, or folders of such files; positions are "
               "in nanometres. The target is a new folder; it is built beside its place, "
               "and appears when it is complete. Attributes are `radius` and "
-              "`vertex_types`, written as float32, which is all that clients show, unless "
+              "`vertex_types`, written as float32, which is all that clients show, "
+              "unless "
               "--keep-types is given. With --register, the info of the volume that it "
               "lies in names it.",
           .options = {Choice("from", "<kind>", "swc [swc]", "swc"),
                       Flag("", "sharded", "in shards, not in files"),
-                      Flag("", "keep-types", "attributes as they are: clients of today "
-                                             "cannot show them"),
+                      Flag("", "keep-types",
+                           "attributes as they are: clients of today "
+                           "cannot show them"),
                       Flag("", "register", "name it in the info of its volume"),
                       Flag("", "force", "replace a folder of skeletons"), kJobs, kMemory,
                       kJson, kNoSummary, kProgress},

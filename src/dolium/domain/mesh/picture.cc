@@ -33,7 +33,8 @@ double Dot(const Vector& a, const Vector& b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 Vector Cross(const Vector& a, const Vector& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
+          a[0] * b[1] - a[1] * b[0]};
 }
 Vector Unit(const Vector& a) {
   const double length = std::sqrt(Dot(a, a));
@@ -49,7 +50,8 @@ Colour Mix(const Colour& a, const Colour& b, float of_b) {
 
 // Soft colours that differ from id to id.
 Colour ColourOf(uint64_t id) {
-  const double hue = std::fmod(static_cast<double>(id % 1000003) * 0.61803398875 + 0.06, 1);
+  const double hue =
+      std::fmod(static_cast<double>(id % 1000003) * 0.61803398875 + 0.06, 1);
   Colour colour;
   for (size_t i = 0; i < 3; ++i) {
     const double at = std::fmod(hue + 1 - static_cast<double>(i) / 3, 1);
@@ -92,16 +94,18 @@ std::array<Vector, 3> AxesOf(std::array<Vector, 3> m) {
 
 // The same axis, so that its largest coordinate has that sign.
 Vector Signed(const Vector& axis, double sign) {
-  const auto largest = std::ranges::max_element(
-      axis, {}, [](double number) { return std::abs(number); });
+  const auto largest =
+      std::ranges::max_element(axis, {}, [](double number) { return std::abs(number); });
   const double factor = *largest * sign < 0 ? -1 : 1;
   return {axis[0] * factor, axis[1] * factor, axis[2] * factor};
 }
 
 template <typename Visit>
 void ForEachPoint(const PictureRequest& request, const Visit& visit) {
-  for (const PictureMesh& one : request.meshes) std::ranges::for_each(one.mesh.vertices, visit);
-  for (const PictureLines& one : request.lines) std::ranges::for_each(one.vertices, visit);
+  for (const PictureMesh& one : request.meshes)
+    std::ranges::for_each(one.mesh.vertices, visit);
+  for (const PictureLines& one : request.lines)
+    std::ranges::for_each(one.vertices, visit);
 }
 
 // The longest way across to the right, the second upwards; then turned a little, so that
@@ -118,7 +122,8 @@ View WidestSide(const PictureRequest& request) {
   ForEachPoint(request, [&](const Point& point) {
     for (size_t i = 0; i < 3; ++i) {
       for (size_t j = 0; j < 3; ++j) {
-        spread[i][j] += (point[i] - mean[i]) * (point[j] - mean[j]) / std::max(count, 1.0);
+        spread[i][j] +=
+            (point[i] - mean[i]) * (point[j] - mean[j]) / std::max(count, 1.0);
       }
     }
   });
@@ -227,8 +232,8 @@ Normal UnitOf(const Normal& normal) {
 // Smooth ones, but for corners where the surface has an edge.
 std::array<Normal, 3> CornerNormals(const ProjectedMesh& mesh, const Triangle& t) {
   constexpr float kSmooth = 0.5F;  // the cosine of 60 degrees
-  const Normal face = UnitOf(
-      FacetNormal(mesh.vertices[t[0]], mesh.vertices[t[1]], mesh.vertices[t[2]]));
+  const Normal face =
+      UnitOf(FacetNormal(mesh.vertices[t[0]], mesh.vertices[t[1]], mesh.vertices[t[2]]));
   std::array<Normal, 3> corners;
   for (size_t i = 0; i < 3; ++i) {
     const Normal smooth = UnitOf(mesh.normals[t[i]]);
@@ -241,7 +246,8 @@ std::array<Normal, 3> CornerNormals(const ProjectedMesh& mesh, const Triangle& t
 ProjectedMesh ProjectMesh(const Mesh& mesh, const Camera& camera) {
   ProjectedMesh out;
   out.vertices.reserve(mesh.vertices.size());
-  for (const Point& vertex : mesh.vertices) out.vertices.push_back(camera.Project(vertex));
+  for (const Point& vertex : mesh.vertices)
+    out.vertices.push_back(camera.Project(vertex));
   out.normals.resize(mesh.vertices.size());
   for (const Triangle& t : mesh.triangles) {
     const Normal normal =
@@ -275,7 +281,8 @@ class Canvas {
     const float radius = std::max(kLinePixels * static_cast<float>(height_) / 768.0F,
                                   static_cast<float>(samples_));
     const auto begin = [&](float at, uint32_t size) {
-      return static_cast<int64_t>(std::clamp(at - radius, 0.0F, static_cast<float>(size)));
+      return static_cast<int64_t>(
+          std::clamp(at - radius, 0.0F, static_cast<float>(size)));
     };
     const auto end = [&](float at, uint32_t size) {
       return static_cast<int64_t>(
@@ -284,15 +291,16 @@ class Canvas {
     const float dx = b.x - a.x;
     const float dy = b.y - a.y;
     const float length = dx * dx + dy * dy;
-    for (int64_t y = begin(std::min(a.y, b.y), height_); y < end(std::max(a.y, b.y), height_);
-         ++y) {
-      for (int64_t x = begin(std::min(a.x, b.x), width_); x < end(std::max(a.x, b.x), width_);
-           ++x) {
+    for (int64_t y = begin(std::min(a.y, b.y), height_);
+         y < end(std::max(a.y, b.y), height_); ++y) {
+      for (int64_t x = begin(std::min(a.x, b.x), width_);
+           x < end(std::max(a.x, b.x), width_); ++x) {
         const float px = static_cast<float>(x) + 0.5F;
         const float py = static_cast<float>(y) + 0.5F;
         const float along =
-            length > 0 ? std::clamp(((px - a.x) * dx + (py - a.y) * dy) / length, 0.0F, 1.0F)
-                       : 0.0F;
+            length > 0
+                ? std::clamp(((px - a.x) * dx + (py - a.y) * dy) / length, 0.0F, 1.0F)
+                : 0.0F;
         const float ox = (px - a.x - along * dx) / radius;
         const float oy = (py - a.y - along * dy) / radius;
         const float away = ox * ox + oy * oy;
@@ -352,14 +360,15 @@ class Canvas {
         const float of_c = 1 - of_a - of_b;
         if (of_a < 0 || of_b < 0 || of_c < 0) continue;
         const float z = of_a * a.z + of_b * b.z + of_c * c.z;
-        Sample& sample = surface_[static_cast<size_t>(y) * width_ + static_cast<size_t>(x)];
+        Sample& sample =
+            surface_[static_cast<size_t>(y) * width_ + static_cast<size_t>(x)];
         if (z >= sample.z) continue;
         std::array<float, 3> normal;
         for (size_t d = 0; d < 3; ++d) {
           normal[d] = of_a * corners[0][d] + of_b * corners[1][d] + of_c * corners[2][d];
         }
-        const float length =
-            std::sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+        const float length = std::sqrt(normal[0] * normal[0] + normal[1] * normal[1] +
+                                       normal[2] * normal[2]);
         // Towards whoever looks, from both sides of the surface.
         const float unit = length > 0 ? (normal[2] > 0 ? -1 : 1) / length : 0;
         sample = {z, static_cast<int16_t>(normal[0] * unit * kNormalSteps),
@@ -390,7 +399,8 @@ class Canvas {
     return std::sqrt(std::max(0.0F, 1 - nx * nx - ny * ny));
   }
 
-  // Two lights, one from above on the left and one from the right, and what is all around.
+  // Two lights, one from above on the left and one from the right, and what is all
+  // around.
   static Colour Lit(const Sample& sample, const Colour& colour) {
     const float nx = static_cast<float>(sample.nx) / kNormalSteps;
     const float ny = -static_cast<float>(sample.ny) / kNormalSteps;
@@ -446,7 +456,8 @@ Result<void> CheckRequest(const PictureRequest& request) {
   for (const uint32_t side : {request.width, request.height}) {
     if (side >= kMinSide && side <= kMaxSide) continue;
     return InvalidArgument(fmt::format("a picture of {} x {} pixels, expected {} to {}",
-                                       request.width, request.height, kMinSide, kMaxSide));
+                                       request.width, request.height, kMinSide,
+                                       kMaxSide));
   }
   bool has_points = false;
   for (const PictureMesh& one : request.meshes) {
@@ -475,7 +486,8 @@ Result<ByteVector> DrawPicture(const PictureRequest& request) {
          uint64_t{request.width} * request.height * samples * samples > kMaxSamples) {
     --samples;
   }
-  const Camera camera(request.view ? *request.view : WidestSide(request), request, samples);
+  const Camera camera(request.view ? *request.view : WidestSide(request), request,
+                      samples);
   Canvas canvas(request, samples);
   const auto rows = static_cast<int64_t>(request.height * samples);
   for (size_t i = 0; i < request.meshes.size(); ++i) {
@@ -498,11 +510,12 @@ Result<ByteVector> DrawPicture(const PictureRequest& request) {
   }
   const size_t row_bytes = size_t{3} * request.width;
   ByteVector pixels(row_bytes * request.height);
-  DOLIUM_TRY_VOID(ParallelFor(request.height, request.jobs, [&](size_t row) -> Result<void> {
-    canvas.Resolve(static_cast<uint32_t>(row),
-                   std::span(pixels).subspan(row * row_bytes, row_bytes));
-    return {};
-  }));
+  DOLIUM_TRY_VOID(
+      ParallelFor(request.height, request.jobs, [&](size_t row) -> Result<void> {
+        canvas.Resolve(static_cast<uint32_t>(row),
+                       std::span(pixels).subspan(row * row_bytes, row_bytes));
+        return {};
+      }));
   // Channels are planes for the encoder.
   const size_t count = size_t{request.width} * request.height;
   ByteVector planes(pixels.size());

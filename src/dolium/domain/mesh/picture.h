@@ -1,5 +1,5 @@
-// Pictures of meshes, drawn without graphics hardware: a z-buffer, two lights, and several
-// samples for each pixel.
+// Pictures of meshes, drawn without graphics hardware: a z-buffer, two lights, and
+// several samples for each pixel.
 #pragma once
 
 #include <array>

@@ -17,9 +17,9 @@ struct NamedView {
 };
 
 constexpr NamedView kViews[] = {
-    {"z", {{1, 0, 0}, {0, -1, 0}}},  {"-z", {{-1, 0, 0}, {0, -1, 0}}},
-    {"y", {{1, 0, 0}, {0, 0, -1}}},  {"-y", {{-1, 0, 0}, {0, 0, -1}}},
-    {"x", {{0, 0, 1}, {0, -1, 0}}},  {"-x", {{0, 0, -1}, {0, -1, 0}}},
+    {"z", {{1, 0, 0}, {0, -1, 0}}}, {"-z", {{-1, 0, 0}, {0, -1, 0}}},
+    {"y", {{1, 0, 0}, {0, 0, -1}}}, {"-y", {{-1, 0, 0}, {0, 0, -1}}},
+    {"x", {{0, 0, 1}, {0, -1, 0}}}, {"-x", {{0, 0, -1}, {0, -1, 0}}},
 };
 
 }  // namespace
@@ -43,8 +43,7 @@ Result<View> ParseView(std::string_view text) {
   // Turned about y, then tilted about what is to the right.
   const Vector right = {std::cos(a), 0, std::sin(a)};
   const Vector away = {-std::sin(a), 0, std::cos(a)};
-  return View{right,
-              {std::sin(e) * away[0], -std::cos(e), std::sin(e) * away[2]}};
+  return View{right, {std::sin(e) * away[0], -std::cos(e), std::sin(e) * away[2]}};
 }
 
 }  // namespace dolium::mesh

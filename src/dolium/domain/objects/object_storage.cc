@@ -48,7 +48,8 @@ Result<Bytes> UnwrapPlain(Bytes bytes, uint64_t limit) {
 }
 
 Result<Bytes> UnwrapForm(const volume::ChunkForm& form, Bytes stored, uint64_t limit) {
-  if (form.wrapper == volume::Wrapper::kNone) return UnwrapPlain(std::move(stored), limit);
+  if (form.wrapper == volume::Wrapper::kNone)
+    return UnwrapPlain(std::move(stored), limit);
   return volume::Unwrap(form.wrapper, stored, limit);
 }
 

@@ -94,12 +94,14 @@ std::vector<double> NumbersOf(const Skeleton& skeleton, const SkeletonInfo& info
     if (attribute.id != id || attribute.num_components != 1) continue;
     SkeletonInfo alone;
     alone.attributes = {attribute};
-    const Skeleton values =
-        AsFloat32({.vertices = skeleton.vertices, .edges = {}, .attributes = {skeleton.attributes[i]}}, alone);
+    const Skeleton values = AsFloat32({.vertices = skeleton.vertices,
+                                       .edges = {},
+                                       .attributes = {skeleton.attributes[i]}},
+                                      alone);
     std::vector<double> numbers(skeleton.vertices.size());
     for (size_t v = 0; v < numbers.size(); ++v) {
-      numbers[v] =
-          std::bit_cast<float>(LoadLE<uint32_t>(values.attributes.front().data() + 4 * v));
+      numbers[v] = std::bit_cast<float>(
+          LoadLE<uint32_t>(values.attributes.front().data() + 4 * v));
     }
     return numbers;
   }
@@ -123,7 +125,8 @@ class Neighbours {
   }
 
   std::span<const uint32_t> Of(uint32_t vertex) const {
-    return std::span(edges_).subspan(begins_[vertex], begins_[vertex + 1] - begins_[vertex]);
+    return std::span(edges_).subspan(begins_[vertex],
+                                     begins_[vertex + 1] - begins_[vertex]);
   }
 
  private:
@@ -174,9 +177,8 @@ TreeOrder OrderOf(const Skeleton& skeleton) {
 
 SkeletonInfo SwcInfo() {
   SkeletonInfo info;
-  info.attributes = {
-      {.id = std::string(kRadius), .type = AttributeType::kFloat32},
-      {.id = std::string(kVertexTypes), .type = AttributeType::kUint8}};
+  info.attributes = {{.id = std::string(kRadius), .type = AttributeType::kFloat32},
+                     {.id = std::string(kVertexTypes), .type = AttributeType::kUint8}};
   return info;
 }
 
@@ -195,7 +197,8 @@ Result<Skeleton> ParseSwc(std::string_view text) {
     if (!sample) return std::move(sample).error().Within(context());
     const auto number = static_cast<uint32_t>(samples.size());
     if (!vertices.emplace(sample->id, number).second) {
-      return Corrupt(fmt::format("sample {} is there twice", sample->id)).Within(context());
+      return Corrupt(fmt::format("sample {} is there twice", sample->id))
+          .Within(context());
     }
     samples.push_back(*sample);
     lines.push_back(line_number);
@@ -240,10 +243,10 @@ SwcText WriteSwc(const Skeleton& skeleton, const SkeletonInfo& info,
     const double type = types.empty() ? 0 : std::clamp(types[vertex], 0.0, 255.0);
     const double radius = radii.empty() ? 0 : radii[vertex] * radius_scale;
     const uint32_t parent = tree.parents[vertex];
-    fmt::format_to(to, "{} {} {} {} {} {} {}\n", number, static_cast<int>(type), at[0],
-                   at[1], at[2], static_cast<float>(radius),
-                   parent == kNoVertex ? std::string("-1")
-                                       : std::to_string(numbers[parent]));
+    fmt::format_to(
+        to, "{} {} {} {} {} {} {}\n", number, static_cast<int>(type), at[0], at[1], at[2],
+        static_cast<float>(radius),
+        parent == kNoVertex ? std::string("-1") : std::to_string(numbers[parent]));
   }
   const uint64_t kept = skeleton.vertices.size() - tree.trees;
   return {.text = std::string(out.data(), out.size()),

@@ -31,16 +31,17 @@ TEST(Swc, HasParentsBeforeOrAfterTheirChildren) {
 }
 
 TEST(Swc, IsRefusedWithAReason) {
-  EXPECT_EQ(SwcErrorOf("1 0 0 0 0 1"), "line 1: parent: found \"\", expected a whole number");
+  EXPECT_EQ(SwcErrorOf("1 0 0 0 0 1"),
+            "line 1: parent: found \"\", expected a whole number");
   EXPECT_EQ(SwcErrorOf("\n1 0 nan 0 0 1 -1"),
             "line 2: x: found \"nan\", expected a finite number");
   EXPECT_EQ(SwcErrorOf("1 0 0 0 0 1e99 -1"),
             "line 1: radius: found \"1e99\", expected a finite number");
   EXPECT_EQ(SwcErrorOf("1 300 0 0 0 1 -1"), "line 1: type 300, expected 0 to 255");
-  EXPECT_EQ(SwcErrorOf("1 0 0 0 0 1 7"),
-            "line 1: no sample 7, which is the parent of 1");
+  EXPECT_EQ(SwcErrorOf("1 0 0 0 0 1 7"), "line 1: no sample 7, which is the parent of 1");
   EXPECT_EQ(SwcErrorOf("1 0 0 0 0 1 1"), "line 1: a sample that is its own parent");
-  EXPECT_EQ(SwcErrorOf("1 0 0 0 0 1 -1\n1 0 0 0 0 1 -1"), "line 2: sample 1 is there twice");
+  EXPECT_EQ(SwcErrorOf("1 0 0 0 0 1 -1\n1 0 0 0 0 1 -1"),
+            "line 2: sample 1 is there twice");
   EXPECT_THAT(SwcErrorOf("1e300 0 0 0 0 1 -1"), HasSubstr("expected a whole number"));
 }
 
@@ -50,7 +51,8 @@ TEST(Swc, HasOneRootForEachTree) {
   skeleton.edges = {{0, 1}, {0, 2}, {4, 0}};
   SkeletonInfo info;
   info.attributes = {{.id = "radius", .type = AttributeType::kUint8}};
-  skeleton.attributes = {{std::byte{3}, std::byte{1}, std::byte{2}, std::byte{9}, std::byte{4}}};
+  skeleton.attributes = {
+      {std::byte{3}, std::byte{1}, std::byte{2}, std::byte{9}, std::byte{4}}};
   const SwcText swc = WriteSwc(skeleton, info, "label 7", 2);
   EXPECT_EQ(swc.trees, 2U);
   EXPECT_EQ(swc.dropped_edges, 0U);

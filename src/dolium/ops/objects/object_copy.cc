@@ -75,11 +75,10 @@ class UnshardedObjects final : public Container {
 
   Result<std::optional<Entry>> Find(std::string_view key) const override {
     DOLIUM_TRY(const uint64_t id, neuroglancer::ParseKey(key));
-    const std::string name = meshes_ ? fmt::format("{}{}", id, kManifestSuffix)
-                                     : std::to_string(id);
+    const std::string name =
+        meshes_ ? fmt::format("{}{}", id, kManifestSuffix) : std::to_string(id);
     for (const volume::ChunkForm& form : volume::kChunkForms) {
-      const std::string path =
-          JoinPath(folder_.path, name + std::string(form.suffix));
+      const std::string path = JoinPath(folder_.path, name + std::string(form.suffix));
       const auto stored = store().ReadWhole(path, kDefaultDecodeLimit);
       if (!stored && stored.error().code == ErrorCode::kNotFound) continue;
       if (!stored) return stored.error();
@@ -131,8 +130,8 @@ class UnshardedObjects final : public Container {
     // One that was compressed ahead of time has its plain name.
     if (wrapper == volume::Wrapper::kNone && value.size() != stored.bytes.size()) {
       const BytesView head = stored.bytes.view();
-      wrapper = volume::WrapperOf(
-          head.first(std::min(head.size(), volume::kWrapperHeadBytes)));
+      wrapper =
+          volume::WrapperOf(head.first(std::min(head.size(), volume::kWrapperHeadBytes)));
     }
     Entry entry;
     entry.key = std::to_string(id);
@@ -257,9 +256,9 @@ class UnshardedTarget final : public Target {
 Result<std::unique_ptr<Target>> CreateUnsharded(const Location& location,
                                                 const CreateOptions& options) {
   if (options.spec || !options.parameters.empty()) {
-    return InvalidArgument(fmt::format(
-        "{}: files have no shards, and take no {}", location.Describe(),
-        options.spec ? "spec of them" : options.parameters.begin()->first));
+    return InvalidArgument(
+        fmt::format("{}: files have no shards, and take no {}", location.Describe(),
+                    options.spec ? "spec of them" : options.parameters.begin()->first));
   }
   if (options.like == nullptr ||
       KindOfObjects(options.like->folder()) == ObjectKind::kNone) {

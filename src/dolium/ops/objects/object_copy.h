@@ -1,4 +1,5 @@
-// Copies of meshes and skeletons from one storage to the other: shards, or a file for each.
+// Copies of meshes and skeletons from one storage to the other: shards, or a file for
+// each.
 //
 // The storage is a format of the target. The sharded one is that of all sets of shards;
 // the unsharded one, kUnshardedFormat, is here: `ID` and `ID.index` for a mesh of several

@@ -36,7 +36,11 @@ class FolderExport {
   FolderExport(std::span<const uint64_t> ids, const Location& folder,
                std::string_view ending, const ExportObjectsOptions& options,
                const FindingVisitor& visitor)
-      : ids_(ids), folder_(folder), ending_(ending), options_(options), visitor_(visitor) {}
+      : ids_(ids),
+        folder_(folder),
+        ending_(ending),
+        options_(options),
+        visitor_(visitor) {}
 
   Result<ExportObjectsReport> Run(const MakeFiles& make) {
     if (!options_.force) DOLIUM_TRY_VOID(CheckNoneThere());
@@ -154,9 +158,9 @@ Result<void> MakeSkeletonFiles(const skeleton::SkeletonSource& source,
       ids, {.read = {.jobs = 1, .stop = stop}},
       [&](size_t i, const std::optional<skeleton::Skeleton>& skeleton) -> Result<void> {
         if (!skeleton) return take(i, std::nullopt);
-        const auto swc = skeleton::WriteSwc(
-            *skeleton, source.info(), fmt::format("skeleton {}, in nanometres", ids[i]),
-            scale);
+        const auto swc =
+            skeleton::WriteSwc(*skeleton, source.info(),
+                               fmt::format("skeleton {}, in nanometres", ids[i]), scale);
         dropped(swc.dropped_edges);
         const BytesView bytes = AsBytes(swc.text);
         return take(i, ByteVector(bytes.begin(), bytes.end()));
@@ -176,11 +180,12 @@ double ScaleOf(const objects::Transform& transform) {
 Result<std::optional<ByteVector>> ExportMesh(const mesh::MeshSource& source, uint64_t id,
                                              mesh::MeshFile kind, int level) {
   std::optional<ByteVector> made;
-  DOLIUM_TRY_VOID(MakeMeshFiles(source, std::span(&id, 1), kind, level, {},
-                                [&](size_t, std::optional<ByteVector> file) -> Result<void> {
-                                  made = std::move(file);
-                                  return {};
-                                }));
+  DOLIUM_TRY_VOID(
+      MakeMeshFiles(source, std::span(&id, 1), kind, level, {},
+                    [&](size_t, std::optional<ByteVector> file) -> Result<void> {
+                      made = std::move(file);
+                      return {};
+                    }));
   return made;
 }
 

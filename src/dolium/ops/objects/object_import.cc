@@ -47,7 +47,8 @@ Result<VolumeAbove> FindVolumeAbove(const Location& target) {
   std::string key(BaseName(target.path));
   Location folder = target.Parent();
   for (int i = 0; i < kFoldersAbove; ++i) {
-    if (volume::Volume::Open(folder, /*allow_unfinished=*/true)) return VolumeAbove{folder, key};
+    if (volume::Volume::Open(folder, /*allow_unfinished=*/true))
+      return VolumeAbove{folder, key};
     if (folder.path.empty() || BaseName(folder.path).empty()) break;
     key = fmt::format("{}/{}", BaseName(folder.path), key);
     folder = folder.Parent();
@@ -121,8 +122,9 @@ class NewFolder {
                  return kUnshardedFormat.owns_object(name) || name.ends_with(".shard");
                }));
     if (!foreign) return {};
-    return Exists(fmt::format("{}: holds \"{}\", which is no part of the set; move it away",
-                              target_.Describe(), *foreign));
+    return Exists(
+        fmt::format("{}: holds \"{}\", which is no part of the set; move it away",
+                    target_.Describe(), *foreign));
   }
 
   Location target_;
@@ -234,8 +236,12 @@ Result<WriteSummary> WriteMeshes(const Location& target, mesh::MultiresInfo info
                mesh::MultiresWriter::Create(folder.fresh(), info, options.writer));
     DOLIUM_TRY_VOID((AddAll<mesh::Mesh, mesh::EncodedMesh>(
         supply, expected.count, options,
-        [&](const mesh::Mesh& mesh) { return mesh::EncodeSingleLevel(mesh, options.bits); },
-        [&](uint64_t id, const mesh::EncodedMesh& mesh) { return writer.Add(id, mesh); })));
+        [&](const mesh::Mesh& mesh) {
+          return mesh::EncodeSingleLevel(mesh, options.bits);
+        },
+        [&](uint64_t id, const mesh::EncodedMesh& mesh) {
+          return writer.Add(id, mesh);
+        })));
     DOLIUM_TRY(summary, writer.Finish());
   }
   DOLIUM_TRY_VOID(folder.PutInPlace());
@@ -314,11 +320,11 @@ Result<std::vector<ObjectFile>> FindObjectFiles(const std::vector<std::string>& 
 Result<WriteSummary> ImportMeshes(const std::vector<ObjectFile>& files,
                                   mesh::MeshFile kind, const Location& target,
                                   const NewObjectsOptions& options) {
-  return WriteMeshes(target, {}, ExpectedOf(files),
-                     SupplyOf<mesh::Mesh>(
-                         files,
-                         [kind](BytesView bytes) { return mesh::ParseMeshFile(kind, bytes); }),
-                     options);
+  return WriteMeshes(
+      target, {}, ExpectedOf(files),
+      SupplyOf<mesh::Mesh>(
+          files, [kind](BytesView bytes) { return mesh::ParseMeshFile(kind, bytes); }),
+      options);
 }
 
 Result<WriteSummary> ImportSkeletons(const std::vector<ObjectFile>& files,

@@ -27,9 +27,9 @@ enum class ObjectStorageKind : uint8_t { kFiles, kSharded, kLegacy };
 
 struct NewObjectsOptions {
   ObjectStorageKind storage = ObjectStorageKind::kFiles;
-  bool force = false;          // replace a folder of the same kind
-  unsigned bits = 16;          // of positions of multi-resolution meshes: 10 or 16
-  bool keep_types = false;     // of skeleton attributes; else all become float32
+  bool force = false;       // replace a folder of the same kind
+  unsigned bits = 16;       // of positions of multi-resolution meshes: 10 or 16
+  bool keep_types = false;  // of skeleton attributes; else all become float32
   // Names them in the info of the volume that the folder lies in, right or further up.
   bool register_in_volume = false;
   WriterOptions writer = {};
@@ -40,7 +40,8 @@ struct NewObjectsOptions {
 template <typename T>
 using ObjectSupply = std::function<Result<std::optional<std::pair<uint64_t, T>>>()>;
 
-// How many there are to come and about how large, as far as known: shards are chosen by it.
+// How many there are to come and about how large, as far as known: shards are chosen by
+// it.
 struct ExpectedObjects {
   uint64_t count = 0;
   uint64_t bytes = 0;

@@ -55,9 +55,8 @@ class ObjectFolders : public ::testing::Test {
 
   static std::optional<neuroglancer::ShardingSpec> SpecIf(bool sharded) {
     if (!sharded) return std::nullopt;
-    return neuroglancer::ShardingSpec{.hash = neuroglancer::ShardHash::kMurmur3,
-                                      .minishard_bits = 1,
-                                      .shard_bits = 1};
+    return neuroglancer::ShardingSpec{
+        .hash = neuroglancer::ShardHash::kMurmur3, .minishard_bits = 1, .shard_bits = 1};
   }
 
   void MakeMeshes(const std::string& name, bool sharded) const {
@@ -70,8 +69,9 @@ class ObjectFolders : public ::testing::Test {
     Must(writer.Finish());
   }
 
-  void MakeSkeletons(const std::string& name, bool sharded,
-                     skeleton::AttributeType type = skeleton::AttributeType::kFloat32) const {
+  void MakeSkeletons(
+      const std::string& name, bool sharded,
+      skeleton::AttributeType type = skeleton::AttributeType::kFloat32) const {
     skeleton::SkeletonInfo info;
     info.attributes = {{.id = "radius", .type = type}};
     info.sharding = SpecIf(sharded);
@@ -137,8 +137,7 @@ class ObjectFolders : public ::testing::Test {
     EXPECT_THAT(Must(meshes->ListIds()), ::testing::ElementsAreArray(kIds));
     const auto found = Must(meshes->GetMany(kIds));
     MakeMeshes(name + "-expected", false);
-    const auto expected =
-        Must(Must(OpenMeshes(At(name + "-expected")))->GetMany(kIds));
+    const auto expected = Must(Must(OpenMeshes(At(name + "-expected")))->GetMany(kIds));
     for (size_t i = 0; i < found.size(); ++i) {
       ASSERT_TRUE(found[i]);
       EXPECT_EQ(mesh::Corners(*found[i]), mesh::Corners(*expected[i])) << kIds[i];
@@ -167,7 +166,8 @@ TEST_F(ObjectFolders, AreKindsOfTheirOwn) {
     EXPECT_EQ(source->kind(), "meshes") << name;
     ASSERT_NE(Must(source->meshes()), nullptr) << name;
     EXPECT_EQ(Must(source->skeletons()), nullptr) << name;
-    EXPECT_THAT(Must(Must(source->meshes())->ListIds()), ::testing::ElementsAreArray(kIds));
+    EXPECT_THAT(Must(Must(source->meshes())->ListIds()),
+                ::testing::ElementsAreArray(kIds));
   }
   EXPECT_EQ(Open("lines")->kind(), "skeletons");
   EXPECT_NE(Must(Open("lines")->skeletons()), nullptr);
@@ -221,7 +221,8 @@ TEST_F(ObjectFolders, ReadEachFileOnceToCheck) {
   EXPECT_EQ(all.report.entries, 11U);
   EXPECT_EQ(all.report.entries_read, 11U);
   uint64_t bytes = 0;
-  for (const auto& file : fs::directory_iterator(Path("meshes"))) bytes += file.file_size();
+  for (const auto& file : fs::directory_iterator(Path("meshes")))
+    bytes += file.file_size();
   EXPECT_EQ(all.report.bytes_read, bytes);
   EXPECT_EQ(Check("meshes", CheckDepth::kQuick).report.entries_read, 0U);
 }
@@ -239,11 +240,22 @@ TEST_F(ObjectFolders, AreCheckedDownToFragments) {
   EXPECT_THAT(findings, Contains(HasSubstr("error missing 5.index: the fragments are "
                                            "missing: no file 5, of")));
   EXPECT_THAT(findings, Contains(HasSubstr("error manifest 77.index: ")));
-  EXPECT_THAT(findings, Contains("warning orphan 1: fragments without a manifest 1.index"));
-  EXPECT_THAT(findings, Contains(HasSubstr("error fragment 123456789012345.index: level 0, "
-                                           "fragment 0: ")));
-  EXPECT_THAT(findings, Contains("warning label 0.index: 0 is no label: clients never ask "
-                                 "for it"));
+  EXPECT_THAT(findings,
+              Contains("warning orphan 1: fragments without a manifest 1.index"));
+  EXPECT_THAT(findings,
+              Contains(HasSubstr("error fragment 123456789012345.index: level 0, "
+                                 "fragment 0: ")));
+  EXPECT_THAT(findings,
+              Contains("warning label 0.index: 0 is no label: clients never ask "
+                       "for it"));
+}
+
+TEST_F(ObjectFolders, AreCheckedQuicklyForFilesThatAreMissing) {
+  MakeMeshes("meshes", false);
+  fs::remove(Path("meshes/5"));
+  EXPECT_THAT(Check("meshes", CheckDepth::kQuick).findings,
+              ElementsAre(HasSubstr("error key 5.index: the fragments are missing: no "
+                                    "file 5, of")));
 }
 
 TEST_F(ObjectFolders, WithLegacyMeshesAreCheckedForTheirFragments) {
@@ -262,8 +274,9 @@ TEST_F(ObjectFolders, OfSkeletonsAreCheckedForTheirLengthsAndTypes) {
   Write("lines/5", Read("lines/5").substr(0, 20));
   const auto findings = Check("lines").findings;
   EXPECT_THAT(findings, Contains(HasSubstr("error skeleton 5: ")));
-  EXPECT_THAT(findings, Contains(HasSubstr("warning attributes : has an attribute that is "
-                                           "not of float32")));
+  EXPECT_THAT(findings,
+              Contains(HasSubstr("warning attributes : has an attribute that is "
+                                 "not of float32")));
 }
 
 TEST_F(ObjectFolders, WithADamagedInfoAreCheckedAsEntries) {

@@ -82,7 +82,20 @@ class MeshChecker {
   // Fragments are read with the manifest beside them.
   bool IsReadWithOthers(const Entry& entry) const {
     const auto name = is_sharded_ ? std::nullopt : ParseName(entry.key);
-    return name && name->suffix.empty() && std::ranges::binary_search(manifests_, name->id);
+    return name && name->suffix.empty() &&
+           std::ranges::binary_search(manifests_, name->id);
+  }
+
+  // Whether the fragments of a manifest in a file are there, without reading them.
+  Result<void> CheckThere(const Entry& entry) const {
+    const auto name = is_sharded_ ? std::nullopt : ParseName(entry.key);
+    if (source_.info() == nullptr || !name || name->suffix != kManifestEnding) return {};
+    const Location object = folder().Child(std::to_string(name->id));
+    DOLIUM_TRY(const auto found, object.store->Stat(object.path));
+    if (found) return {};
+    DOLIUM_TRY(const auto manifest, source_.GetManifest(name->id));
+    if (!manifest || manifest->fragment_bytes() == 0) return {};
+    return MissingFragments(name->id, *manifest);
   }
 
   DataCheck Check(const Entry& entry, const EntryData& data) const {
@@ -105,13 +118,19 @@ class MeshChecker {
       CheckLabel(name->id, check);
       CheckFiles(name->id, *value, check);
     } else if (name->suffix.empty()) {
-      AddWarning(check, "orphan",
-                 fmt::format("fragments without a manifest {}{}", name->id, kManifestEnding));
+      AddWarning(
+          check, "orphan",
+          fmt::format("fragments without a manifest {}{}", name->id, kManifestEnding));
     }
     return check;
   }
 
  private:
+  static Error MissingFragments(uint64_t id, const mesh::Manifest& manifest) {
+    return Corrupt(fmt::format("the fragments are missing: no file {}, of {} bytes", id,
+                               manifest.fragment_bytes()));
+  }
+
   const Location& folder() const { return source_.storage().folder(); }
 
   void CheckFiles(uint64_t id, BytesView manifest, DataCheck& check) const {
@@ -129,9 +148,7 @@ class MeshChecker {
     }
     const auto parsed = mesh::ParseManifest(manifest);
     if (parsed && parsed->fragment_bytes() > 0) {
-      AddError(check, "missing",
-               Corrupt(fmt::format("the fragments are missing: no file {}, of {} bytes", id,
-                                   parsed->fragment_bytes())));
+      AddError(check, "missing", MissingFragments(id, *parsed));
       return;
     }
     CheckMultires(manifest, {}, check);
@@ -162,7 +179,9 @@ class MeshChecker {
   void CheckFragment(size_t level, size_t number, BytesView bytes,
                      DataCheck& check) const {
     const unsigned bits = source_.info()->vertex_quantization_bits;
-    const auto context = [&] { return fmt::format("level {}, fragment {}", level, number); };
+    const auto context = [&] {
+      return fmt::format("level {}, fragment {}", level, number);
+    };
     auto fragment = mesh::DecodeFragment(bytes, bits);
     if (!fragment) {
       AddError(check, "fragment", std::move(fragment).error().Within(context()));
@@ -175,10 +194,11 @@ class MeshChecker {
           return CrossesMiddle(*fragment, triangle, middle);
         });
     if (crossing == 0) return;
-    AddWarning(check, "cut",
-               fmt::format("{}: {} of {} triangles are not cut at the middle of the cell, "
-                           "so that clients show gaps where levels meet",
-                           context(), crossing, fragment->triangles.size()));
+    AddWarning(
+        check, "cut",
+        fmt::format("{}: {} of {} triangles are not cut at the middle of the cell, "
+                    "so that clients show gaps where levels meet",
+                    context(), crossing, fragment->triangles.size()));
   }
 
   void CheckLegacy(const ObjectName& name, BytesView value, DataCheck& check) const {
@@ -264,6 +284,9 @@ Result<VerifyReport> VerifyMeshes(const Container& entries, const VerifyOptions&
   further.check_data = [&](const Entry& entry, const EntryData& data) {
     return checker.Check(entry, data);
   };
+  if (options.depth == CheckDepth::kQuick) {
+    further.check_entry = [&](const Entry& entry) { return checker.CheckThere(entry); };
+  }
   further.is_read_with_others = [&](const Entry& entry) {
     return checker.IsReadWithOthers(entry);
   };
@@ -286,9 +309,9 @@ Result<VerifyReport> VerifySkeletons(const Container& entries,
     const auto name = ParseName(entry.key);
     if (!name || !name->suffix.empty()) return check;
     CheckLabel(name->id, check);
-    auto value = is_sharded ? Result<Bytes>(data.value)
-                            : objects::UnwrapFile(entry.key, data.value,
-                                                  options.limits.decoded);
+    auto value = is_sharded
+                     ? Result<Bytes>(data.value)
+                     : objects::UnwrapFile(entry.key, data.value, options.limits.decoded);
     if (!value) {
       AddError(check, "decode", std::move(value).error());
       return check;

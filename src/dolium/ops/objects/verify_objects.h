@@ -7,11 +7,11 @@
 
 namespace dolium {
 
-// As Verify() of the entries of a folder, and: manifests (sizes, order, octree), fragments
-// that are decoded, with vertices and triangles in range, legacy manifests whose fragments
-// are missing, files of manifests without those of fragments and the other way. With
-// kDeep, triangles of coarser levels that lie in several of the cells below theirs. An
-// info that cannot be read is a finding, too.
+// As Verify() of the entries of a folder, and: manifests (sizes, order, octree),
+// fragments that are decoded, with vertices and triangles in range, legacy manifests
+// whose fragments are missing, files of manifests without those of fragments and the
+// other way. With kDeep, triangles of coarser levels that lie in several of the cells
+// below theirs. An info that cannot be read is a finding, too.
 Result<VerifyReport> VerifyMeshes(const Container& entries, const VerifyOptions& options,
                                   const FindingVisitor& visitor);
 

@@ -20,7 +20,6 @@
 namespace dolium::dataset {
 namespace {
 
-using nlohmann::json;
 using shardpack::PackOptions;
 using shardpack::PackWriter;
 using shardpack::Sample;

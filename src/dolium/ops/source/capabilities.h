@@ -1,6 +1,6 @@
 // The capabilities of a location, for those who know which one they need: what
-// Source::volume(), samples(), versions() and the like give, without asking first what else it may
-// be. Faces open these here; the openers of the classes are for the library.
+// Source::volume(), samples(), versions() and the like give, without asking first what
+// else it may be. Faces open these here; the openers of the classes are for the library.
 #pragma once
 
 #include <memory>

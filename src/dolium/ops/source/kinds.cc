@@ -395,16 +395,15 @@ Result<void> CheckNoOtherFiles(const Source& source, const Container& entries) {
   return WouldBeLeftOut(source, other);
 }
 
-// Files become shards and shards files where such a target is named, and each object stays
-// whole. Else entries are copied as their format has them.
+// Files become shards and shards files where such a target is named, and each object
+// stays whole. Else entries are copied as their format has them.
 Result<CopySource> OpenObjectsForCopy(const Source& source,
                                       std::shared_ptr<const Container> entries,
                                       std::string_view format) {
   const bool is_sharded = entries->format_name() == neuroglancer::kFormat.name;
   const bool to_shards = format == neuroglancer::kFormat.name;
   if (is_sharded) {
-    DOLIUM_TRY(CopySource copy,
-               OpenEntriesForCopy(source, std::move(entries), format));
+    DOLIUM_TRY(CopySource copy, OpenEntriesForCopy(source, std::move(entries), format));
     if (copy.format != &kUnshardedFormat) {
       DOLIUM_TRY(copy.left_out, FindLeftOutOfSharded(source, *copy.format));
     }
@@ -419,9 +418,8 @@ Result<CopySource> OpenObjectsForCopy(const Source& source,
   DOLIUM_TRY(auto objects, OpenUnshardedObjects(source.location()));
   DOLIUM_TRY(std::string info, UnshardedInfo(source.location()));
   DOLIUM_TRY(const Format* const target, FindTargetFormat(source.formats(), format));
-  return CopySource{.entries = std::move(objects),
-                    .format = target,
-                    .own_info = std::move(info)};
+  return CopySource{
+      .entries = std::move(objects), .format = target, .own_info = std::move(info)};
 }
 
 Result<VerifyReport> CheckMeshSource(const Source& source, const VerifyOptions& options,

@@ -83,8 +83,8 @@ ObjectKind KindOfObjects(const Location& folder) {
     if (!info || !info->is_object()) return ObjectKind::kNone;
     if (const auto type = info->find("@type"); type != info->end()) {
       if (*type == std::string(skeleton::kSkeletonType)) return ObjectKind::kSkeletons;
-      const bool is_mesh =
-          *type == std::string(mesh::kMultiresType) || *type == std::string(mesh::kLegacyType);
+      const bool is_mesh = *type == std::string(mesh::kMultiresType) ||
+                           *type == std::string(mesh::kLegacyType);
       return is_mesh ? ObjectKind::kMeshes : ObjectKind::kNone;
     }
     // cloud-volume leaves the type out.

@@ -28,7 +28,8 @@ const SourceKind& RowOfFormat(std::string_view format) {
   return kOtherFormat;
 }
 
-// The row of what a format recognised: that of the format, or one of what its entries are.
+// The row of what a format recognised: that of the format, or one of what its entries
+// are.
 const SourceKind& RowOfEntries(const Location& location, std::string_view format,
                                const SourceOptions& options) {
   const SourceKind& row = RowOfFormat(format);

@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint32_t kGlbMagic = 0x46546c67;      // "glTF"
-constexpr uint32_t kJsonChunk = 0x4e4f534a;  // "JSON"
+constexpr uint32_t kGlbMagic = 0x46546c67;    // "glTF"
+constexpr uint32_t kJsonChunk = 0x4e4f534a;   // "JSON"
 constexpr uint32_t kBytesChunk = 0x004e4942;  // "BIN"
 constexpr int kFloat = 5126;
 constexpr int kUint32 = 5125;
@@ -44,9 +44,10 @@ json DescribeGlb(const Mesh& mesh) {
   const uint64_t index_bytes = 12 * mesh.triangles.size();
   text["scenes"] = json::array({{{"nodes", {0}}}});
   text["nodes"] = json::array({{{"mesh", 0}}});
-  text["meshes"] = json::array(
-      {{{"primitives",
-         json::array({{{"attributes", {{"POSITION", 0}}}, {"indices", 1}, {"mode", kTriangles}}})}}});
+  text["meshes"] =
+      json::array({{{"primitives", json::array({{{"attributes", {{"POSITION", 0}}},
+                                                 {"indices", 1},
+                                                 {"mode", kTriangles}}})}}});
   text["accessors"] = json::array({{{"bufferView", 0},
                                     {"componentType", kFloat},
                                     {"count", mesh.vertices.size()},
@@ -57,15 +58,14 @@ json DescribeGlb(const Mesh& mesh) {
                                     {"componentType", kUint32},
                                     {"count", 3 * mesh.triangles.size()},
                                     {"type", "SCALAR"}}});
-  text["bufferViews"] = json::array(
-      {{{"buffer", 0},
-        {"byteOffset", 0},
-        {"byteLength", vertex_bytes},
-        {"target", kArrayBuffer}},
-       {{"buffer", 0},
-        {"byteOffset", vertex_bytes},
-        {"byteLength", index_bytes},
-        {"target", kElementArrayBuffer}}});
+  text["bufferViews"] = json::array({{{"buffer", 0},
+                                      {"byteOffset", 0},
+                                      {"byteLength", vertex_bytes},
+                                      {"target", kArrayBuffer}},
+                                     {{"buffer", 0},
+                                      {"byteOffset", vertex_bytes},
+                                      {"byteLength", index_bytes},
+                                      {"target", kElementArrayBuffer}}});
   text["buffers"] = json::array({{{"byteLength", vertex_bytes + index_bytes}}});
   return text;
 }
@@ -92,8 +92,8 @@ Result<ByteVector> WriteGlb(const Mesh& mesh) {
       static_cast<uint32_t>(kHeaders - (is_empty ? 8 : 0) + text.size() + bytes);
   ByteVector out;
   out.reserve(total);
-  for (const uint32_t word : {kGlbMagic, uint32_t{2}, total, static_cast<uint32_t>(text.size()),
-                              kJsonChunk}) {
+  for (const uint32_t word :
+       {kGlbMagic, uint32_t{2}, total, static_cast<uint32_t>(text.size()), kJsonChunk}) {
     PutWord(out, word);
   }
   Append(out, AsBytes(text));

@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Require(again.has_value() && *again == *mesh);
     Require(dolium::mesh::WriteMeshFile(MeshFile::kGlb, *mesh).has_value());
     const auto triangles = dolium::mesh::WriteMeshFile(MeshFile::kStl, *mesh);
-    Require(triangles.has_value() && triangles->size() == 84 + 50 * mesh->triangles.size());
+    Require(triangles.has_value() &&
+            triangles->size() == 84 + 50 * mesh->triangles.size());
   }
   return 0;
 }

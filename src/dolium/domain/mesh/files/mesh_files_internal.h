@@ -36,7 +36,8 @@ inline std::string_view TakeLine(std::string_view& text) {
 }
 
 // Takes the next word off a line; empty at its end.
-inline std::string_view TakeWord(std::string_view& text, std::string_view blanks = kBlanks) {
+inline std::string_view TakeWord(std::string_view& text,
+                                 std::string_view blanks = kBlanks) {
   const size_t begin = text.find_first_not_of(blanks);
   if (begin == std::string_view::npos) {
     text = {};

@@ -40,8 +40,8 @@ TEST(MeshFiles, AreReadAsTheyAreWritten) {
     EXPECT_EQ(Must(ParseMeshFile(kind, Must(WriteMeshFile(kind, Ball())))), Ball())
         << ToString(kind);
   }
-  const Mesh soup = Must(ParseMeshFile(MeshFile::kStl,
-                                       Must(WriteMeshFile(MeshFile::kStl, Ball()))));
+  const Mesh soup =
+      Must(ParseMeshFile(MeshFile::kStl, Must(WriteMeshFile(MeshFile::kStl, Ball()))));
   EXPECT_EQ(Corners(soup), Corners(Ball()));
   EXPECT_EQ(soup.vertices.size(), Ball().vertices.size());
   EXPECT_EQ(ParseMeshFileKind("stl"), MeshFile::kStl);
@@ -95,7 +95,8 @@ TEST(PlyFiles, AreRefusedWithAReason) {
   text.replace(text.find("4 0 1 2 3"), 9, "4 0 1 2 4");
   EXPECT_EQ(ErrorOf(MeshFile::kPly, text), "triangle 1 has vertex 4, there are 4");
   text.replace(text.find("4 0 1 2 4"), 9, "9 0 1 2 -1");
-  EXPECT_THAT(ErrorOf(MeshFile::kPly, text), HasSubstr("element face 0: found -1, expected"));
+  EXPECT_THAT(ErrorOf(MeshFile::kPly, text),
+              HasSubstr("element face 0: found -1, expected"));
   text = kSquarePly;
   text.replace(text.find("1 1 0 9"), 7, "1 nan 0 9");
   EXPECT_THAT(ErrorOf(MeshFile::kPly, text), HasSubstr("vertex 2 is (1, nan, 0)"));
@@ -105,9 +106,10 @@ TEST(PlyFiles, AreRefusedWithAReason) {
 }
 
 TEST(ObjFiles, HaveCornersOfAnySpelling) {
-  const Mesh mesh = ParseText(MeshFile::kObj,
-                              "# square\no thing\nv 0 0 0\nv 1 0 0 1.0\nv 1 1 0\nv 0 1 0\n"
-                              "vt 0 0\nvn 0 0 1\nf 1/1/1 2//1 3/1 -1\n");
+  const Mesh mesh =
+      ParseText(MeshFile::kObj,
+                "# square\no thing\nv 0 0 0\nv 1 0 0 1.0\nv 1 1 0\nv 0 1 0\n"
+                "vt 0 0\nvn 0 0 1\nf 1/1/1 2//1 3/1 -1\n");
   EXPECT_EQ(mesh.vertices.size(), 4U);
   EXPECT_THAT(mesh.triangles, ElementsAre(Triangle{0, 1, 2}, Triangle{0, 2, 3}));
 }
@@ -128,7 +130,8 @@ TEST(ObjFiles, AreRefusedWithAReason) {
 TEST(StlFiles, OfTextAreJoinedAtTheirCorners) {
   const Mesh mesh = ParseText(
       MeshFile::kStl,
-      "solid two\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 1 1 0\n"
+      "solid two\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 1 1 "
+      "0\n"
       "endloop\nendfacet\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 1 0\n"
       "vertex 0 1 0\nendloop\nendfacet\nendsolid two\n");
   EXPECT_EQ(mesh.vertices.size(), 4U);

@@ -26,8 +26,8 @@ Result<uint32_t> ParseCorner(std::string_view word, size_t vertices) {
   const auto count = static_cast<int64_t>(vertices);
   if (!number || *number == 0 || *number < -count ||
       *number > std::numeric_limits<uint32_t>::max()) {
-    return Corrupt(fmt::format("found \"{}\", expected the number of a vertex",
-                               word.substr(0, 40)));
+    return Corrupt(
+        fmt::format("found \"{}\", expected the number of a vertex", word.substr(0, 40)));
   }
   return static_cast<uint32_t>(*number > 0 ? *number - 1 : count + *number);
 }
@@ -66,7 +66,8 @@ Result<Mesh> ParseObj(std::string_view text) {
 ByteVector WriteObj(const Mesh& mesh) {
   fmt::memory_buffer out;
   auto to = std::back_inserter(out);
-  for (const Point& v : mesh.vertices) fmt::format_to(to, "v {} {} {}\n", v[0], v[1], v[2]);
+  for (const Point& v : mesh.vertices)
+    fmt::format_to(to, "v {} {} {}\n", v[0], v[1], v[2]);
   for (const Triangle& t : mesh.triangles) {
     fmt::format_to(to, "f {} {} {}\n", uint64_t{t[0]} + 1, uint64_t{t[1]} + 1,
                    uint64_t{t[2]} + 1);

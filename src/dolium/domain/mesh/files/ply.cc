@@ -17,7 +17,16 @@ namespace dolium::mesh {
 namespace {
 
 enum class Encoding : uint8_t { kText, kLittle, kBig };
-enum class Scalar : uint8_t { kInt8, kUint8, kInt16, kUint16, kInt32, kUint32, kFloat, kDouble };
+enum class Scalar : uint8_t {
+  kInt8,
+  kUint8,
+  kInt16,
+  kUint16,
+  kInt32,
+  kUint32,
+  kFloat,
+  kDouble
+};
 
 constexpr size_t kMaxHeaderLines = 10000;
 
@@ -45,12 +54,14 @@ std::optional<Scalar> ParseScalar(std::string_view word) {
     Scalar type;
   };
   static constexpr Name kNames[] = {
-      {"char", Scalar::kInt8},    {"int8", Scalar::kInt8},    {"uchar", Scalar::kUint8},
-      {"uint8", Scalar::kUint8},  {"short", Scalar::kInt16},  {"int16", Scalar::kInt16},
-      {"ushort", Scalar::kUint16}, {"uint16", Scalar::kUint16}, {"int", Scalar::kInt32},
-      {"int32", Scalar::kInt32},  {"uint", Scalar::kUint32},  {"uint32", Scalar::kUint32},
-      {"float", Scalar::kFloat},  {"float32", Scalar::kFloat}, {"double", Scalar::kDouble},
-      {"float64", Scalar::kDouble}};
+      {"char", Scalar::kInt8},     {"int8", Scalar::kInt8},
+      {"uchar", Scalar::kUint8},   {"uint8", Scalar::kUint8},
+      {"short", Scalar::kInt16},   {"int16", Scalar::kInt16},
+      {"ushort", Scalar::kUint16}, {"uint16", Scalar::kUint16},
+      {"int", Scalar::kInt32},     {"int32", Scalar::kInt32},
+      {"uint", Scalar::kUint32},   {"uint32", Scalar::kUint32},
+      {"float", Scalar::kFloat},   {"float32", Scalar::kFloat},
+      {"double", Scalar::kDouble}, {"float64", Scalar::kDouble}};
   for (const Name& name : kNames) {
     if (name.text == word) return name.type;
   }
@@ -137,7 +148,9 @@ class Numbers {
 
   size_t remaining() const { return rest_.size(); }
   // The least that a number takes.
-  size_t LeastOf(Scalar type) const { return encoding_ == Encoding::kText ? 1 : SizeOf(type); }
+  size_t LeastOf(Scalar type) const {
+    return encoding_ == Encoding::kText ? 1 : SizeOf(type);
+  }
 
   Result<double> Next(Scalar type) {
     if (encoding_ == Encoding::kText) {
@@ -151,7 +164,8 @@ class Numbers {
     if (rest_.size() < size) return Corrupt("ends before all elements were read");
     std::array<std::byte, 8> raw{};
     std::ranges::copy(AsBytes(rest_.substr(0, size)), raw.begin());
-    if (encoding_ == Encoding::kBig) std::reverse(raw.begin(), raw.begin() + static_cast<ptrdiff_t>(size));
+    if (encoding_ == Encoding::kBig)
+      std::reverse(raw.begin(), raw.begin() + static_cast<ptrdiff_t>(size));
     rest_.remove_prefix(size);
     switch (type) {
       case Scalar::kInt8:
@@ -179,7 +193,8 @@ class Numbers {
     DOLIUM_TRY(const double count, Next(*property.count));
     const auto most = static_cast<double>(remaining() / LeastOf(property.type));
     if (!(count >= 0) || count != std::floor(count) || count > most) {
-      return Corrupt(fmt::format("a list of {} numbers, {} bytes remain", count, remaining()));
+      return Corrupt(
+          fmt::format("a list of {} numbers, {} bytes remain", count, remaining()));
     }
     return static_cast<uint64_t>(count);
   }
@@ -202,7 +217,8 @@ class PlyReader {
       for (uint64_t i = 0; i < element.count; ++i) {
         auto read = ReadOne(element);
         if (!read) {
-          return std::move(read).error().Within(fmt::format("element {} {}", element.name, i));
+          return std::move(read).error().Within(
+              fmt::format("element {} {}", element.name, i));
         }
       }
     }
@@ -216,8 +232,8 @@ class PlyReader {
       least += numbers_.LeastOf(property.count.value_or(property.type));
     }
     if (least == 0 || element.count <= numbers_.remaining() / least) return {};
-    return Corrupt(fmt::format("{} of them, {} bytes remain", element.count,
-                               numbers_.remaining()));
+    return Corrupt(
+        fmt::format("{} of them, {} bytes remain", element.count, numbers_.remaining()));
   }
 
   Result<void> ReadOne(const Element& element) {

@@ -36,7 +36,8 @@ Result<Mesh> ParseBinaryStl(BytesView bytes) {
   Mesh mesh;
   for (size_t at = kCountEnd; at < bytes.size(); at += kTriangleBytes) {
     const std::byte* const corner = bytes.data() + at + kNormalBytes;
-    AddCorners(mesh, {LoadCorner(corner), LoadCorner(corner + 12), LoadCorner(corner + 24)});
+    AddCorners(mesh,
+               {LoadCorner(corner), LoadCorner(corner + 12), LoadCorner(corner + 24)});
   }
   return mesh;
 }
