@@ -10,11 +10,11 @@ namespace {
 
 using testing::ElementsAre;
 
-using Rows = std::vector<std::vector<std::string>>;
+using CsvRows = std::vector<std::vector<std::string>>;
 
 // Taken in segments of so many bytes.
-Result<Rows> RowsOf(std::string_view text, size_t segment = 1) {
-  Rows rows;
+Result<CsvRows> CsvRowsOf(std::string_view text, size_t segment = 1) {
+  CsvRows rows;
   CsvParser parser([&](uint64_t, std::span<const std::string> fields) -> Result<void> {
     rows.emplace_back(fields.begin(), fields.end());
     return {};
@@ -27,7 +27,7 @@ Result<Rows> RowsOf(std::string_view text, size_t segment = 1) {
 }
 
 std::string CsvErrorOf(std::string_view text) {
-  const auto rows = RowsOf(text);
+  const auto rows = CsvRowsOf(text);
   return rows ? "" : rows.error().message;
 }
 
@@ -35,13 +35,13 @@ TEST(CsvParser, ReadsFieldsOfAllKinds) {
   const std::string text =
       "\xef\xbb\xbfname,\"a, b\"\r\n\r\n1,\"two\nlines, \"\"quoted\"\"\"\n,\n\"\",x";
   for (const size_t segment : {1, 3, 100}) {
-    const auto rows = RowsOf(text, segment);
+    const auto rows = CsvRowsOf(text, segment);
     ASSERT_TRUE(rows) << rows.error().message;
     EXPECT_THAT(*rows, ElementsAre(ElementsAre("name", "a, b"),
                                    ElementsAre("1", "two\nlines, \"quoted\""),
                                    ElementsAre("", ""), ElementsAre("", "x")));
   }
-  EXPECT_TRUE(RowsOf("")->empty());
+  EXPECT_TRUE(CsvRowsOf("")->empty());
 }
 
 TEST(CsvParser, NamesTheRowThatIsWrong) {
@@ -56,7 +56,7 @@ TEST(CsvFields, AreReadAsTheyAreWritten) {
        {"plain", "with, comma", "\"quoted\"", "two\nlines", ""}) {
     std::string line = "x,";
     AppendCsvField(field, line);
-    const auto rows = RowsOf(line);
+    const auto rows = CsvRowsOf(line);
     ASSERT_TRUE(rows) << rows.error().message;
     EXPECT_EQ(rows->front().back(), field);
   }
