@@ -222,8 +222,9 @@ ExitStatus RunAnnotationsImport(Context& context) {
                                           {"stored_bytes", done->written.stored_bytes}});
   } else {
     context.terminal.Line(fmt::format(
-        "{}: {} annotations in {} levels, {} in {} files", target,
-        FormatCount(done->annotations), done->levels,
+        "{}: {} annotations in {}, {} in {} files", target,
+        FormatCount(done->annotations),
+        done->levels == 1 ? "one level" : fmt::format("{} levels", done->levels),
         FormatSize(done->written.stored_bytes), FormatCount(done->written.objects)));
   }
   return ExitStatus::kGood;

@@ -46,7 +46,8 @@ struct CsvColumn {
 // Rows as annotations.
 class RowReader {
  public:
-  explicit RowReader(const AnnotationImport& request) : request_(request) {}
+  RowReader(const AnnotationImport& request, std::unique_ptr<FolderDraft> draft)
+      : request_(request), draft_(std::move(draft)) {}
 
   Result<void> Take(uint64_t row, std::span<const std::string> fields) {
     if (set_ == nullptr) return TakeHeader(fields);
@@ -62,7 +63,10 @@ class RowReader {
   }
 
   Result<AnnotationSummary> Finish() {
-    if (set_ == nullptr) return InvalidArgument("expected a row with names of columns");
+    if (set_ == nullptr) {
+      return InvalidArgument(fmt::format("{}: expected a row with names of columns",
+                                         request_.csv.Describe()));
+    }
     return set_->Finish();
   }
 
@@ -102,8 +106,8 @@ class RowReader {
     types_ = schema.properties;
     related_.resize(schema.relationships.size());
     spans_.resize(related_.size());
-    DOLIUM_TRY(set_, AnnotationSetWriter::Begin(request_.target, request_.replace,
-                                                std::move(schema), request_.options));
+    DOLIUM_TRY(set_, AnnotationSetWriter::Begin(std::move(draft_), std::move(schema),
+                                                request_.options));
     layout_.emplace(set_->writer().layout());
     properties_.resize(layout_->property_bytes());
     geometry_.resize(layout_->geometry_size());
@@ -187,7 +191,8 @@ class RowReader {
   }
 
   const AnnotationImport& request_;
-  std::unique_ptr<AnnotationSetWriter> set_;  // once the header is read
+  std::unique_ptr<FolderDraft> draft_;        // until the header is read
+  std::unique_ptr<AnnotationSetWriter> set_;  // from then on
   std::optional<RecordLayout> layout_;
   std::vector<Property> types_;
   std::vector<CsvColumn> columns_;
@@ -230,7 +235,9 @@ std::vector<std::string> CoordinateColumns(
 }
 
 Result<AnnotationSummary> ImportAnnotations(const AnnotationImport& request) {
-  RowReader rows(request);
+  DOLIUM_TRY(auto draft,
+             AnnotationSetWriter::BeginFolder(request.target, request.replace));
+  RowReader rows(request, std::move(draft));
   DOLIUM_TRY_VOID(ReadCsv(request.csv, request.options.writer.stop,
                           [&](uint64_t row, std::span<const std::string> fields) {
                             return rows.Take(row, fields);
