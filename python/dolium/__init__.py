@@ -28,8 +28,7 @@ remote ones is kept on disk. Keys of sharded sets are ints, those of plain folde
 Calls let go of the GIL while they read, write or decode, and may come from many threads.
 """
 
-from __future__ import annotations
-
+# Without annotations of __future__, whose name would be that of a module.
 import os
 
 from . import annotations, cas, dvid, mesh, properties, skeleton, volume

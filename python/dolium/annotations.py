@@ -16,8 +16,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +45,8 @@ _COLORS = {"rgb": 3, "rgba": 4}
 _SHARD_BYTES = 50_000_000
 
 
-class Found(NamedTuple):
+@dataclass(frozen=True)
+class Found:
     """Annotations."""
 
     # `id`, `geometry` (not of polylines) and the properties.
@@ -266,7 +268,8 @@ class Writer:
             for name, values in columns.items():
                 records[name] = _checked(name, values[rows], self._dtype[name])
             part = geometry if ends is not None else np.ascontiguousarray(geometry[rows], "<f4")
-            self._writer.add(numbers[rows], part, ends, records.view(np.uint8), related)
+            stored = records.view(np.uint8) if self._dtype.itemsize else np.zeros(0, np.uint8)
+            self._writer.add(numbers[rows], part, ends, stored, related)
         self._next += count
 
     def _related(

@@ -118,8 +118,10 @@ class PythonAnnotationWriter {
       wanted.upper_bound = info.upper_bound;
     }
     const Location location = Must(ParseLocation(LocationText(target)));
-    set_ = Must(WithoutGil(
-        [&] { return AnnotationSetWriter::Begin(location, force, wanted, options); }));
+    set_ = Must(WithoutGil([&]() -> Result<std::unique_ptr<AnnotationSetWriter>> {
+      DOLIUM_TRY(auto draft, AnnotationSetWriter::BeginFolder(location, force));
+      return AnnotationSetWriter::Begin(std::move(draft), wanted, options);
+    }));
   }
 
   void Add(nb::handle ids, nb::handle geometry, nb::handle ends, nb::handle properties,
@@ -244,8 +246,8 @@ class PythonAnnotations {
         Must(WithoutGil(is_remote_, [&] { return source_->Query(query); })));
   }
   nb::tuple Related(const std::string& relationship, uint64_t id) const {
-    return TableToPython(Must(WithoutGil(
-        is_remote_, [&] { return source_->Related(relationship, id); })));
+    return TableToPython(
+        Must(WithoutGil(is_remote_, [&] { return source_->Related(relationship, id); })));
   }
 
  private:

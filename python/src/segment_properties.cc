@@ -1,5 +1,5 @@
-// Segment properties, as the JSON of their info; python/dolium/properties.py makes columns
-// of it.
+// Segment properties, as the JSON of their info; python/dolium/properties.py makes
+// columns of it.
 #include <string>
 #include <utility>
 

@@ -57,7 +57,7 @@ Result<std::vector<annotation::Dimension>> DimensionsOption(const Arguments& arg
   return dimensions;
 }
 
-Result<AnnotationImport> ImportOptions(const Context& context) {
+Result<AnnotationImport> AnnotationImportOptions(const Context& context) {
   const Arguments& arguments = context.arguments;
   AnnotationImport request;
   DOLIUM_TRY(request.csv, ParseLocation(arguments[0]));
@@ -82,8 +82,9 @@ Result<AnnotationImport> ImportOptions(const Context& context) {
   return request;
 }
 
-Json PropertiesJson(const AnnotationInfo& info, const annotation::RecordLayout& layout,
-                    const annotation::AnnotationView& one) {
+Json AnnotationPropertiesJson(const AnnotationInfo& info,
+                              const annotation::RecordLayout& layout,
+                              const annotation::AnnotationView& one) {
   Json properties = Json::object();
   for (size_t p = 0; p < info.properties.size(); ++p) {
     const annotation::Property& property = info.properties[p];
@@ -115,7 +116,7 @@ Json AnnotationJson(const AnnotationSource& source, const AnnotationTable& table
   }
   Json line = {{"id", one.id},
                {"geometry", std::move(points)},
-               {"properties", PropertiesJson(info, source.layout(), one)}};
+               {"properties", AnnotationPropertiesJson(info, source.layout(), one)}};
   if (table.related().empty()) return line;
   Json related = Json::object();
   for (size_t r = 0; r < info.relationships.size(); ++r) {
@@ -147,7 +148,8 @@ Result<annotation::Region> RegionOption(const std::string& text,
   return region;
 }
 
-Result<AnnotationTable> Find(const Context& context, const AnnotationSource& source) {
+Result<AnnotationTable> FindAnnotations(const Context& context,
+                                        const AnnotationSource& source) {
   const Arguments& arguments = context.arguments;
   const objects::ReadManyOptions read = {.jobs = context.jobs(), .stop = context.stop};
   const auto box = arguments.Get("box");
@@ -193,7 +195,8 @@ Result<AnnotationTable> Find(const Context& context, const AnnotationSource& sou
   return table;
 }
 
-Result<std::shared_ptr<const AnnotationSource>> OpenFirst(const Context& context) {
+Result<std::shared_ptr<const AnnotationSource>> OpenFirstAnnotations(
+    const Context& context) {
   DOLIUM_TRY(const Location location, ParseLocation(context.arguments[0]));
   return OpenAnnotations(location);
 }
@@ -201,7 +204,7 @@ Result<std::shared_ptr<const AnnotationSource>> OpenFirst(const Context& context
 }  // namespace
 
 ExitStatus RunAnnotationsImport(Context& context) {
-  auto request = ImportOptions(context);
+  auto request = AnnotationImportOptions(context);
   if (!request) {
     return context.FailLocation(request.error().Within("annotations import"));
   }
@@ -219,15 +222,16 @@ ExitStatus RunAnnotationsImport(Context& context) {
                                           {"stored_bytes", done->written.stored_bytes}});
   } else {
     context.terminal.Line(fmt::format(
-        "{}: {} annotations in {} levels, {} in {} files", target,
-        FormatCount(done->annotations), done->levels,
+        "{}: {} annotations in {}, {} in {} files", target,
+        FormatCount(done->annotations),
+        done->levels == 1 ? "one level" : fmt::format("{} levels", done->levels),
         FormatSize(done->written.stored_bytes), FormatCount(done->written.objects)));
   }
   return ExitStatus::kGood;
 }
 
 ExitStatus RunAnnotationsExport(Context& context) {
-  const auto source = OpenFirst(context);
+  const auto source = OpenFirstAnnotations(context);
   if (!source) return context.FailLocation(source.error());
   const std::string& file = context.arguments[1];
   uint64_t count = 0;
@@ -250,9 +254,9 @@ ExitStatus RunAnnotationsExport(Context& context) {
 }
 
 ExitStatus RunAnnotationsQuery(Context& context) {
-  const auto source = OpenFirst(context);
+  const auto source = OpenFirstAnnotations(context);
   if (!source) return context.FailLocation(source.error());
-  const auto found = Find(context, **source);
+  const auto found = FindAnnotations(context, **source);
   if (!found) return context.Fail(found.error().Within("annotations query"));
   Terminal& terminal = context.terminal;
   const auto print = [&](std::string line) {
@@ -273,7 +277,7 @@ ExitStatus RunAnnotationsQuery(Context& context) {
 }
 
 ExitStatus RunAnnotationsLs(Context& context) {
-  const auto source = OpenFirst(context);
+  const auto source = OpenFirstAnnotations(context);
   if (!source) return context.FailLocation(source.error());
   const auto ids = (*source)->ListIds(context.stop);
   if (!ids) return context.FailLocation(ids.error());

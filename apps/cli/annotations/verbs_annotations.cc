@@ -8,7 +8,7 @@
 namespace dolium::cli {
 namespace {
 
-constexpr std::string_view kColumns =
+constexpr std::string_view kAnnotationColumns =
     "A file has a row for each annotation, and a first row with names. Columns are `id` "
     "(else rows count from 0), coordinates, properties and relationships. Coordinates of "
     "a point are `x`, `y`, `z` (the names of the dimensions); of a line or a box `x1` to "
@@ -17,14 +17,14 @@ constexpr std::string_view kColumns =
     "int16, uint32, int32, float32 [if none is named], rgb or rgba, with colours as "
     "#rrggbb. A relationship has ids with spaces between them.";
 
-Verb ImportVerb() {
+Verb AnnotationsImport() {
   return {
       .name = "annotations import",
       .usage = "[options] <csv> <target>",
       .outline = "make annotations of a CSV file",
       .description = "Make a folder of annotations, with all its indexes, of a CSV file.",
       .details =
-          std::string(kColumns) +
+          std::string(kAnnotationColumns) +
           "\nThe spatial index has levels from coarse to fine. Each takes a random part "
           "of what is left, so that about --limit are in its fullest cell; --seed "
           "chooses "
@@ -58,7 +58,7 @@ Verb ImportVerb() {
   };
 }
 
-Verb ExportVerb() {
+Verb AnnotationsExport() {
   return {
       .name = "annotations export",
       .usage = "[options] <annotations> <csv>",
@@ -72,7 +72,7 @@ Verb ExportVerb() {
   };
 }
 
-Verb QueryVerb() {
+Verb AnnotationsQuery() {
   return {
       .name = "annotations query",
       .usage = "[options] <annotations>",
@@ -100,7 +100,7 @@ Verb QueryVerb() {
   };
 }
 
-Verb InfoVerb() {
+Verb AnnotationsInfo() {
   return {
       .name = "annotations info",
       .usage = "[options] <annotations>",
@@ -113,7 +113,7 @@ Verb InfoVerb() {
   };
 }
 
-Verb LsVerb() {
+Verb AnnotationsLs() {
   return {
       .name = "annotations ls",
       .usage = "[options] <annotations>",
@@ -129,7 +129,8 @@ Verb LsVerb() {
 }  // namespace
 
 std::vector<Verb> AnnotationVerbs() {
-  return {ImportVerb(), ExportVerb(), QueryVerb(), InfoVerb(), LsVerb()};
+  return {AnnotationsImport(), AnnotationsExport(), AnnotationsQuery(), AnnotationsInfo(),
+          AnnotationsLs()};
 }
 
 }  // namespace dolium::cli

@@ -14,7 +14,7 @@ namespace {
 
 using properties::SegmentProperties;
 
-Result<SegmentProperties> Measure(const Context& context) {
+Result<SegmentProperties> MeasureVolume(const Context& context) {
   DOLIUM_TRY(const Location location, ParseLocation(context.arguments[0]));
   DOLIUM_TRY(const volume::Volume volume, OpenVolume(location));
   MeasureOptions options = {.jobs = context.jobs(), .stop = context.stop};
@@ -26,8 +26,8 @@ Result<SegmentProperties> Measure(const Context& context) {
   return measured;
 }
 
-ExitStatus Put(Context& context, const std::string& target,
-               const Result<SegmentProperties>& table) {
+ExitStatus PutProperties(Context& context, const std::string& target,
+                         const Result<SegmentProperties>& table) {
   if (!table) return context.FailLocation(table.error());
   const auto location = ParseLocation(target);
   if (!location) return context.FailLocation(location.error());
@@ -55,13 +55,14 @@ ExitStatus Put(Context& context, const std::string& target,
 ExitStatus RunVolumeProperties(Context& context) {
   const std::string target =
       context.arguments.Get("output").value_or(context.arguments[0]);
-  return Put(context, target, Measure(context));
+  return PutProperties(context, target, MeasureVolume(context));
 }
 
 ExitStatus RunPropertiesImport(Context& context) {
   const auto csv = ParseLocation(context.arguments[0]);
   if (!csv) return context.FailLocation(csv.error());
-  return Put(context, context.arguments[1], ReadPropertiesCsv(*csv, context.stop));
+  return PutProperties(context, context.arguments[1],
+                       ReadPropertiesCsv(*csv, context.stop));
 }
 
 ExitStatus RunPropertiesExport(Context& context) {

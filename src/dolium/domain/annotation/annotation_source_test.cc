@@ -293,6 +293,28 @@ TEST(AnnotationWriter, RefusesAnIdThatIsThereTwice) {
   }
 }
 
+TEST(AnnotationWriter, ListsAnAnnotationOnceThatNamesASegmentTwice) {
+  const Location at{std::make_shared<MemoryStore>("test"), "set"};
+  AnnotationSchema schema;
+  schema.dimensions = {{"x", 1, "nm"}};
+  schema.relationships = {{.id = "first", .key = ""}, {.id = "second", .key = ""}};
+  auto writer = AnnotationWriter::Create(at, schema, {});
+  ASSERT_TRUE(writer) << writer.error().message;
+  const std::vector<uint64_t> first = {8};
+  const std::vector<uint64_t> second = {9, 8, 9};
+  const std::span<const uint64_t> related[] = {first, second};
+  ASSERT_TRUE((*writer)->Add({1, std::vector<float>{1}, {}}, related));
+  ASSERT_TRUE((*writer)->Finish());
+  const auto source = AnnotationSource::Open(at);
+  ASSERT_TRUE(source) << source.error().message;
+  EXPECT_THAT(source->Related("second", 9)->ids(), ElementsAre(1));
+  EXPECT_THAT(source->Related("second", 8)->ids(), ElementsAre(1));
+  EXPECT_TRUE(source->Related("first", 9)->empty());
+  const uint64_t id = 1;
+  EXPECT_THAT(source->GetMany(std::span(&id, 1))->related()[1].Of(0),
+              ElementsAre(9, 8, 9));
+}
+
 TEST(AnnotationWriter, RefusesWhatItCannotWrite) {
   const Location at{std::make_shared<MemoryStore>("test"), "set"};
   AnnotationSchema schema;

@@ -229,16 +229,25 @@ Result<AnnotationSummary> AnnotationWriter::Finish() {
   const auto write_related = [&](size_t number) -> Result<WriteSummary> {
     Relationship& relationship = info_.relationships[number];
     ListSorter lists(spill_to, fmt::format("related{}", number), writer.memory);
+    std::vector<uint64_t> keys_of_one;
     DOLIUM_TRY_VOID(read_all([&](const LoggedRecord& record) -> Result<void> {
       ByteReader related(record.related);
+      keys_of_one.clear();
       for (size_t r = 0;; ++r) {
         DOLIUM_TRY(const uint32_t count, related.Read<uint32_t>("related ids"));
         for (uint32_t i = 0; i < count; ++i) {
           DOLIUM_TRY(const uint64_t key, related.Read<uint64_t>("related ids"));
-          if (r < number) continue;
+          if (r == number) keys_of_one.push_back(key);
+        }
+        if (r < number) continue;
+        // Once in a list, however often it names it.
+        std::ranges::sort(keys_of_one);
+        const auto same = std::ranges::unique(keys_of_one);
+        keys_of_one.erase(same.begin(), same.end());
+        for (const uint64_t key : keys_of_one) {
           DOLIUM_TRY_VOID(lists.Add(key, 0, record.id, record.record));
         }
-        if (r == number) return {};
+        return {};
       }
     }));
     if (!options_.unsharded) {

@@ -37,7 +37,7 @@ Result<void> SplitText(std::string_view text, std::string_view separators,
 }
 
 // What a column is.
-struct Column {
+struct CsvColumn {
   enum class Kind : uint8_t { kId, kCoordinate, kPoints, kProperty, kRelationship };
   Kind kind = Kind::kProperty;
   size_t index = 0;  // of the coordinate, property or relationship
@@ -46,7 +46,8 @@ struct Column {
 // Rows as annotations.
 class RowReader {
  public:
-  explicit RowReader(const AnnotationImport& request) : request_(request) {}
+  RowReader(const AnnotationImport& request, std::unique_ptr<FolderDraft> draft)
+      : request_(request), draft_(std::move(draft)) {}
 
   Result<void> Take(uint64_t row, std::span<const std::string> fields) {
     if (set_ == nullptr) return TakeHeader(fields);
@@ -62,7 +63,10 @@ class RowReader {
   }
 
   Result<AnnotationSummary> Finish() {
-    if (set_ == nullptr) return InvalidArgument("expected a row with names of columns");
+    if (set_ == nullptr) {
+      return InvalidArgument(fmt::format("{}: expected a row with names of columns",
+                                         request_.csv.Describe()));
+    }
     return set_->Finish();
   }
 
@@ -78,18 +82,19 @@ class RowReader {
           std::ranges::find(schema.relationships, field, &annotation::Relationship::id);
       names_.push_back(field);
       if (field == kIdColumn) {
-        columns_.push_back({Column::Kind::kId, 0});
+        columns_.push_back({CsvColumn::Kind::kId, 0});
       } else if (coordinate != coordinates.end()) {
         const auto index = static_cast<size_t>(coordinate - coordinates.begin());
         has_coordinate[index] = true;
         has_points_ = schema.type == AnnotationType::kPolyline;
         columns_.push_back(
-            {has_points_ ? Column::Kind::kPoints : Column::Kind::kCoordinate, index});
+            {has_points_ ? CsvColumn::Kind::kPoints : CsvColumn::Kind::kCoordinate,
+             index});
       } else if (relationship != schema.relationships.end()) {
         const auto index =
             static_cast<size_t>(relationship - schema.relationships.begin());
         has_relationship[index] = true;
-        columns_.push_back({Column::Kind::kRelationship, index});
+        columns_.push_back({CsvColumn::Kind::kRelationship, index});
       } else {
         DOLIUM_TRY_VOID(AddProperty(field, schema.properties));
       }
@@ -101,8 +106,8 @@ class RowReader {
     types_ = schema.properties;
     related_.resize(schema.relationships.size());
     spans_.resize(related_.size());
-    DOLIUM_TRY(set_, AnnotationSetWriter::Begin(request_.target, request_.replace,
-                                                std::move(schema), request_.options));
+    DOLIUM_TRY(set_, AnnotationSetWriter::Begin(std::move(draft_), std::move(schema),
+                                                request_.options));
     layout_.emplace(set_->writer().layout());
     properties_.resize(layout_->property_bytes());
     geometry_.resize(layout_->geometry_size());
@@ -140,34 +145,34 @@ class RowReader {
     }
     if (type) known->type = *type;
     columns_.push_back(
-        {Column::Kind::kProperty, static_cast<size_t>(known - properties.begin())});
+        {CsvColumn::Kind::kProperty, static_cast<size_t>(known - properties.begin())});
     return {};
   }
 
-  Result<void> TakeField(const Column& column, const std::string& field) {
+  Result<void> TakeField(const CsvColumn& column, const std::string& field) {
     switch (column.kind) {
-      case Column::Kind::kId: {
+      case CsvColumn::Kind::kId: {
         DOLIUM_TRY(id_, ParseCsvId(field));
         return {};
       }
-      case Column::Kind::kCoordinate: {
+      case CsvColumn::Kind::kCoordinate: {
         DOLIUM_TRY(const double number, ParseCsvNumber(field));
         geometry_[column.index] = static_cast<float>(number);
         return {};
       }
-      case Column::Kind::kPoints:
+      case CsvColumn::Kind::kPoints:
         return SplitText(field, "; ", [&](std::string_view text) -> Result<void> {
           DOLIUM_TRY(const double number, ParseCsvNumber(text));
           geometry_.push_back(static_cast<float>(number));
           return {};
         });
-      case Column::Kind::kRelationship:
+      case CsvColumn::Kind::kRelationship:
         return SplitText(field, "; ", [&](std::string_view text) -> Result<void> {
           DOLIUM_TRY(const uint64_t id, ParseCsvId(text));
           related_[column.index].push_back(id);
           return {};
         });
-      case Column::Kind::kProperty:
+      case CsvColumn::Kind::kProperty:
         break;
     }
     if (field.empty()) return {};  // Zeros.
@@ -186,10 +191,11 @@ class RowReader {
   }
 
   const AnnotationImport& request_;
-  std::unique_ptr<AnnotationSetWriter> set_;  // once the header is read
+  std::unique_ptr<FolderDraft> draft_;        // until the header is read
+  std::unique_ptr<AnnotationSetWriter> set_;  // from then on
   std::optional<RecordLayout> layout_;
   std::vector<Property> types_;
-  std::vector<Column> columns_;
+  std::vector<CsvColumn> columns_;
   std::vector<std::string> names_;
   bool has_points_ = false;
   uint64_t id_ = 0;
@@ -229,7 +235,9 @@ std::vector<std::string> CoordinateColumns(
 }
 
 Result<AnnotationSummary> ImportAnnotations(const AnnotationImport& request) {
-  RowReader rows(request);
+  DOLIUM_TRY(auto draft,
+             AnnotationSetWriter::BeginFolder(request.target, request.replace));
+  RowReader rows(request, std::move(draft));
   DOLIUM_TRY_VOID(ReadCsv(request.csv, request.options.writer.stop,
                           [&](uint64_t row, std::span<const std::string> fields) {
                             return rows.Take(row, fields);

@@ -22,12 +22,17 @@ Result<void> CheckAnnotationsReplaceable(const Location& folder) {
 
 }  // namespace
 
+Result<std::unique_ptr<FolderDraft>> AnnotationSetWriter::BeginFolder(
+    const Location& target, bool replace) {
+  return FolderDraft::Begin(target, replace, kImportOperation,
+                            CheckAnnotationsReplaceable);
+}
+
 Result<std::unique_ptr<AnnotationSetWriter>> AnnotationSetWriter::Begin(
-    const Location& target, bool replace, annotation::AnnotationSchema schema,
+    std::unique_ptr<FolderDraft> draft, annotation::AnnotationSchema schema,
     const annotation::AnnotationWriteOptions& options) {
   std::unique_ptr<AnnotationSetWriter> set(new AnnotationSetWriter());
-  DOLIUM_TRY(set->draft_, FolderDraft::Begin(target, replace, kImportOperation,
-                                             CheckAnnotationsReplaceable));
+  set->draft_ = std::move(draft);
   DOLIUM_TRY(set->writer_, annotation::AnnotationWriter::Create(
                                set->draft_->folder(), std::move(schema), options));
   return set;

@@ -36,8 +36,10 @@ class AnnotationSetWriter {
  public:
   // `target` is a local folder. kExists if it holds something, unless those are
   // annotations that may be replaced.
+  static Result<std::unique_ptr<FolderDraft>> BeginFolder(const Location& target,
+                                                          bool replace);
   static Result<std::unique_ptr<AnnotationSetWriter>> Begin(
-      const Location& target, bool replace, annotation::AnnotationSchema schema,
+      std::unique_ptr<FolderDraft> draft, annotation::AnnotationSchema schema,
       const annotation::AnnotationWriteOptions& options);
 
   annotation::AnnotationWriter& writer() { return *writer_; }

@@ -1,6 +1,7 @@
 // The check of a folder of annotations.
 #include <algorithm>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -143,13 +144,15 @@ class AnnotationCheck {
   }
 
   void TakeValues(const AnnotationTable& table) {
+    CountBytes(table);
     for (size_t i = 0; i < table.size(); ++i) {
       const uint64_t id = table.ids()[i];
       known_.insert(id);
       CheckProperties(table[i], annotations_.by_id().Describe(id),
                       KeyOf(info_.by_id.key, id));
       for (size_t r = 0; r < info_.relationships.size(); ++r) {
-        for (const uint64_t related : table.related()[r].Of(i)) {
+        const auto ids = table.related()[r].Of(i);
+        for (const uint64_t related : std::set<uint64_t>(ids.begin(), ids.end())) {
           ++related_[{r, related}];
         }
       }
@@ -162,9 +165,19 @@ class AnnotationCheck {
     if (options_.progress) options_.progress({.entries = report_.entries_read});
   }
 
+  // What values and lists have of records and ids.
+  void CountBytes(const AnnotationTable& table) {
+    const uint64_t bytes = table.properties().size() +
+                           table.geometry().size() * sizeof(float) +
+                           table.size() * sizeof(uint64_t);
+    report_.bytes_read += bytes;
+    report_.bytes_decoded += bytes;
+  }
+
   // What is wrong with a list by itself.
   void CheckList(const AnnotationTable& list, const std::string& object,
                  const std::string& key) {
+    CountBytes(list);
     std::unordered_set<uint64_t> seen;
     for (const uint64_t id : list.ids()) {
       if (!seen.insert(id).second) {
@@ -193,6 +206,7 @@ class AnnotationCheck {
       const auto list =
           annotations_.Related(info_.relationships[relationship].id, id, read_);
       if (!list) {
+        related_.erase({relationship, id});
         DOLIUM_TRY_VOID(Damage(object, key, list.error()));
         continue;
       }

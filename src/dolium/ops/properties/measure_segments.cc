@@ -125,7 +125,7 @@ bool IsLabels(volume::DataType type) {
          type == DataType::kUint32 || type == DataType::kUint64;
 }
 
-properties::SegmentProperty Numbers(std::string id, std::string description) {
+properties::SegmentProperty NumberColumn(std::string id, std::string description) {
   return {.id = std::move(id),
           .kind = properties::PropertyKind::kNumber,
           .description = std::move(description)};
@@ -139,20 +139,20 @@ properties::SegmentProperties TableOf(
   std::vector<properties::SegmentProperty>& columns = table.properties;
   const std::string of_scale =
       scale == 0 ? "" : fmt::format(", from scale {}", info.scales[scale].key);
-  columns.push_back(Numbers("voxels", "number of voxels" + of_scale));
+  columns.push_back(NumberColumn("voxels", "number of voxels" + of_scale));
   for (const char axis : kAxes) {
-    columns.push_back(Numbers(fmt::format("begin_{}", axis),
-                              fmt::format("first voxel in {}{}", axis, of_scale)));
+    columns.push_back(NumberColumn(fmt::format("begin_{}", axis),
+                                   fmt::format("first voxel in {}{}", axis, of_scale)));
   }
   for (const char axis : kAxes) {
     columns.push_back(
-        Numbers(fmt::format("end_{}", axis),
-                fmt::format("behind the last voxel in {}{}", axis, of_scale)));
+        NumberColumn(fmt::format("end_{}", axis),
+                     fmt::format("behind the last voxel in {}{}", axis, of_scale)));
   }
   for (const char axis : kAxes) {
     columns.push_back(
-        Numbers(fmt::format("center_{}", axis),
-                fmt::format("centre of the voxels in {}{}", axis, of_scale)));
+        NumberColumn(fmt::format("center_{}", axis),
+                     fmt::format("centre of the voxels in {}{}", axis, of_scale)));
   }
   for (const auto& [label, measure] : labels) {
     table.ids.push_back(label);

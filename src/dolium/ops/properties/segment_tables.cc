@@ -28,7 +28,7 @@ struct TextColumn {
   std::vector<std::string> texts;
 };
 
-Result<std::vector<double>> NumbersOf(const TextColumn& column) {
+Result<std::vector<double>> ColumnNumbers(const TextColumn& column) {
   std::vector<double> numbers;
   numbers.reserve(column.texts.size());
   for (size_t i = 0; i < column.texts.size(); ++i) {
@@ -47,7 +47,7 @@ PropertyKind GuessKind(const TextColumn& column) {
        {PropertyKind::kLabel, PropertyKind::kDescription, PropertyKind::kTags}) {
     if (column.name == properties::ToString(kind)) return kind;
   }
-  return NumbersOf(column) ? PropertyKind::kNumber : PropertyKind::kString;
+  return ColumnNumbers(column) ? PropertyKind::kNumber : PropertyKind::kString;
 }
 
 Result<SegmentProperty> PropertyOf(TextColumn column) {
@@ -70,7 +70,7 @@ Result<SegmentProperty> PropertyOf(TextColumn column) {
     return properties::MakeTags(column.name, column.texts);
   SegmentProperty property{.id = column.name, .kind = *kind};
   if (*kind == PropertyKind::kNumber) {
-    DOLIUM_TRY(property.numbers, NumbersOf(column));
+    DOLIUM_TRY(property.numbers, ColumnNumbers(column));
     property.type = type.value_or(properties::NumberTypeFor(property.numbers));
   } else {
     property.texts = std::move(column.texts);

@@ -15,10 +15,10 @@
 #include "dolium/formats/files/format.h"
 #include "dolium/formats/neuroglancer/format.h"
 #include "dolium/formats/neuroglancer/info.h"
+#include "dolium/ops/annotation/annotation_rows.h"
 #include "dolium/ops/cas/cas_verify.h"
 #include "dolium/ops/objects/object_copy.h"
 #include "dolium/ops/objects/verify_objects.h"
-#include "dolium/ops/annotation/annotation_entries.h"
 #include "dolium/ops/pack/pack_catalog.h"
 #include "dolium/ops/properties/segment_tables.h"
 #include "dolium/ops/source/capabilities.h"
@@ -35,25 +35,14 @@ namespace {
 constexpr int kHasMark = 100;
 constexpr uint64_t kMaxProbedInfo = uint64_t{64} << 20;
 
-// The object that is the info of a folder; null if there is none.
-nlohmann::json ProbedInfo(const Location& location) {
-  const Location info = location.Child(volume::kInfoName);
-  const auto whole = info.store->ReadWhole(info.path, kMaxProbedInfo);
-  if (!whole) return {};
-  auto json = ParseJson(AsText(whole->bytes));
-  return json && json->is_object() ? *std::move(json) : nlohmann::json();
-}
-
-// Whether the info says that it is of that type.
-int ProbeType(const Location& location, std::string_view type) {
-  const nlohmann::json info = ProbedInfo(location);
-  return info.is_object() && info.value("@type", nlohmann::json()) == type ? kHasMark : 0;
-}
-
 // Volumes.
 
 Result<int> ProbeVolume(const Location& location) {
-  return ProbedInfo(location).contains("scales") ? kHasMark : 0;
+  const Location info = location.Child(volume::kInfoName);
+  const auto whole = info.store->ReadWhole(info.path, kMaxProbedInfo);
+  if (!whole) return 0;
+  const auto json = ParseJson(AsText(whole->bytes));
+  return json && json->is_object() && json->contains("scales") ? kHasMark : 0;
 }
 
 Result<std::shared_ptr<const volume::Volume>> OpenVolumeOf(const Source& source) {
@@ -226,63 +215,6 @@ Result<std::vector<Finding>> FindLeftOutOfSharded(const Source& source,
                               "its entries cannot be understood without it",
                               format.name, fmt::join(members, ", "))});
   return left_out;
-}
-
-// Annotations.
-
-Result<int> ProbeAnnotations(const Location& location) {
-  return ProbeType(location, annotation::kAnnotationsType);
-}
-
-Result<std::shared_ptr<const annotation::AnnotationSource>> OpenAnnotationsOf(
-    const Source& source) {
-  if (!source.options().open.allow_unfinished) return OpenAnnotations(source.location());
-  DOLIUM_TRY(auto opened, annotation::AnnotationSource::Open(source.location()));
-  return std::make_shared<const annotation::AnnotationSource>(std::move(opened));
-}
-
-Result<std::shared_ptr<Container>> OpenAnnotationEntries(const Source& source) {
-  DOLIUM_TRY(auto opened, OpenAnnotationsOf(source));
-  return std::make_shared<AnnotationEntries>(source.formats(), std::move(opened),
-                                             source.options().open);
-}
-
-Result<std::vector<SourcePart>> ListAnnotationParts(const Source& source) {
-  DOLIUM_TRY(const annotation::AnnotationSource* const opened, source.annotations());
-  return PartsOf(*opened);
-}
-
-Result<VerifyReport> CheckAnnotationSource(const Source& source,
-                                           const VerifyOptions& options,
-                                           const FindingVisitor& visitor) {
-  DOLIUM_TRY(const annotation::AnnotationSource* const opened, source.annotations());
-  DOLIUM_TRY(const Container* const entries, source.entries());
-  return VerifyAnnotations(*opened, *entries, options, visitor);
-}
-
-Result<CopySource> RefuseAnnotationCopy(
-    const Source& source,
-    // NOLINTNEXTLINE(performance-unnecessary-value-param)
-    std::shared_ptr<const Container> /*entries*/, std::string_view /*format*/) {
-  return Unsupported(fmt::format(
-      "{}: annotations are written again from a table: export them and import that",
-      source.location().Describe()));
-}
-
-// Segment properties.
-
-Result<int> ProbeSegmentProperties(const Location& location) {
-  return ProbeType(location, properties::kSegmentPropertiesType);
-}
-
-Result<std::shared_ptr<Container>> OpenPropertyFiles(const Source& source) {
-  return std::make_shared<files::FilesContainer>(source.location());
-}
-
-Result<VerifyReport> CheckPropertySource(const Source& source,
-                                         const VerifyOptions& /*options*/,
-                                         const FindingVisitor& visitor) {
-  return VerifySegmentProperties(source.location(), visitor);
 }
 
 // DVID exports.

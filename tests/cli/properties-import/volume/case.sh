@@ -14,7 +14,7 @@ status dolium properties import p.csv seg
 dolium properties import --json --force p.csv seg
 dolium verify --no-summary seg folder
 dolium info folder
-overwrite folder/info 20 'XXXX'
+overwrite folder/info 46 'XXXX'
 status dolium verify --no-summary folder
 printf 'id,label\n1,a\n1,b\n' > twice.csv
 printf 'label\na\n' > none.csv
