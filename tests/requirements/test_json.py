@@ -36,6 +36,7 @@ EXAMPLES = {
     "volume stats": ["volume stats volume"],
     "volume verify": ["volume verify volume"],
     "volume preview": ["volume preview volume -o preview.png"],
+    "mesh make": ["mesh make labels meshes"],
     "pack create": ["pack create -i samples -o new.shardpack"],
     "pack info": ["pack info a.shardpack"],
     "pack stats": ["pack stats a.shardpack"],
