@@ -72,7 +72,8 @@ std::vector<Option> DistinctOptions(const Verb& verb);
 // Whether the option is for `target`. An empty target is the source's own format.
 bool IsFor(const Option& option, std::string_view target);
 
-// The rows for volumes, meshes, packs, stores and convert, which are in files of their own.
+// The rows for volumes, meshes, packs, stores and convert, which are in files of their
+// own.
 std::vector<Verb> VolumeVerbs();
 std::vector<Verb> MeshVerbs();
 std::vector<Verb> PackVerbs();

@@ -54,8 +54,8 @@ TEST_F(CellFileTest, GivesBackTheRunsOfAGroup) {
       EXPECT_EQ(run.voxels, original->voxels);
       const BytesView expected =
           BytesView(block.found.bytes).subspan(original->offset, original->size);
-      EXPECT_TRUE(Equal(
-          all->view().subspan(run.offset - runs->front().offset, run.size), expected));
+      EXPECT_TRUE(Equal(all->view().subspan(run.offset - runs->front().offset, run.size),
+                        expected));
       ++found;
     }
   }

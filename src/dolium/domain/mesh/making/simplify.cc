@@ -1,5 +1,7 @@
 #include "dolium/domain/mesh/making/simplify.h"
 
+#include <meshoptimizer.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,8 +11,6 @@
 #include <tuple>
 #include <utility>
 #include <vector>
-
-#include <meshoptimizer.h>
 
 #include "dolium/base/parallel.h"
 
@@ -76,9 +76,8 @@ void RemovePairs(std::vector<uint32_t>& corners) {
     if (is_back) std::swap(t[1], t[2]);
     sides.push_back({t, is_back, i});
   }
-  std::ranges::sort(sides, {}, [](const Side& side) {
-    return std::tuple(side.triangle, side.number);
-  });
+  std::ranges::sort(
+      sides, {}, [](const Side& side) { return std::tuple(side.triangle, side.number); });
   std::vector<uint32_t> removed;
   for (size_t i = 1; i < sides.size(); ++i) {
     if (sides[i - 1].triangle != sides[i].triangle ||
@@ -106,8 +105,7 @@ void SimplifyPart(const Mesh& mesh, const SimplifyOptions& options, bool lock_bo
   positions.reserve(part.vertices.size() * 3);
   for (const uint32_t vertex : part.vertices) {
     for (size_t d = 0; d < 3; ++d) {
-      positions.push_back(
-          static_cast<float>(mesh.vertices[vertex][d] * options.unit[d]));
+      positions.push_back(static_cast<float>(mesh.vertices[vertex][d] * options.unit[d]));
     }
   }
   constexpr size_t kStride = 3 * sizeof(float);
@@ -115,8 +113,8 @@ void SimplifyPart(const Mesh& mesh, const SimplifyOptions& options, bool lock_bo
       meshopt_simplifyScale(positions.data(), part.vertices.size(), kStride);
   if (!(scale > 0)) return;
   const size_t least = lock_borders ? 0 : kLeastTriangles;
-  const auto wanted = static_cast<size_t>(
-      options.share * static_cast<double>(part.corners.size() / 3));
+  const auto wanted =
+      static_cast<size_t>(options.share * static_cast<double>(part.corners.size() / 3));
   std::vector<uint32_t> simpler(part.corners.size());
   const size_t left = meshopt_simplify(
       simpler.data(), part.corners.data(), part.corners.size(), positions.data(),
@@ -263,8 +261,7 @@ bool SplitRepeatedSides(Mesh& mesh) {
         return turn < 0 ? turn + 2 * std::numbers::pi : turn;
       };
       const auto partner = std::ranges::min_element(back, {}, fall);
-      const float share =
-          static_cast<float>(i + 1) / static_cast<float>(forth.size());
+      const float share = static_cast<float>(i + 1) / static_cast<float>(forth.size());
       const Point from = mesh.vertices[forth[i].from];
       const Point to = mesh.vertices[forth[i].to];
       const auto middle = static_cast<uint32_t>(mesh.vertices.size());
