@@ -23,7 +23,7 @@ WORDS = [
     (r"\b[Ll]ent\b|\bLent[A-Z]\w*", "borrowed, Reservation"),
     (r"\bLearn[A-Z]\w*", "Load..., Parse..."),
     (r"\b[Ss]et aside\b", "quarantine, or reserve"),
-    (r"\b\w*Borders?\b", "boundaries"),
+    (r"\b(?!meshopt_)\w*Borders?\b", "boundaries"),
     (r"\bCheckApart\w*", "CheckDisjoint..."),
     (r"\bLookInto\w*", "InspectFolder"),
     (r"\bseen_files\b", "stat cache"),

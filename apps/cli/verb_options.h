@@ -62,7 +62,7 @@ inline constexpr Option kSkipDamaged =
 inline constexpr Option kSupervoxels =
     Flag("", "supervoxels", "of a DVID export: supervoxels, not labels");
 inline constexpr Option kSpec = Value(ValueKind::kFile, "", "spec", "<file>",
-                               "what a DVID export was made with [its spec.json]");
+                                      "what a DVID export was made with [its spec.json]");
 inline constexpr Option kVoxelSize =
     Value(ValueKind::kText, "", "resolution", "<x,y,z>",
           "of an export without a spec: nanometres of a voxel [1,1,1]");

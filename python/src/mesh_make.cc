@@ -1,4 +1,6 @@
 // Making meshes: plans, and those of arrays.
+#include "dolium/ops/mesh/mesh_make.h"
+
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -15,7 +17,6 @@
 #include <nanobind/stl/vector.h>
 
 #include "dolium/domain/mesh/making/label_meshes.h"
-#include "dolium/ops/mesh/mesh_make.h"
 #include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/bulk_work.h"
@@ -86,9 +87,9 @@ nb::list MeshesOfArray(nb::handle array, const Vec3& size, const std::string& ty
   Must(std::move(result));
   nb::list meshes;
   for (auto& [label, mesh] : made) {
-    meshes.append(nb::make_tuple(
-        label, CopyToPython(std::as_bytes(std::span(mesh.vertices))),
-        CopyToPython(std::as_bytes(std::span(mesh.triangles)))));
+    meshes.append(nb::make_tuple(label,
+                                 CopyToPython(std::as_bytes(std::span(mesh.vertices))),
+                                 CopyToPython(std::as_bytes(std::span(mesh.triangles)))));
     mesh = {};
   }
   return meshes;

@@ -14,6 +14,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "dolium/domain/dataset/file_picker.h"
+#include "python/src/arguments.h"
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
 #include "python/src/guarded.h"

@@ -53,6 +53,7 @@ EXAMPLES = {
     "skeleton get": ["skeleton get skeletons 7 got.swc"],
     "skeleton export": ["skeleton export skeletons exported-skeletons"],
     "skeleton import": ["skeleton import 7.swc imported-skeletons"],
+    "mesh make": ["mesh make labels meshes"],
     "pack create": ["pack create -i samples -o new.shardpack"],
     "pack info": ["pack info a.shardpack"],
     "pack stats": ["pack stats a.shardpack"],

@@ -80,22 +80,22 @@ void ShowMade(Context& context, const mesh::MeshMakeChoice& choice,
               const JobReport& report) {
   const WriteSummary& written = report.written;
   if (context.terminal.json()) {
-    context.terminal.JsonLine("summary", {{"target", choice.target},
-                                          {"registered", choice.is_registered},
-                                          {"scale", choice.scale},
-                                          {"resolution", choice.resolution},
-                                          {"error", choice.error},
-                                          {"lods", choice.levels},
-                                          {"meshes", written.entries},
-                                          {"stored_bytes", written.stored_bytes},
-                                          {"objects", written.objects},
-                                          {"parts", report.parts},
-                                          {"parts_done_before", report.parts_done_before}});
+    context.terminal.JsonLine("summary",
+                              {{"target", choice.target},
+                               {"registered", choice.is_registered},
+                               {"scale", choice.scale},
+                               {"resolution", choice.resolution},
+                               {"error", choice.error},
+                               {"lods", choice.levels},
+                               {"meshes", written.entries},
+                               {"stored_bytes", written.stored_bytes},
+                               {"objects", written.objects},
+                               {"parts", report.parts},
+                               {"parts_done_before", report.parts_done_before}});
     return;
   }
   std::string line = fmt::format(
-      "{}: {} in {}, {}", choice.target,
-      FormatCount(written.entries, "mesh"),
+      "{}: {} in {}, {}", choice.target, FormatCount(written.entries, "mesh"),
       FormatCount(written.objects, "object"), FormatSize(written.stored_bytes));
   if (report.parts_done_before > 0) {
     line += fmt::format("; {} of {} parts were done before",

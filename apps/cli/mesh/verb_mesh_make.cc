@@ -9,8 +9,7 @@ Verb MeshMakeVerb() {
       .name = "mesh make",
       .usage = "[options] <volume> [<folder>]",
       .outline = "make meshes of the labels of a volume",
-      .description =
-          "Make a multi-resolution mesh of each label of a segmentation.",
+      .description = "Make a multi-resolution mesh of each label of a segmentation.",
       .details =
           "Surfaces are those of marching cubes, with vertices in the middle between "
           "voxels. They are closed, also where the data ends, unless --open is given. "
@@ -24,7 +23,8 @@ Verb MeshMakeVerb() {
           "added to the info. A volume that cannot be written to needs a folder.\n"
           "By default, the finest scale is taken whose voxels are nearly as long in all "
           "directions, an error of the longest of their sides, and as many levels as an "
-          "object as large as the volume needs, whose coarsest is one piece. The first "
+          "object as large as the volume needs, whose coarsest is one fragment. The "
+          "first "
           "line says what was chosen.\n"
           "Label 0 has no mesh. With --segments, only the labels of a file have one: "
           "ids between spaces, commas or ends of lines.\n"
@@ -44,8 +44,9 @@ Verb MeshMakeVerb() {
                  "number of the scale, or its resolution [the finest nearly isotropic]"),
            Value(ValueKind::kNumber, "", "lods", "<n>",
                  "levels of detail, at most [by the size of the volume]"),
-           Value(ValueKind::kText, "", "error", "<nm>",
-                 "bound of the finest level; 0: not simplified [longest side of a voxel]"),
+           Value(
+               ValueKind::kText, "", "error", "<nm>",
+               "bound of the finest level; 0: not simplified [longest side of a voxel]"),
            Value(ValueKind::kFile, "", "segments", "<file>",
                  "only the labels that this file lists [all]"),
            Value(ValueKind::kNumber, "", "min-voxels", "<n>",
@@ -59,9 +60,10 @@ Verb MeshMakeVerb() {
            Value(ValueKind::kSize, "", "memory", "<size>",
                  "most to hold at once of cells and meshes [1GiB]"),
            kJson, kNoSummary, kProgress},
-      .examples = {"dolium mesh make seg",
-                   "dolium mesh make --sharded --scale 16,16,40 --error 40 seg",
-                   "dolium mesh make --lods 1 --segments ids.txt https://host/seg meshes"},
+      .examples =
+          {"dolium mesh make seg",
+           "dolium mesh make --sharded --scale 16,16,40 --error 40 seg",
+           "dolium mesh make --lods 1 --segments ids.txt https://host/seg meshes"},
       .run = RunMeshMake,
   };
 }

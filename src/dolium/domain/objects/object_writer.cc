@@ -50,9 +50,8 @@ Result<void> ObjectWriter::Add(uint64_t id, BytesView value, BytesView preceding
 }
 
 Result<void> ObjectWriter::PutFile(const std::string& name, BytesView bytes) {
-  DOLIUM_TRY(
-      [[maybe_unused]] const Generation generation,
-      folder_.store->Put(JoinPath(folder_.path, name), bytes, precondition_));
+  DOLIUM_TRY([[maybe_unused]] const Generation generation,
+             folder_.store->Put(JoinPath(folder_.path, name), bytes, precondition_));
   files_.stored_bytes += bytes.size();
   ++files_.objects;
   return {};

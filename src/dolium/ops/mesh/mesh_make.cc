@@ -68,7 +68,8 @@ Vec3 CellOf(const Resolution& resolution) {
 unsigned LevelsFor(const ScaleInfo& scale, const Vec3& cell) {
   unsigned levels = 1;
   for (size_t d = 0; d < 3; ++d) {
-    const double cells = static_cast<double>(scale.size[d]) / static_cast<double>(cell[d]);
+    const double cells =
+        static_cast<double>(scale.size[d]) / static_cast<double>(cell[d]);
     const double needed = cells > 1 ? 1 + std::ceil(std::log2(cells)) : 1;
     levels = std::max(levels, static_cast<unsigned>(needed));
   }
@@ -159,8 +160,8 @@ class MeshMakeDraft final : public JobDraft {
     job_.cell = CellOf(scale.resolution);
     job_.levels = request_.levels.value_or(LevelsFor(scale, job_.cell));
     if (job_.levels < 1 || job_.levels > kMaxLevels) {
-      return InvalidArgument(fmt::format("{} levels of detail, expected 1 to {}",
-                                         job_.levels, kMaxLevels));
+      return InvalidArgument(
+          fmt::format("{} levels of detail, expected 1 to {}", job_.levels, kMaxLevels));
     }
     job_.bits = request_.bits;
     if (job_.bits != 10 && job_.bits != 16) {
@@ -211,8 +212,7 @@ class MeshMakeDraft final : public JobDraft {
     size.entries = static_cast<uint64_t>(voxels / static_cast<double>(kVoxelsOfLabel));
     if (request_.segments) size.entries = request_.segments->size();
     size.bytes = static_cast<uint64_t>(voxels / static_cast<double>(kVoxelsOfByte));
-    job_.sharding =
-        ChooseSharding(base, size, neuroglancer::kDefaultShardBytes);
+    job_.sharding = ChooseSharding(base, size, neuroglancer::kDefaultShardBytes);
     job_.sharding->shard_bits = std::min(job_.sharding->shard_bits, kMostGroupBits);
     job_.group_bits = job_.sharding->shard_bits;
   }
@@ -230,8 +230,8 @@ Result<OpenJob> BeginMeshMake(const MeshMakeRequest& request, const RunOptions& 
                               const ChoiceVisitor& visitor) {
   MeshMakeDraft draft(request);
   DOLIUM_TRY_VOID(draft.Resolve());
-  DOLIUM_TRY(OpenJob open, BeginJob(BuiltinFormats(), draft, draft.target(),
-                                    request.force, options));
+  DOLIUM_TRY(OpenJob open,
+             BeginJob(BuiltinFormats(), draft, draft.target(), request.force, options));
   if (visitor) visitor(draft.choice());
   return open;
 }
@@ -263,7 +263,8 @@ Result<std::vector<uint64_t>> ParseSegments(std::string_view text) {
     const size_t end = std::min(text.find_first_of(kBetween, at), text.size());
     const std::string_view word = text.substr(at, end - at);
     uint64_t id = 0;
-    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+    const auto [stop, error] =
+        std::from_chars(word.data(), word.data() + word.size(), id);
     if (error != std::errc() || stop != word.data() + word.size()) {
       return InvalidArgument(fmt::format("\"{}\" is no id of a label", word));
     }

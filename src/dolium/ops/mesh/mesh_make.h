@@ -1,11 +1,11 @@
 // Making the meshes of a segmentation: a folder of multi-resolution meshes, one for each
 // label, which becomes that of the volume or is a thing of its own.
 //
-// It is a job (job/job.h) of two stages. A part of the first is a block of cells, in which
-// it finds the surfaces of all labels at once (domain/mesh/making/label_cells.h) and notes
-// them in the folder of the job. A part of the second is a group of labels, a shard if
-// there are shards: it joins what the blocks found of each, simplifies the whole of it, and
-// cuts all levels of detail. The meshes do not depend on the blocks.
+// It is a job (job/job.h) of two stages. A part of the first is a block of cells, in
+// which it finds the surfaces of all labels at once (domain/mesh/making/label_cells.h)
+// and notes them in the folder of the job. A part of the second is a group of labels, a
+// shard if there are shards: it joins what the blocks found of each, simplifies the whole
+// of it, and cuts all levels of detail. The meshes do not depend on the blocks.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct MeshMakeRequest {
   // Levels of detail, at most; small meshes have fewer. Nullopt: as many as the largest
   // mesh there can be needs.
   std::optional<unsigned> levels = std::nullopt;
-  unsigned bits = 16;       // of positions: 10 or 16
+  unsigned bits = 16;  // of positions: 10 or 16
   bool sharded = false;
   bool open = false;        // at the border of the data; else surfaces are closed there
   uint64_t min_voxels = 0;  // smaller labels have no mesh
@@ -60,9 +60,9 @@ using ChoiceVisitor = std::function<void(const MeshMakeChoice& choice)>;
 
 // Begins the job, or finds what is left of it. kExists, unless `force`, if the target is
 // there; with `force`, if it holds what is no part of a folder of meshes. kUnsupported
-// unless the volume has one channel of an unsigned type; kInvalidArgument without a target
-// if the volume cannot be written to. Memory is that of `options`, but for what a single
-// mesh takes, which is simplified in one.
+// unless the volume has one channel of an unsigned type; kInvalidArgument without a
+// target if the volume cannot be written to. Memory is that of `options`, but for what a
+// single mesh takes, which is simplified in one.
 Result<OpenJob> BeginMeshMake(const MeshMakeRequest& request,
                               const RunOptions& options = {},
                               const ChoiceVisitor& visitor = {});

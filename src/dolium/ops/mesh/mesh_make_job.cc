@@ -115,9 +115,9 @@ class MeshMaker final : public Job {
 
   Result<void> Finish() override {
     const Location object = folder_.Child(volume::kInfoName);
-    DOLIUM_TRY([[maybe_unused]] const Generation generation,
-               object.store->Put(object.path, AsBytes(ToJson(info_)),
-                                 Precondition::None()));
+    DOLIUM_TRY(
+        [[maybe_unused]] const Generation generation,
+        object.store->Put(object.path, AsBytes(ToJson(info_)), Precondition::None()));
     DOLIUM_TRY([[maybe_unused]] const size_t removed,
                folder_.store->RemoveStaleTemporaries(folder_.path));
     if (job_.volume.empty()) return {};
@@ -189,18 +189,17 @@ class MeshMaker final : public Job {
           touched.end[d] = (end + job_.block[d] - 1) / job_.block[d];
         }
         for (const Vec3& at : volume::CellsOf(touched)) {
-          blocks.insert(static_cast<uint64_t>((at[2] * blocks_[1] + at[1]) * blocks_[0] +
-                                              at[0]));
+          blocks.insert(
+              static_cast<uint64_t>((at[2] * blocks_[1] + at[1]) * blocks_[0] + at[0]));
         }
       };
       const volume::Scale& first = scale_->first();
-      DOLIUM_TRY(const bool is_known,
-                 first.storage().VisitOccupied(
-                     [&](const Box& cells) -> Result<void> {
-                       add(first.grid().VoxelsOf(cells));
-                       return {};
-                     },
-                     {}));
+      DOLIUM_TRY(const bool is_known, first.storage().VisitOccupied(
+                                          [&](const Box& cells) -> Result<void> {
+                                            add(first.grid().VoxelsOf(cells));
+                                            return {};
+                                          },
+                                          {}));
       if (!is_known) {
         found_.emplace(block_count());
         std::iota(found_->begin(), found_->end(), uint64_t{0});
@@ -240,9 +239,9 @@ class MeshMaker final : public Job {
     DOLIUM_TRY([[maybe_unused]] const uint64_t chunks,
                scale_->Read(inside, view.Part(whole, inside),
                             {.jobs = context.writer.jobs, .stop = context.writer.stop}));
-    DOLIUM_TRY(BlockCells found,
-               FindLabelCells(volume::VoxelView::Dense(shape, voxels.data()),
-                              cells.begin));
+    DOLIUM_TRY(
+        BlockCells found,
+        FindLabelCells(volume::VoxelView::Dense(shape, voxels.data()), cells.begin));
     voxels = {};
     DOLIUM_TRY(const std::vector<uint64_t>* const segments, Segments());
     if (segments != nullptr) {
@@ -271,8 +270,8 @@ class MeshMaker final : public Job {
     for (const uint64_t block : blocks) {
       auto file = CellFile::Open(CellObject(block), group_count());
       if (!file && file.error().code == ErrorCode::kNotFound) {
-        return Unavailable(fmt::format("{}: block {} is not done yet",
-                                       folder_.Describe(), block));
+        return Unavailable(
+            fmt::format("{}: block {} is not done yet", folder_.Describe(), block));
       }
       if (!file) return std::move(file).error();
       DOLIUM_TRY(std::vector<CellRun> runs, file->ReadRuns(group));
@@ -340,8 +339,8 @@ class MeshMaker final : public Job {
     std::vector<std::pair<Bytes, uint64_t>> stored(cells.files.size());
     for (size_t file = 0; file < cells.files.size(); ++file) {
       const auto& runs = cells.runs[file];
-      const auto first = std::ranges::lower_bound(runs, labels.front().label, {},
-                                                  &CellRun::label);
+      const auto first =
+          std::ranges::lower_bound(runs, labels.front().label, {}, &CellRun::label);
       const auto last =
           std::ranges::upper_bound(runs, labels.back().label, {}, &CellRun::label);
       if (first == last) continue;

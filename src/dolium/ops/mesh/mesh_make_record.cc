@@ -21,8 +21,7 @@ namespace {
 using nlohmann::json;
 
 bool IsNumber(std::string_view text) {
-  return !text.empty() &&
-         text.find_first_not_of("0123456789") == std::string_view::npos;
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 // Of what dolium and others write into a folder of meshes.
@@ -121,9 +120,10 @@ Result<std::string> FindMeshSourceState(const MeshMakeJob& job,
 Result<void> CheckMeshReplaceable(const Location& folder) {
   DOLIUM_TRY(const auto foreign, FindForeign(folder, IsMeshFile));
   if (!foreign) return {};
-  return Exists(fmt::format("{}: holds \"{}\", which is not part of a folder of meshes; "
-                            "move it away",
-                            folder.Describe(), *foreign));
+  return Exists(
+      fmt::format("{}: holds \"{}\", which is not part of a folder of meshes; "
+                  "move it away",
+                  folder.Describe(), *foreign));
 }
 
 Result<void> CheckMeshMakeReplaceable(Formats /*formats*/, const JobRecord& /*record*/,

@@ -61,8 +61,8 @@ class MeshMakeTest : public ::testing::Test {
 
   // Both scales have the labels.
   void MakeVolume(const std::string& name) const {
-    const auto made = Must(volume::Volume::Create(
-        Must(ParseLocation(Path(name))), InfoOf(volume::DataType::kUint64)));
+    const auto made = Must(volume::Volume::Create(Must(ParseLocation(Path(name))),
+                                                  InfoOf(volume::DataType::kUint64)));
     for (size_t i = 0; i < 2; ++i) {
       const auto scale = Must(made.OpenScale(i));
       const volume::Box bounds = scale->bounds();

@@ -44,7 +44,8 @@ ByteVector WriteCellFile(const BlockCells& cells, const volume::Box& block,
   std::ranges::stable_sort(order, {}, [&](size_t run) { return group_of_run[run]; });
 
   ByteVector bytes;
-  const uint64_t data = kTableOffset + (groups + 1) * kWordBytes + order.size() * kRunBytes;
+  const uint64_t data =
+      kTableOffset + (groups + 1) * kWordBytes + order.size() * kRunBytes;
   bytes.reserve(data + cells.bytes.size());
   Append(bytes, AsBytes(kCellFileMagic));
   for (const volume::Vec3& corner : {block.begin, block.end}) {
@@ -87,7 +88,8 @@ Result<CellFile> CellFile::Open(Location object, uint64_t groups) {
   for (size_t d = 0; d < 3; ++d) {
     const std::byte* const box = bytes.data() + kBoxOffset;
     file.block_.begin[d] = static_cast<int64_t>(LoadLE<uint64_t>(box + d * kWordBytes));
-    file.block_.end[d] = static_cast<int64_t>(LoadLE<uint64_t>(box + (d + 3) * kWordBytes));
+    file.block_.end[d] =
+        static_cast<int64_t>(LoadLE<uint64_t>(box + (d + 3) * kWordBytes));
     constexpr int64_t kMost = int64_t{1} << 62;
     if (file.block_.begin[d] < -kMost || file.block_.end[d] > kMost ||
         file.block_.begin[d] > file.block_.end[d]) {
@@ -112,8 +114,8 @@ Result<std::vector<CellRun>> CellFile::ReadRuns(uint64_t group) const {
   std::vector<CellRun> runs;
   if (count == 0) return runs;
   DOLIUM_TRY(const Bytes bytes,
-             object_.store->ReadRange(
-                 object_.path, {begin + first * kRunBytes, count * kRunBytes}));
+             object_.store->ReadRange(object_.path,
+                                      {begin + first * kRunBytes, count * kRunBytes}));
   runs.reserve(count);
   for (uint64_t i = 0; i < count; ++i) {
     const std::byte* const row = bytes.data() + i * kRunBytes;
@@ -134,8 +136,8 @@ Result<std::vector<CellRun>> CellFile::ReadRuns(uint64_t group) const {
 }
 
 Result<Bytes> CellFile::ReadCells(const CellRun& first, const CellRun& last) const {
-  return object_.store->ReadRange(
-      object_.path, {first.offset, last.offset + last.size - first.offset});
+  return object_.store->ReadRange(object_.path,
+                                  {first.offset, last.offset + last.size - first.offset});
 }
 
 }  // namespace dolium::mesh

@@ -12,8 +12,8 @@
 namespace dolium::mesh {
 namespace {
 
-// A cell has the three edges that meet in its last corner; it shares each other one with a
-// cell before it, whose last corner they are at.
+// A cell has the three edges that meet in its last corner; it shares each other one with
+// a cell before it, whose last corner they are at.
 //
 // The neighbour that has an edge, as the distance to it, and the edge's axis.
 struct EdgeOwner {
@@ -46,8 +46,8 @@ constexpr std::array<EdgeOwner, kCellEdges> MakeOwners() {
 }
 constexpr std::array<EdgeOwner, kCellEdges> kOwners = MakeOwners();
 
-// Which of its own edges a cell has a vertex on, bit by bit by axis: where the last corner
-// and the one before it on that axis differ.
+// Which of its own edges a cell has a vertex on, bit by bit by axis: where the last
+// corner and the one before it on that axis differ.
 constexpr unsigned OwnVertices(unsigned corners) {
   const unsigned last = (corners >> 7 & 1) * 7;
   return ((corners >> 6 & 1) | (corners >> 5 & 1) << 1 | (corners >> 3 & 1) << 2) ^ last;
@@ -73,8 +73,8 @@ class SurfaceMaker {
       AddVertices(OwnVertices(cell & 0xFF), at);
       bool is_inside = true;
       for (size_t d = 0; d < 3; ++d) {
-        is_inside = is_inside && at[d] >= 1 &&
-                    static_cast<int64_t>(at[d]) - 1 < part.size()[d];
+        is_inside =
+            is_inside && at[d] >= 1 && static_cast<int64_t>(at[d]) - 1 < part.size()[d];
       }
       if (is_inside) DOLIUM_TRY_VOID(AddTriangles(i, cases[cell & 0xFF]));
     }
@@ -85,7 +85,8 @@ class SurfaceMaker {
   void AddVertices(unsigned axes, const std::array<uint64_t, 3>& at) {
     if (axes == 0) return;
     // The centre of the last voxel; the one before the origin has its at -1.
-    const Point last = {2 * static_cast<float>(at[0]) + 1, 2 * static_cast<float>(at[1]) + 1,
+    const Point last = {2 * static_cast<float>(at[0]) + 1,
+                        2 * static_cast<float>(at[1]) + 1,
                         2 * static_cast<float>(at[2]) + 1};
     for (size_t d = 0; d < 3; ++d) {
       if ((axes >> d & 1) == 0) continue;
@@ -117,8 +118,8 @@ class SurfaceMaker {
     const auto [neighbour, axis] = kOwners[edge];
     size_t owner = index;
     if (neighbour != 0) {
-      const uint64_t wanted =
-          (cells_[index] >> CellList::kXShift << CellList::kXShift) - kNeighbours[neighbour];
+      const uint64_t wanted = (cells_[index] >> CellList::kXShift << CellList::kXShift) -
+                              kNeighbours[neighbour];
       size_t& at = reached_[neighbour];
       while (cells_[at] < wanted) ++at;
       owner = at;

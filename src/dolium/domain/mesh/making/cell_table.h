@@ -1,15 +1,15 @@
-// The triangles of marching cubes, for each of the 256 ways in which the corners of a cell
-// can be inside.
+// The triangles of marching cubes, for each of the 256 ways in which the corners of a
+// cell can be inside.
 //
 // A cell lies between the centres of 2 x 2 x 2 voxels. Corner i is at (i & 1, i >> 1 & 1,
-// i >> 2 & 1). An edge of a cell is one of four that go in x, then y, then z; its vertex is
-// its middle. Edge 4 * axis + k has, of the two other axes, the lower one at k & 1 and the
-// higher one at k >> 1.
+// i >> 2 & 1). An edge of a cell is one of four that go in x, then y, then z; its vertex
+// is its middle. Edge 4 * axis + k has, of the two other axes, the lower one at k & 1 and
+// the higher one at k >> 1.
 //
-// On a face, corners that are inside are joined along its edges alone, never across: what a
-// face looks like depends on its four corners, so that both of its cells agree. No triangle
-// has a side across a face where the neighbour could have the same one. So each surface is
-// closed, and each of its edges has two triangles.
+// On a face, corners that are inside are joined along its edges alone, never across: what
+// a face looks like depends on its four corners, so that both of its cells agree. No
+// triangle has a side across a face where the neighbour could have the same one. So each
+// surface is closed, and each of its edges has two triangles.
 #pragma once
 
 #include <array>

@@ -99,12 +99,10 @@ class CellFinder {
       }
       if (any == 0) continue;
       for (size_t i = x; i <= end; ++i) {
-        differs_[i] =
-            static_cast<T>((a[i] ^ b[i]) | (a[i] ^ c[i]) | (a[i] ^ d[i]));
+        differs_[i] = static_cast<T>((a[i] ^ b[i]) | (a[i] ^ c[i]) | (a[i] ^ d[i]));
       }
       for (size_t i = x; i < end; ++i) {
-        const T both =
-            static_cast<T>(differs_[i] | differs_[i + 1] | (a[i] ^ a[i + 1]));
+        const T both = static_cast<T>(differs_[i] | differs_[i + 1] | (a[i] ^ a[i + 1]));
         if (both != 0) {
           AddCell({a[i], a[i + 1], b[i], b[i + 1], c[i], c[i + 1], d[i], d[i + 1]},
                   first_cell + i);
@@ -208,7 +206,8 @@ std::optional<uint64_t> CountCells(const Vec3& size) {
 template <typename Visit>
 Result<void> VisitRun(BytesView run, const Box& block, const Visit& visit) {
   const auto count = CountCells(block.size());
-  if (!count) return InvalidArgument(fmt::format("a block of {} cells", volume::ToString(block)));
+  if (!count)
+    return InvalidArgument(fmt::format("a block of {} cells", volume::ToString(block)));
   const auto size_x = static_cast<uint64_t>(block.size()[0]);
   const auto size_y = static_cast<uint64_t>(block.size()[1]);
   uint64_t cell = 0;
@@ -242,17 +241,22 @@ Result<void> VisitRun(BytesView run, const Box& block, const Visit& visit) {
 
 Result<BlockCells> FindLabelCells(const volume::VoxelView& voxels, const Vec3& first) {
   const Vec3& size = voxels.shape.size;
-  if (!CountCells({size[0] - 1, size[1] - 1, size[2] - 1}) || voxels.shape.channels != 1 ||
-      voxels.strides != DenseStrides(voxels.shape)) {
-    return InvalidArgument(fmt::format(
-        "a block of {} voxels, expected one channel, and 1 to 2^28 - 1 cells between them",
-        volume::ToString(size)));
+  if (!CountCells({size[0] - 1, size[1] - 1, size[2] - 1}) ||
+      voxels.shape.channels != 1 || voxels.strides != DenseStrides(voxels.shape)) {
+    return InvalidArgument(
+        fmt::format("a block of {} voxels, expected one channel, and 1 to 2^28 - 1 cells "
+                    "between them",
+                    volume::ToString(size)));
   }
   switch (voxels.shape.type) {
-    case volume::DataType::kUint8: return FindIn<uint8_t>(voxels, first);
-    case volume::DataType::kUint16: return FindIn<uint16_t>(voxels, first);
-    case volume::DataType::kUint32: return FindIn<uint32_t>(voxels, first);
-    case volume::DataType::kUint64: return FindIn<uint64_t>(voxels, first);
+    case volume::DataType::kUint8:
+      return FindIn<uint8_t>(voxels, first);
+    case volume::DataType::kUint16:
+      return FindIn<uint16_t>(voxels, first);
+    case volume::DataType::kUint32:
+      return FindIn<uint32_t>(voxels, first);
+    case volume::DataType::kUint64:
+      return FindIn<uint64_t>(voxels, first);
     default:
       return InvalidArgument(fmt::format("labels of {}, expected an unsigned type",
                                          volume::ToString(voxels.shape.type)));

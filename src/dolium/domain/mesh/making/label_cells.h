@@ -2,8 +2,8 @@
 // block.
 //
 // A cell (x, y, z) lies between the centres of the voxels (x, y, z) and (x + 1, y + 1,
-// z + 1). Blocks of cells side by side share no cell, so that their lists are joined as they
-// are. What a cell has of a surface follows from which of its corners are inside
+// z + 1). Blocks of cells side by side share no cell, so that their lists are joined as
+// they are. What a cell has of a surface follows from which of its corners are inside
 // (cell_table.h), so that a list of cells is all there is to know, in two bytes or so for
 // each.
 #pragma once
@@ -39,9 +39,9 @@ struct BlockCells {
 inline constexpr uint64_t kMaxBlockCells = uint64_t{1} << 28;
 
 // Finds the cells of all labels but 0. `voxels` has one channel of an unsigned type, x
-// fastest and dense, and one voxel more in each direction than there are cells; `first` is
-// the cell at its beginning. kInvalidArgument unless it is so, and for kMaxBlockCells or
-// more; kUnsupported for 2^28 labels or more.
+// fastest and dense, and one voxel more in each direction than there are cells; `first`
+// is the cell at its beginning. kInvalidArgument unless it is so, and for kMaxBlockCells
+// or more; kUnsupported for 2^28 labels or more.
 Result<BlockCells> FindLabelCells(const volume::VoxelView& voxels,
                                   const volume::Vec3& first);
 
@@ -63,8 +63,8 @@ class CellList {
   static constexpr unsigned kZShift = 44;
 
   // Adds those cells of a run that lie in `part`. `block` are the cells of the block.
-  // kCorrupt if the bytes are no run of cells in it. Precondition: `part` begins one before
-  // the origin or after that, and ends at most kMaxSide cells behind it.
+  // kCorrupt if the bytes are no run of cells in it. Precondition: `part` begins one
+  // before the origin or after that, and ends at most kMaxSide cells behind it.
   Result<void> Add(BytesView run, const volume::Box& block, const volume::Box& part);
   // After the last of them.
   void Sort();

@@ -62,10 +62,11 @@ Result<void> MeshLabels(const volume::VoxelView& labels, const MakeOptions& opti
                         const LabelMeshVisitor& visit, const std::stop_token& stop) {
   const Box& data = options.voxels;
   if (labels.shape.size != data.size() || labels.shape.channels != 1 || data.empty()) {
-    return InvalidArgument(fmt::format("an array of {} voxels with {} channels, expected "
-                                       "those of {}, and one",
-                                       volume::ToString(labels.shape.size),
-                                       labels.shape.channels, volume::ToString(data)));
+    return InvalidArgument(
+        fmt::format("an array of {} voxels with {} channels, expected "
+                    "those of {}, and one",
+                    volume::ToString(labels.shape.size), labels.shape.channels,
+                    volume::ToString(data)));
   }
   std::vector<ArrayBlock> blocks = BlocksOf(data);
   DOLIUM_TRY_VOID(ParallelFor(

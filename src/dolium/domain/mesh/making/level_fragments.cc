@@ -101,10 +101,10 @@ class PlaneCutter {
 // Between which planes a triangle lies that has been cut; one in a plane is counted to
 // the side before it.
 uint32_t SlabOf(const Mesh& mesh, const Triangle& t, size_t axis, float step) {
-  const float low = std::min({mesh.vertices[t[0]][axis], mesh.vertices[t[1]][axis],
-                              mesh.vertices[t[2]][axis]});
-  const float high = std::max({mesh.vertices[t[0]][axis], mesh.vertices[t[1]][axis],
-                               mesh.vertices[t[2]][axis]});
+  const float low = std::min(
+      {mesh.vertices[t[0]][axis], mesh.vertices[t[1]][axis], mesh.vertices[t[2]][axis]});
+  const float high = std::max(
+      {mesh.vertices[t[0]][axis], mesh.vertices[t[1]][axis], mesh.vertices[t[2]][axis]});
   const auto slab = static_cast<uint32_t>(std::floor(low / step));
   const bool is_on_plane = low == high && static_cast<float>(slab) * step == low;
   return is_on_plane && slab > 0 ? slab - 1 : slab;
@@ -112,8 +112,8 @@ uint32_t SlabOf(const Mesh& mesh, const Triangle& t, size_t axis, float step) {
 
 Cell ParentOf(const Cell& cell) { return {cell[0] >> 1, cell[1] >> 1, cell[2] >> 1}; }
 
-// A position as a number of steps from the beginning of its cell. Those on borders, and in
-// the middle of a cell that is cut there, are set, not computed.
+// A position as a number of steps from the beginning of its cell. Those on borders, and
+// in the middle of a cell that is cut there, are set, not computed.
 uint32_t QuantizedAt(float position, float begin, const LevelGrid& grid, float side) {
   const uint32_t most = (uint32_t{1} << grid.bits) - 1;
   if (position == begin) return 0;
@@ -135,8 +135,8 @@ QuantizedMesh Quantize(const Mesh& mesh, std::span<const uint32_t> triangles,
     Triangle& corners = fragment.triangles.emplace_back();
     for (size_t i = 0; i < 3; ++i) {
       const uint32_t vertex = mesh.triangles[triangle][i];
-      const auto [entry, is_new] = numbers.try_emplace(
-          vertex, static_cast<uint32_t>(fragment.vertices.size()));
+      const auto [entry, is_new] =
+          numbers.try_emplace(vertex, static_cast<uint32_t>(fragment.vertices.size()));
       corners[i] = entry->second;
       if (!is_new) continue;
       auto& position = fragment.vertices.emplace_back();

@@ -30,7 +30,8 @@ struct LevelFragments {
     ByteVector bytes;
   };
   std::vector<Fragment> fragments;  // in Z order, none of them empty
-  // With halves: the cells of the finer level that have triangles of this one, in Z order.
+  // With halves: the cells of the finer level that have triangles of this one, in Z
+  // order.
   std::vector<Cell> finer_cells;
 };
 

@@ -20,9 +20,9 @@ namespace {
 using volume::Box;
 using volume::Vec3;
 
-// What is larger is made in cubes of cells whose faces are at multiples of their side, and
-// each is simplified before they are joined: numbers that are the same for every way to
-// cut the volume into blocks.
+// What is larger is made in cubes of cells whose faces are at multiples of their side,
+// and each is simplified before they are joined: numbers that are the same for every way
+// to cut the volume into blocks.
 constexpr int64_t kCubeSide = 512;
 constexpr uint64_t kMostCells = uint64_t{1} << 23;
 // Positions of the lattice stay exact in 32 bits.
@@ -141,8 +141,8 @@ Result<Mesh> MakeInCubes(std::span<const LabelRun> runs, const Box& bounds,
 // ancestors, and hides what is coarser where a finer one is listed.
 void AddEmptyCells(Manifest& manifest, const std::vector<std::vector<Cell>>& finer) {
   const auto add = [](LevelOfDetail& level, const Cell& cell) {
-    const auto at = std::ranges::lower_bound(level.fragments, cell, CellBefore,
-                                             &FragmentEntry::cell);
+    const auto at =
+        std::ranges::lower_bound(level.fragments, cell, CellBefore, &FragmentEntry::cell);
     if (at == level.fragments.end() || at->cell != cell) {
       level.fragments.insert(at, {cell, 0});
     }
@@ -152,8 +152,8 @@ void AddEmptyCells(Manifest& manifest, const std::vector<std::vector<Cell>>& fin
   }
   for (size_t i = 0; i + 1 < manifest.levels.size(); ++i) {
     for (const FragmentEntry& fragment : manifest.levels[i].fragments) {
-      add(manifest.levels[i + 1], {fragment.cell[0] >> 1, fragment.cell[1] >> 1,
-                                   fragment.cell[2] >> 1});
+      add(manifest.levels[i + 1],
+          {fragment.cell[0] >> 1, fragment.cell[1] >> 1, fragment.cell[2] >> 1});
     }
   }
 }
@@ -229,8 +229,8 @@ Result<Surface> MakeLabelSurface(std::span<const LabelRun> runs,
   int64_t extent = 0;
   for (const int64_t side : part.size()) extent = std::max(extent, side);
   if (extent >= kMaxExtent) {
-    return Unsupported(fmt::format("cells {}, more than 2^23 in one direction",
-                                   volume::ToString(part)));
+    return Unsupported(
+        fmt::format("cells {}, more than 2^23 in one direction", volume::ToString(part)));
   }
   Surface surface{part.begin, {}};
   SimplifyOptions simplify = OptionsOf(options, 0);
@@ -265,11 +265,10 @@ Result<std::optional<EncodedMesh>> EncodeLevels(Surface surface,
   for (size_t d = 0; d < 3; ++d) {
     const double unit = options.resolution[d] / 2;
     encoded.manifest.chunk_shape[d] = static_cast<float>(grid.cell[d] * unit);
-    encoded.manifest.grid_origin[d] =
-        static_cast<float>(static_cast<double>(surface.origin[d]) * options.resolution[d]);
+    encoded.manifest.grid_origin[d] = static_cast<float>(
+        static_cast<double>(surface.origin[d]) * options.resolution[d]);
   }
-  const auto voxel =
-      static_cast<float>(*std::ranges::max_element(options.resolution));
+  const auto voxel = static_cast<float>(*std::ranges::max_element(options.resolution));
   std::vector<std::vector<Cell>> finer;
   const unsigned levels = LevelsOf(extent, grid.cell, options.levels);
   float scale = 1;

@@ -181,9 +181,9 @@ TEST(MeshLabels, GivesSurfacesOfAllLabelsOfAnArrayInNanometres) {
   for (int64_t x = 0; x < kSide; ++x) {
     for (int64_t y = 0; y < kSide; ++y) {
       for (int64_t z = 0; z < kSide; ++z) {
-        const double distance = std::hypot(static_cast<double>(x) - 14.5,
-                                           static_cast<double>(y) - 14.5,
-                                           static_cast<double>(z) - 14.5);
+        const double distance =
+            std::hypot(static_cast<double>(x) - 14.5, static_cast<double>(y) - 14.5,
+                       static_cast<double>(z) - 14.5);
         labels.push_back(distance < 10 ? 7 : distance < 13 ? 300 : 0);
       }
     }

@@ -1,15 +1,16 @@
 #include "dolium/domain/mesh/making/simplify.h"
 
+#include <meshoptimizer.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
-
-#include <meshoptimizer.h>
 
 #include "dolium/base/parallel.h"
 
@@ -75,9 +76,8 @@ void RemovePairs(std::vector<uint32_t>& corners) {
     if (is_back) std::swap(t[1], t[2]);
     sides.push_back({t, is_back, i});
   }
-  std::ranges::sort(sides, {}, [](const Side& side) {
-    return std::tuple(side.triangle, side.number);
-  });
+  std::ranges::sort(
+      sides, {}, [](const Side& side) { return std::tuple(side.triangle, side.number); });
   std::vector<uint32_t> removed;
   for (size_t i = 1; i < sides.size(); ++i) {
     if (sides[i - 1].triangle != sides[i].triangle ||
@@ -105,8 +105,7 @@ void SimplifyPart(const Mesh& mesh, const SimplifyOptions& options, bool lock_bo
   positions.reserve(part.vertices.size() * 3);
   for (const uint32_t vertex : part.vertices) {
     for (size_t d = 0; d < 3; ++d) {
-      positions.push_back(
-          static_cast<float>(mesh.vertices[vertex][d] * options.unit[d]));
+      positions.push_back(static_cast<float>(mesh.vertices[vertex][d] * options.unit[d]));
     }
   }
   constexpr size_t kStride = 3 * sizeof(float);
@@ -114,8 +113,8 @@ void SimplifyPart(const Mesh& mesh, const SimplifyOptions& options, bool lock_bo
       meshopt_simplifyScale(positions.data(), part.vertices.size(), kStride);
   if (!(scale > 0)) return;
   const size_t least = lock_borders ? 0 : kLeastTriangles;
-  const auto wanted = static_cast<size_t>(
-      options.share * static_cast<double>(part.corners.size() / 3));
+  const auto wanted =
+      static_cast<size_t>(options.share * static_cast<double>(part.corners.size() / 3));
   std::vector<uint32_t> simpler(part.corners.size());
   const size_t left = meshopt_simplify(
       simpler.data(), part.corners.data(), part.corners.size(), positions.data(),
@@ -180,6 +179,108 @@ Result<void> SimplifyInCubes(Mesh& mesh, const SimplifyOptions& options) {
   return {};
 }
 
+// A side of a triangle, from one vertex to another.
+struct DirectedSide {
+  uint32_t from = 0;
+  uint32_t to = 0;
+  uint32_t triangle = 0;
+
+  auto vertices() const { return std::minmax(from, to); }
+};
+
+// How far a triangle is turned around the line through a side, as an angle from some
+// direction.
+double AngleAround(const Mesh& mesh, const DirectedSide& side) {
+  const Triangle& t = mesh.triangles[side.triangle];
+  uint32_t apex = t[0];
+  for (const uint32_t vertex : t) {
+    if (vertex != side.from && vertex != side.to) apex = vertex;
+  }
+  using Vector = std::array<double, 3>;
+  const auto between = [&](uint32_t a, uint32_t b) {
+    Vector vector;
+    for (size_t d = 0; d < 3; ++d) {
+      vector[d] = double{mesh.vertices[b][d]} - double{mesh.vertices[a][d]};
+    }
+    return vector;
+  };
+  const auto cross = [](const Vector& a, const Vector& b) {
+    return Vector{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
+                  a[0] * b[1] - a[1] * b[0]};
+  };
+  const auto dot = [](const Vector& a, const Vector& b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+  };
+  // The same line for both directions.
+  const auto [low, high] = side.vertices();
+  const Vector line = between(low, high);
+  Vector axis = {0, 0, 0};
+  size_t least = 0;
+  for (size_t d = 1; d < 3; ++d) {
+    if (std::abs(line[d]) < std::abs(line[least])) least = d;
+  }
+  axis[least] = 1;
+  const Vector x = cross(line, axis);
+  const Vector y = cross(line, x);
+  const Vector direction = between(low, apex);
+  const double length = std::sqrt(dot(line, line));
+  return std::atan2(dot(direction, y) / std::max(length, 1e-30), dot(direction, x));
+}
+
+// Splits the triangles at sides that more than two have, so that two and two have a side
+// of their own: the inside lies between them. A collapse may leave such a side where it
+// closes a gap. Returns whether there was one.
+bool SplitRepeatedSides(Mesh& mesh) {
+  std::vector<DirectedSide> sides;
+  sides.reserve(mesh.triangles.size() * 3);
+  for (uint32_t i = 0; i < mesh.triangles.size(); ++i) {
+    const Triangle& t = mesh.triangles[i];
+    for (size_t k = 0; k < 3; ++k) sides.push_back({t[k], t[(k + 1) % 3], i});
+  }
+  std::ranges::sort(sides, {}, [](const DirectedSide& side) {
+    return std::tuple(side.vertices(), side.from, side.triangle);
+  });
+  std::vector<bool> is_split(mesh.triangles.size());
+  bool found = false;
+  for (size_t begin = 0, end = 0; begin < sides.size(); begin = end) {
+    while (end < sides.size() && sides[end].vertices() == sides[begin].vertices()) ++end;
+    if (end - begin <= 2) continue;
+    std::vector<DirectedSide> forth;
+    std::vector<DirectedSide> back;
+    bool is_touched = false;
+    for (size_t i = begin; i < end; ++i) {
+      (sides[i].from == sides[begin].vertices().first ? forth : back).push_back(sides[i]);
+      is_touched = is_touched || is_split[sides[i].triangle];
+    }
+    if (is_touched || forth.size() != back.size()) continue;
+    for (size_t i = 0; i + 1 < forth.size(); ++i) {
+      // From a triangle, the inside is where the angle falls.
+      const double angle = AngleAround(mesh, forth[i]);
+      const auto fall = [&](const DirectedSide& side) {
+        const double turn = angle - AngleAround(mesh, side);
+        return turn < 0 ? turn + 2 * std::numbers::pi : turn;
+      };
+      const auto partner = std::ranges::min_element(back, {}, fall);
+      const float share = static_cast<float>(i + 1) / static_cast<float>(forth.size());
+      const Point from = mesh.vertices[forth[i].from];
+      const Point to = mesh.vertices[forth[i].to];
+      const auto middle = static_cast<uint32_t>(mesh.vertices.size());
+      Point& vertex = mesh.vertices.emplace_back();
+      for (size_t d = 0; d < 3; ++d) vertex[d] = from[d] + share * (to[d] - from[d]);
+      for (const DirectedSide& side : {forth[i], *partner}) {
+        Triangle other = mesh.triangles[side.triangle];
+        std::ranges::replace(other, side.from, middle);
+        std::ranges::replace(mesh.triangles[side.triangle], side.to, middle);
+        mesh.triangles.push_back(other);
+        is_split[side.triangle] = true;
+      }
+      back.erase(partner);
+      found = true;
+    }
+  }
+  return found;
+}
+
 bool IsLarge(const Mesh& mesh, float side) {
   Point low = mesh.vertices.front();
   Point high = low;
@@ -229,6 +330,9 @@ Result<void> Simplify(Mesh& mesh, const SimplifyOptions& options) {
     AppendPart(part, mesh.triangles);
   }
   RemoveUnused(mesh);
+  // A triangle with several of them is split again.
+  constexpr int kMostRounds = 8;
+  for (int round = 0; round < kMostRounds && SplitRepeatedSides(mesh); ++round) continue;
   return {};
 }
 

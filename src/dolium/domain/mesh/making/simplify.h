@@ -30,7 +30,8 @@ struct SimplifyOptions {
 };
 
 // Vertices stay where they are, those that are not used any more go. A closed mesh stays
-// closed. What would vanish stays as it is.
+// closed, and a side that two triangles have stays one of two: where a collapse has
+// closed a gap, a few vertices are added. What would vanish stays as it is.
 Result<void> Simplify(Mesh& mesh, const SimplifyOptions& options);
 
 // Removes vertices that no triangle uses.

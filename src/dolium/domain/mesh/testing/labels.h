@@ -71,9 +71,9 @@ inline std::vector<FoundBlock> FindInBlocks(const LabelAt& label, const volume::
             }
           }
         }
-        const auto view = volume::VoxelView::Dense(
-            {size, 1, volume::DataType::kUint32},
-            reinterpret_cast<const std::byte*>(voxels.data()));
+        const auto view =
+            volume::VoxelView::Dense({size, 1, volume::DataType::kUint32},
+                                     reinterpret_cast<const std::byte*>(voxels.data()));
         auto found = FindLabelCells(view, block.cells.begin);
         if (found) block.found = *std::move(found);
       }
