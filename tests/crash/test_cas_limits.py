@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+import killing
 import program
 from small_disk import mounted
 
@@ -17,12 +18,6 @@ MEBI = 1 << 20
 
 def cas(store, verb, *arguments, status=0):
     return program.run("cas", verb, "--store", store, *arguments, status=status)
-
-
-def can_trace():
-    if shutil.which("strace") is None:
-        return False
-    return subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True).returncode == 0
 
 
 def is_sanitized():
@@ -43,7 +38,7 @@ SLOW = {
 }
 
 
-@pytest.mark.skipif(not can_trace(), reason="strace cannot slow the disk down here")
+@pytest.mark.skipif(not killing.can_trace(), reason="strace cannot slow the disk down here")
 @pytest.mark.skipif(is_sanitized(), reason="the sanitizer keeps what was freed")
 @pytest.mark.parametrize("slow", SLOW.values(), ids=SLOW)
 def test_memory_of_a_put_is_bounded_when_the_disk_is_slow(tmp_path, slow):

@@ -5,9 +5,11 @@ completed by the same command.
 20 kills for each kind of work; 200 with DOLIUM_LONG=1.
 """
 
+import itertools
 import os
 import random
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -235,3 +237,31 @@ def test_a_killed_export_is_completed_by_the_same_command(tmp_path, kind):
         assert contents_of(target) == after | {"other": b"of somebody else"}
         assert not has_leftovers(target)
         begin()
+
+
+@pytest.mark.skipif(not killing.can_trace(), reason="strace cannot end a program here")
+@pytest.mark.parametrize("kind", ["folder", "lmdb", "webdataset"])
+def test_an_export_that_is_killed_at_any_sync_is_completed(tmp_path, kind):
+    """At each call that waits for the disk, one after the other: nothing stays beside the files."""
+    source = packed(make_folder(tmp_path / "in", 4, 12), tmp_path / "packed")
+    whole, target = tmp_path / "whole", tmp_path / "target"
+
+    def export(folder, *trace):
+        folder.mkdir(exist_ok=True)
+        out = folder / "t.tar" if kind == "webdataset" else folder
+        command = [*trace, program.PROGRAM, "pack", "export", "--to", kind, "--jobs", "1", source, out]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    assert export(whole).returncode == 0
+    after = contents_of(whole)
+    for number in itertools.count(1):
+        shutil.rmtree(target, ignore_errors=True)
+        kill = ["-e", "trace=fsync", "-e", f"inject=fsync:signal=KILL:when={number}"]
+        if export(target, "strace", "-f", "-qq", "-o", "/dev/null", *kill).returncode == 0:
+            break
+        if contents_of(target) != after or has_leftovers(target):
+            again = export(target)
+            assert again.returncode == 0, (number, again.stderr)
+        assert contents_of(target) == after, number
+        assert not has_leftovers(target), number
+    assert number > 10

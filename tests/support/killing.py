@@ -3,9 +3,17 @@
 import os
 import random
 import select
+import shutil
 import signal
 import subprocess
 import time
+
+
+def can_trace():
+    """Whether strace can follow a program here, and change what its calls do."""
+    if shutil.which("strace") is None:
+        return False
+    return subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True).returncode == 0
 
 
 class Moments:

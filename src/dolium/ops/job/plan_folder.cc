@@ -20,6 +20,7 @@ constexpr std::string_view kLockName = "lock";
 constexpr std::string_view kRunningName = "running";
 constexpr std::string_view kFinishedName = "finished";
 constexpr std::string_view kDoneName = ".dolium-done";
+constexpr std::string_view kCopyName = "finished-copy";
 constexpr std::string_view kScanName = "scan";
 constexpr std::string_view kPartPrefix = "part-";
 
@@ -228,12 +229,25 @@ Location PlanFolder::RecordBeside() const {
 
 Result<void> PlanFolder::RemoveAll(const std::function<void()>& at_end) const {
   DOLIUM_TRY(const auto path, set_.store->LocalPath(set_.path));
-  DOLIUM_TRY_VOID(CopyRecord(folder_.Child(kFinishedName), RecordBeside()));
+  DOLIUM_TRY_VOID(PutRecordBeside());
   // At once, so that another process never sees a part of it.
   DOLIUM_TRY(const std::string hidden, HideFolder(*path));
   DOLIUM_TRY_VOID(RemoveFolder(hidden));
   if (at_end) at_end();
   return RemoveIfThere(RecordBeside());
+}
+
+// Written in this folder and moved from it, so that a kill leaves nothing of it beside.
+Result<void> PlanFolder::PutRecordBeside() const {
+  const Location copy = folder_.Child(kCopyName);
+  DOLIUM_TRY_VOID(CopyRecord(folder_.Child(kFinishedName), copy));
+  DOLIUM_TRY(const auto written, copy.store->Stat(copy.path));
+  if (!written) return {};
+  const Location beside = RecordBeside();
+  DOLIUM_TRY(const auto from, copy.store->LocalPath(copy.path));
+  DOLIUM_TRY(const auto to, beside.store->LocalPath(beside.path));
+  DOLIUM_TRY_VOID(MoveFile(*from, *to, /*replace=*/true));
+  return SyncParents(*from, *to);
 }
 
 Result<void> PlanFolder::RestoreRecord() const {

@@ -101,6 +101,7 @@ class PlanFolder {
   // Copies the record of a finished job; without one, nothing.
   Result<void> CopyRecord(const Location& from, const Location& to) const;
   Location RecordBeside() const;
+  Result<void> PutRecordBeside() const;
 
   Location set_;
   Location folder_;
