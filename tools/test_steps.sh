@@ -16,6 +16,7 @@ readonly source_peers=(cloud-volume cloud-files compressed_segmentation fastrema
 readonly asan_tests=(
   python/tests/test_arrays.py python/tests/test_cas_hash.py python/tests/test_cas_store.py
   python/tests/test_container.py python/tests/test_convert.py python/tests/test_dvid.py
+  python/tests/test_mesh.py python/tests/test_skeleton.py
   python/tests/test_sharding_spec.py python/tests/test_shardpack.py python/tests/test_shardpack_errors.py
   python/tests/test_shardpack_tuples.py python/tests/test_shardpack_writer.py python/tests/test_sources.py
   python/tests/test_volume.py python/tests/test_volume_create.py python/tests/test_write.py)

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "dolium/base/parallel.h"
+#include "dolium/domain/mesh/picture_internal.h"
 #include "dolium/domain/volume/encodings/png.h"
 
 namespace dolium::mesh {
@@ -29,19 +30,6 @@ constexpr Colour kTop = {0.98F, 0.985F, 1.0F};
 constexpr Colour kBottom = {0.78F, 0.81F, 0.86F};
 constexpr Colour kLineColour = {0.62F, 0.03F, 0.05F};
 
-double Dot(const Vector& a, const Vector& b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-Vector Cross(const Vector& a, const Vector& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
-          a[0] * b[1] - a[1] * b[0]};
-}
-Vector Unit(const Vector& a) {
-  const double length = std::sqrt(Dot(a, a));
-  if (!(length > 0)) return {0, 0, 1};
-  return {a[0] / length, a[1] / length, a[2] / length};
-}
-
 Colour Mix(const Colour& a, const Colour& b, float of_b) {
   Colour mixed;
   for (size_t i = 0; i < 3; ++i) mixed[i] = a[i] * (1 - of_b) + b[i] * of_b;
@@ -59,90 +47,6 @@ Colour ColourOf(uint64_t id) {
     colour[i] = static_cast<float>(0.16 + 0.55 * wave);
   }
   return colour;
-}
-
-// The axes of a symmetric matrix, by turns about one pair after another; those of the
-// largest values first.
-std::array<Vector, 3> AxesOf(std::array<Vector, 3> m) {
-  std::array<Vector, 3> axes = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-  for (int sweep = 0; sweep < 32; ++sweep) {
-    for (const auto& [p, q] : {std::pair<size_t, size_t>{0, 1}, {0, 2}, {1, 2}}) {
-      if (std::abs(m[p][q]) < 1e-300) continue;
-      const double theta = (m[q][q] - m[p][p]) / (2 * m[p][q]);
-      const double t = (theta >= 0 ? 1 : -1) / (std::abs(theta) + std::hypot(theta, 1));
-      const double c = 1 / std::hypot(t, 1);
-      const double s = t * c;
-      for (size_t k = 0; k < 3; ++k) {
-        const double mkp = m[k][p];
-        m[k][p] = c * mkp - s * m[k][q];
-        m[k][q] = s * mkp + c * m[k][q];
-      }
-      for (size_t k = 0; k < 3; ++k) {
-        const double mpk = m[p][k];
-        m[p][k] = c * mpk - s * m[q][k];
-        m[q][k] = s * mpk + c * m[q][k];
-        const double ap = axes[p][k];
-        axes[p][k] = c * ap - s * axes[q][k];
-        axes[q][k] = s * ap + c * axes[q][k];
-      }
-    }
-  }
-  std::array<size_t, 3> order = {0, 1, 2};
-  std::ranges::stable_sort(order, std::greater(), [&](size_t i) { return m[i][i]; });
-  return {axes[order[0]], axes[order[1]], axes[order[2]]};
-}
-
-// The same axis, so that its largest coordinate has that sign.
-Vector Signed(const Vector& axis, double sign) {
-  const auto largest =
-      std::ranges::max_element(axis, {}, [](double number) { return std::abs(number); });
-  const double factor = *largest * sign < 0 ? -1 : 1;
-  return {axis[0] * factor, axis[1] * factor, axis[2] * factor};
-}
-
-template <typename Visit>
-void ForEachPoint(const PictureRequest& request, const Visit& visit) {
-  for (const PictureMesh& one : request.meshes)
-    std::ranges::for_each(one.mesh.vertices, visit);
-  for (const PictureLines& one : request.lines)
-    std::ranges::for_each(one.vertices, visit);
-}
-
-// The longest way across to the right, the second upwards; then turned a little, so that
-// depth shows.
-View WidestSide(const PictureRequest& request) {
-  Vector mean = {0, 0, 0};
-  double count = 0;
-  ForEachPoint(request, [&](const Point& point) {
-    for (size_t d = 0; d < 3; ++d) mean[d] += point[d];
-    ++count;
-  });
-  for (double& number : mean) number /= std::max(count, 1.0);
-  std::array<Vector, 3> spread{};
-  ForEachPoint(request, [&](const Point& point) {
-    for (size_t i = 0; i < 3; ++i) {
-      for (size_t j = 0; j < 3; ++j) {
-        spread[i][j] +=
-            (point[i] - mean[i]) * (point[j] - mean[j]) / std::max(count, 1.0);
-      }
-    }
-  });
-  const auto axes = AxesOf(spread);
-  const Vector right = Signed(axes[0], 1);
-  const Vector up = Signed(axes[1], -1);
-  const Vector away = Unit(Cross(up, right));
-  constexpr double kTurn = 0.30;
-  constexpr double kTilt = 0.30;
-  View view;
-  Vector deep;
-  for (size_t d = 0; d < 3; ++d) {
-    view.right[d] = std::cos(kTurn) * right[d] + std::sin(kTurn) * away[d];
-    deep[d] = std::cos(kTurn) * away[d] - std::sin(kTurn) * right[d];
-  }
-  for (size_t d = 0; d < 3; ++d) {
-    view.up[d] = std::cos(kTilt) * up[d] + std::sin(kTilt) * deep[d];
-  }
-  return view;
 }
 
 // A point of the picture, in samples: to the right, down, and away.
