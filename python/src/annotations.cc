@@ -65,6 +65,7 @@ nb::tuple TableToPython(const AnnotationTable& table) {
 std::vector<size_t> OffsetsOf(const annotation::AnnotationInfo& info,
                               const annotation::RecordLayout& layout) {
   std::vector<size_t> offsets;
+  offsets.reserve(info.properties.size());
   for (size_t p = 0; p < info.properties.size(); ++p) offsets.push_back(layout.offset(p));
   return offsets;
 }

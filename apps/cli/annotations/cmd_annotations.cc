@@ -180,6 +180,7 @@ Result<AnnotationTable> FindAnnotations(const Context& context,
     return source.Related(related->substr(0, equals), id, read);
   }
   std::vector<uint64_t> wanted;
+  wanted.reserve(ids.size());
   for (const std::string& text : ids) {
     DOLIUM_TRY(const uint64_t id, parse(text).Within("--id"));
     wanted.push_back(id);

@@ -50,6 +50,7 @@ Result<std::vector<double>> NumbersMember(const Json& object, const char* name,
   };
   if (!value.is_array() || value.size() != rank) return unexpected();
   std::vector<double> numbers;
+  numbers.reserve(rank);
   for (const Json& element : value) {
     const double number = element.is_number() ? element.get<double>() : std::nan("");
     if (!std::isfinite(number) || number < least) return unexpected();
@@ -66,6 +67,7 @@ Result<std::vector<T>> ListMember(const Json& object, const char* name,
   std::vector<T> list;
   if (value.is_null()) return list;
   if (!value.is_array()) return UnexpectedMember(name, value, "an array");
+  list.reserve(value.size());
   for (size_t i = 0; i < value.size(); ++i) {
     const std::string path = fmt::format("{}[{}]", name, i);
     if (!value[i].is_object()) return UnexpectedMember(path, value[i], "an object");
@@ -92,6 +94,7 @@ Result<std::vector<Dimension>> ParseDimensions(const nlohmann::ordered_json& val
                             fmt::format("1 to {} dimensions by name", kMaxRank));
   }
   std::vector<Dimension> dimensions;
+  dimensions.reserve(value.size());
   for (const auto& [name, pair] : value.items()) {
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number() ||
         !pair[1].is_string()) {

@@ -113,6 +113,7 @@ Result<size_t> AnnotationSource::FindRelationship(std::string_view id) const {
     return static_cast<size_t>(found - info_.relationships.begin());
   }
   std::vector<std::string_view> known;
+  known.reserve(info_.relationships.size());
   for (const Relationship& one : info_.relationships) known.push_back(one.id);
   return InvalidArgument(
       fmt::format("{}: no relationship \"{}\"; there is {}", folder_.Describe(), id,

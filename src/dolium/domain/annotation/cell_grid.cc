@@ -178,7 +178,10 @@ std::optional<Cell> CellGrid::ParseName(std::string_view name) const {
   const char* at = name.data();
   const char* const end = name.data() + name.size();
   for (size_t d = 0; d < cell.size(); ++d) {
-    if (d > 0 && (at == end || *at++ != '_')) return std::nullopt;
+    if (d > 0) {
+      if (at == end || *at != '_') return std::nullopt;
+      ++at;
+    }
     const auto [stopped, error] = std::from_chars(at, end, cell[d]);
     if (error != std::errc() || cell[d] >= shape_[d]) return std::nullopt;
     at = stopped;

@@ -73,6 +73,7 @@ Result<void> ParseTagValues(const Json& values, const std::string& path,
           fmt::format("{}[{}]", path, i), values[i],
           fmt::format("an array of places below {}", property.tags.size()));
     }
+    places.reserve(values[i].size());
     for (const Json& one : values[i]) places.push_back(one.get<uint32_t>());
   }
   return {};

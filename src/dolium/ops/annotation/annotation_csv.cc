@@ -101,6 +101,7 @@ class RowReader {
     }
     DOLIUM_TRY_VOID(CheckAllThere(coordinates, has_coordinate, "coordinates"));
     std::vector<std::string> relationships;
+    relationships.reserve(schema.relationships.size());
     for (const auto& one : schema.relationships) relationships.push_back(one.id);
     DOLIUM_TRY_VOID(CheckAllThere(relationships, has_relationship, "relationships"));
     types_ = schema.properties;
