@@ -58,6 +58,14 @@ inline constexpr Option kSkipDamaged =
     Aliased(Flag("", "skip-damaged",
                  "go on past damage: take what is whole, of shards of DVID too"),
             "salvage");
+// A DVID export is a volume to those verbs that only read it.
+inline constexpr Option kSupervoxels =
+    Flag("", "supervoxels", "of a DVID export: supervoxels, not labels");
+inline constexpr Option kSpec = Value(ValueKind::kFile, "", "spec", "<file>",
+                                      "what a DVID export was made with [its spec.json]");
+inline constexpr Option kVoxelSize =
+    Value(ValueKind::kText, "", "resolution", "<x,y,z>",
+          "of an export without a spec: nanometres of a voxel [1,1,1]");
 // How thoroughly the verbs `verify` check.
 inline constexpr Option kQuick =
     Flag("", "quick", "check the index and the ranges; read no payload");

@@ -270,7 +270,8 @@ std::vector<Option> DistinctOptions(const Verb& verb) {
 std::span<const Verb> Verbs() {
   static const std::vector<Verb> verbs = [] {
     std::vector<Verb> all = MakeVerbs();
-    for (const std::vector<Verb>& group : {VolumeVerbs(), PackVerbs(), CasVerbs()}) {
+    for (const std::vector<Verb>& group :
+         {VolumeVerbs(), SkeletonVerbs(), PackVerbs(), CasVerbs()}) {
       all.insert(std::ranges::find(all, "completion", &Verb::name), group.begin(),
                  group.end());
     }

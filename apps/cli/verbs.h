@@ -72,11 +72,14 @@ std::vector<Option> DistinctOptions(const Verb& verb);
 // Whether the option is for `target`. An empty target is the source's own format.
 bool IsFor(const Option& option, std::string_view target);
 
-// The rows for volumes, packs, stores and convert, which are in files of their own.
+// The rows for volumes, packs, stores, skeletons and convert, which are in files of their
+// own.
 std::vector<Verb> VolumeVerbs();
 std::vector<Verb> PackVerbs();
 std::vector<Verb> CasVerbs();
+std::vector<Verb> SkeletonVerbs();
 Verb ConvertVerb();
+Verb SkeletonMakeVerb();
 
 // "-j, --jobs <n>", "--json".
 std::string Signature(const Option& option);
@@ -135,6 +138,7 @@ ExitStatus RunPackView(Context& context);
 ExitStatus RunPut(Context& context);
 ExitStatus RunReindex(Context& context);
 ExitStatus RunRm(Context& context);
+ExitStatus RunSkeletonMake(Context& context);
 ExitStatus RunStats(Context& context);
 ExitStatus RunTask(Context& context);
 ExitStatus RunVerify(Context& context);

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import os
 
-from . import cas, dvid, volume
+from . import cas, dvid, skeleton, volume
 from ._arrays import decode_chunk, downsample_array, encode_chunk
 from ._cache import AnyCache, Cache, set_cache
 from ._core import (
@@ -100,6 +100,7 @@ __all__ = [
     "run_plan",
     "run_task",
     "set_cache",
+    "skeleton",
     "stats",
     "target_parameters",
     "verify",

@@ -13,6 +13,7 @@ void BindSources(nanobind::module_& module);
 void BindConvert(nanobind::module_& module);
 void BindVolume(nanobind::module_& module);
 void BindVolumePlans(nanobind::module_& module);
+void BindSkeletonMake(nanobind::module_& module);
 void BindVoxelFunctions(nanobind::module_& module);
 void BindDvid(nanobind::module_& module);
 void BindImages(nanobind::module_& module);

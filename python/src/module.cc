@@ -14,6 +14,7 @@ NB_MODULE(_core, module) {
   BindConvert(module);
   BindVolume(module);
   BindVolumePlans(module);
+  BindSkeletonMake(module);
   BindVoxelFunctions(module);
   BindDvid(module);
   BindImages(module);

@@ -54,6 +54,12 @@ WORKS = {
         ("convert", "--to", "precomputed", "--downsample", "1", "volume", "target"),
         "info",
     ),
+    "skeletons": (
+        "skeleton-make",
+        make_volume,
+        ("skeleton", "make", "--sharded", "--min-voxels", "100", "--dust", "0", "volume", "target"),
+        "info",
+    ),
     "import": (
         "pack-create",
         make_tar,
@@ -72,6 +78,7 @@ TESTS = {
     "pack-create": ("test_kill_pack", "test_a_killed_job_is_completed_by_the_same_command"),
     "pack-export": ("test_kill_pack", "test_a_killed_export_is_completed_by_the_same_command"),
     "pack-extract": ("test_kill_pack", "test_a_killed_export_is_completed_by_the_same_command"),
+    "skeleton-make": ("test_kill_jobs", "test_the_same_command_completes"),
     "cas-export": ("test_kill_cas", "test_export"),
 }
 

@@ -13,14 +13,6 @@ namespace {
 constexpr Option kVolumeMemory = Value(ValueKind::kSize, "", "memory", "<size>",
                                        "most to hold of voxels at once [256MiB]");
 constexpr Option kVolumeForce = Flag("", "force", "replace a volume that is there");
-// A DVID export is a volume to those verbs that only read it.
-constexpr Option kSupervoxels =
-    Flag("", "supervoxels", "of a DVID export: supervoxels, not labels");
-constexpr Option kSpec = Value(ValueKind::kFile, "", "spec", "<file>",
-                               "what a DVID export was made with [its spec.json]");
-constexpr Option kVoxelSize =
-    Value(ValueKind::kText, "", "resolution", "<x,y,z>",
-          "of an export without a spec: nanometres of a voxel [1,1,1]");
 constexpr Option kSkipChunks =
     Flag("", "skip-damaged", "leave out chunks that are damaged, and report them");
 constexpr Option Scale(std::string_view help) {

@@ -3,6 +3,7 @@
 #include "dolium/ops/convert_job.h"
 #include "dolium/ops/job/job.h"
 #include "dolium/ops/pack/pack_job.h"
+#include "dolium/ops/skeleton/skeleton_make_job.h"
 #include "dolium/ops/volume/dvid_job.h"
 #include "dolium/ops/volume/volume_worker.h"
 
@@ -18,6 +19,8 @@ constexpr JobKind kJobKinds[] = {
     {dataset::kPackExportKind, dataset::OpenPackExportJob, nullptr, /*makes_files=*/true},
     {dataset::kPackExtractKind, dataset::OpenPackExtractJob, nullptr,
      /*makes_files=*/true},
+    {skeleton::kSkeletonMakeKind, skeleton::OpenSkeletonMakeJob,
+     skeleton::CheckSkeletonMakeReplaceable},
     {kCasExportKind, OpenCasExportJob, nullptr, /*makes_files=*/true},
 };
 

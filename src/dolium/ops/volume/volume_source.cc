@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "dolium/domain/volume/chunk_source.h"
 #include "dolium/domain/volume/volume.h"
 #include "dolium/ops/job/source_state.h"
@@ -79,6 +81,26 @@ Result<std::string> FindVolumeState(const Location& location,
                                     const WriterOptions& options) {
   SourceState state(options);
   DOLIUM_TRY_VOID(AddVolume(location, exported, scales, state));
+  return state.text();
+}
+
+Result<std::string> FindScaleState(const Location& location,
+                                   const DvidReadOptions& exported, size_t scale,
+                                   const WriterOptions& options) {
+  DOLIUM_TRY(const Volume volume, OpenVolume(location, {.exported = exported}));
+  if (scale >= volume.info().scales.size()) {
+    return InvalidArgument(fmt::format("{}: no scale {}; the volume has {}",
+                                       volume.folder().Describe(), scale,
+                                       volume.info().scales.size()));
+  }
+  VolumeInfo read;
+  read.type = volume.info().type;
+  read.data_type = volume.info().data_type;
+  read.num_channels = volume.info().num_channels;
+  read.scales = {volume.info().scales[scale]};
+  SourceState state(options);
+  state.AddText(ToJson(read));
+  DOLIUM_TRY_VOID(AddScale(volume, scale, state));
   return state.text();
 }
 

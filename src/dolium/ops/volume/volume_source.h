@@ -18,6 +18,12 @@ Result<std::string> FindVolumeState(const Location& location,
                                     std::span<const size_t> scales,
                                     const WriterOptions& options);
 
+// That of one scale, whatever else the volume has: others may add scales and meshes
+// meanwhile.
+Result<std::string> FindScaleState(const Location& location,
+                                   const DvidReadOptions& exported, size_t scale,
+                                   const WriterOptions& options);
+
 // That of an array, of scales of another volume, or of the scale that the first one is
 // made from. What the job makes itself follows from it.
 Result<std::string> FindSourceState(const VolumeJob& job, const WriterOptions& options);
