@@ -83,6 +83,7 @@ std::vector<Verb> PropertyVerbs();
 Verb VolumePropertiesVerb();
 Verb ConvertVerb();
 Verb MeshMakeVerb();
+Verb SkeletonMakeVerb();
 
 // "-j, --jobs <n>", "--json".
 std::string Signature(const Option& option);
@@ -157,6 +158,7 @@ ExitStatus RunSkeletonExport(Context& context);
 ExitStatus RunSkeletonGet(Context& context);
 ExitStatus RunSkeletonImport(Context& context);
 ExitStatus RunSkeletonLs(Context& context);
+ExitStatus RunSkeletonMake(Context& context);
 ExitStatus RunStats(Context& context);
 ExitStatus RunTask(Context& context);
 ExitStatus RunVerify(Context& context);

@@ -579,6 +579,24 @@ def meshes_of_array(
 ) -> list[tuple[int, bytes, bytes]]:
     """Of an array of four dimensions, the last of them 1: id, float32 vertices, uint32 triangles."""
 
+def plan_skeleton_make(
+    volume: _Path,
+    target: _Path | None,
+    options: dict[str, Any],
+    exported: dict[str, Any],
+    memory: int,
+) -> Plan: ...
+def skeletons_of_array(
+    array: npt.NDArray[Any],
+    size: Sequence[int],
+    data_type: str,
+    resolution: tuple[float, float, float],
+    options: dict[str, Any],
+    jobs: int,
+) -> list[tuple[int, bytes, bytes, list[bytes]]]:
+    """Of an array of four dimensions, the last of them 1: id, float32 vertices, uint32 edges, and
+    float32 attributes."""
+
 def encode_chunk(
     array: npt.NDArray[Any], shape: Sequence[int], data_type: str, options: dict[str, Any]
 ) -> bytes:

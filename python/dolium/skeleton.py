@@ -8,7 +8,11 @@
 
     dolium.skeleton.write("seg/skeletons", {17: (vertices, edges, {"radius": radius})})
 
-Calls let go of the GIL, and may come from many threads.
+    dolium.skeleton.make("seg")                  # of all labels; they become those of seg
+    lines = dolium.skeleton.skeletonize(labels, resolution=(16, 16, 40))[7]
+
+make() runs on threads; plan_make() gives the plan, for any executor. Calls let go of the GIL, and
+may come from many threads.
 """
 
 from __future__ import annotations
@@ -24,8 +28,19 @@ from . import _core
 from ._cache import AnyCache
 from ._objects import DEFAULT_MEMORY, Ids, Path, indices, items_of, points
 from ._reports import WriteSummary
+from ._skeleton_make import CenterLines, make, plan_make, skeletonize
 
-__all__ = ["Skeleton", "Skeletons", "open", "parse_swc", "write"]
+__all__ = [
+    "CenterLines",
+    "Skeleton",
+    "Skeletons",
+    "make",
+    "open",
+    "parse_swc",
+    "plan_make",
+    "skeletonize",
+    "write",
+]
 
 
 class Skeleton:

@@ -14,6 +14,7 @@ void BindConvert(nanobind::module_& module);
 void BindVolume(nanobind::module_& module);
 void BindVolumePlans(nanobind::module_& module);
 void BindMeshMake(nanobind::module_& module);
+void BindSkeletonMake(nanobind::module_& module);
 void BindVoxelFunctions(nanobind::module_& module);
 void BindDvid(nanobind::module_& module);
 void BindAnnotations(nanobind::module_& module);

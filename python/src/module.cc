@@ -15,6 +15,7 @@ NB_MODULE(_core, module) {
   BindVolume(module);
   BindVolumePlans(module);
   BindMeshMake(module);
+  BindSkeletonMake(module);
   BindVoxelFunctions(module);
   BindDvid(module);
   BindAnnotations(module);

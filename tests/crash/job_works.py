@@ -60,6 +60,12 @@ WORKS = {
         ("mesh", "make", "--sharded", "volume", "target"),
         "info",
     ),
+    "skeletons": (
+        "skeleton-make",
+        make_volume,
+        ("skeleton", "make", "--sharded", "--min-voxels", "100", "--dust", "0", "volume", "target"),
+        "info",
+    ),
     "import": (
         "pack-create",
         make_tar,
@@ -79,6 +85,7 @@ TESTS = {
     "pack-export": ("test_kill_pack", "test_a_killed_export_is_completed_by_the_same_command"),
     "pack-extract": ("test_kill_pack", "test_a_killed_export_is_completed_by_the_same_command"),
     "mesh-make": ("test_kill_jobs", "test_the_same_command_completes"),
+    "skeleton-make": ("test_kill_jobs", "test_the_same_command_completes"),
     "cas-export": ("test_kill_cas", "test_export"),
 }
 

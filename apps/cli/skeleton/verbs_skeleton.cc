@@ -27,6 +27,7 @@ std::string WithSkeletonLocation(std::string_view details) {
 
 std::vector<Verb> SkeletonVerbs() {
   return {
+      SkeletonMakeVerb(),
       {
           .name = "skeleton ls",
           .usage = "[options] <location>",

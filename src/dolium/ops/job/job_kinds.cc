@@ -4,6 +4,7 @@
 #include "dolium/ops/job/job.h"
 #include "dolium/ops/mesh/mesh_make_job.h"
 #include "dolium/ops/pack/pack_job.h"
+#include "dolium/ops/skeleton/skeleton_make_job.h"
 #include "dolium/ops/volume/dvid_job.h"
 #include "dolium/ops/volume/volume_worker.h"
 
@@ -20,6 +21,8 @@ constexpr JobKind kJobKinds[] = {
     {dataset::kPackExtractKind, dataset::OpenPackExtractJob, nullptr,
      /*makes_files=*/true},
     {mesh::kMeshMakeKind, mesh::OpenMeshMakeJob, mesh::CheckMeshMakeReplaceable},
+    {skeleton::kSkeletonMakeKind, skeleton::OpenSkeletonMakeJob,
+     skeleton::CheckSkeletonMakeReplaceable},
     {kCasExportKind, OpenCasExportJob, nullptr, /*makes_files=*/true},
 };
 

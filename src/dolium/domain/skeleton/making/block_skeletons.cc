@@ -20,7 +20,7 @@ constexpr uint64_t kGroupVoxels = uint64_t{1} << 16;
 // Tracers that wait for work, each with its memory.
 class TracerPool {
  public:
-  explicit TracerPool(const PieceOptions& options) : options_(options) {}
+  explicit TracerPool(const StrandOptions& options) : options_(options) {}
 
   CenterLineTracer Take() {
     const std::lock_guard lock(mutex_);
@@ -35,7 +35,7 @@ class TracerPool {
   }
 
  private:
-  const PieceOptions& options_;
+  const StrandOptions& options_;
   std::mutex mutex_;
   std::vector<CenterLineTracer> idle_;
 };
@@ -57,9 +57,8 @@ uint64_t CountOwn(const Component& component, const BlockCore& core) {
 std::vector<std::vector<uint32_t>> GroupsOf(std::span<const Component> components) {
   std::vector<uint32_t> order(components.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, std::ranges::greater(), [&](uint32_t number) {
-    return components[number].voxels;
-  });
+  std::ranges::stable_sort(order, std::ranges::greater(),
+                           [&](uint32_t number) { return components[number].voxels; });
   std::vector<std::vector<uint32_t>> groups;
   uint64_t voxels = kGroupVoxels;
   for (const uint32_t number : order) {
@@ -75,12 +74,11 @@ std::vector<std::vector<uint32_t>> GroupsOf(std::span<const Component> component
 
 }  // namespace
 
-Result<std::vector<SkeletonPiece>> MakePieces(const LabelBlock& block,
-                                              const BlockCore& core,
-                                              const PieceOptions& options) {
-  DOLIUM_TRY(
-      const auto distances,
-      DistanceToBoundary(block, options.resolution, options.jobs, options.stop));
+Result<std::vector<SkeletonStrand>> MakeStrands(const LabelBlock& block,
+                                                const BlockCore& core,
+                                                const StrandOptions& options) {
+  DOLIUM_TRY(const auto distances,
+             DistanceToBoundary(block, options.resolution, options.jobs, options.stop));
   const ComponentSet found = FindComponents(block, core.box);
   DOLIUM_TRY(const auto contacts, FindContacts(block, core, options.resolution));
   std::map<uint32_t, std::vector<Vec3>> targets;
@@ -88,7 +86,7 @@ Result<std::vector<SkeletonPiece>> MakePieces(const LabelBlock& block,
     targets[found.ComponentAt(contact)].push_back(contact);
   }
   const auto components = found.components();
-  std::vector<SkeletonPiece> pieces(components.size());
+  std::vector<SkeletonStrand> strands(components.size());
   const auto groups = GroupsOf(components);
   TracerPool tracers(options);
   const auto make = [&](uint32_t number, CenterLineTracer& tracer) {
@@ -96,15 +94,15 @@ Result<std::vector<SkeletonPiece>> MakePieces(const LabelBlock& block,
     const auto ends = targets.find(number);
     const bool is_cut = ends != targets.end();
     if (component.voxels < options.min_voxels && !is_cut) return;
-    SkeletonPiece& piece = pieces[number];
-    piece.id = block.ids[component.label];
-    piece.voxels = CountOwn(component, core);
-    piece.is_cut = is_cut;
-    piece.line = tracer.Trace(block, distances, component,
-                              is_cut ? std::span<const Vec3>(ends->second)
-                                     : std::span<const Vec3>());
+    SkeletonStrand& strand = strands[number];
+    strand.id = block.ids[component.label];
+    strand.voxels = CountOwn(component, core);
+    strand.is_cut = is_cut;
+    strand.line = tracer.Trace(
+        block, distances, component,
+        is_cut ? std::span<const Vec3>(ends->second) : std::span<const Vec3>());
     if (options.cross_sections) {
-      piece.areas = MeasureCrossSections(block, piece.line, options.resolution);
+      strand.areas = MeasureCrossSections(block, strand.line, options.resolution);
     }
   };
   DOLIUM_TRY_VOID(ParallelFor(
@@ -116,8 +114,8 @@ Result<std::vector<SkeletonPiece>> MakePieces(const LabelBlock& block,
         return {};
       },
       options.stop));
-  std::erase_if(pieces, [](const SkeletonPiece& piece) { return piece.id == 0; });
-  return pieces;
+  std::erase_if(strands, [](const SkeletonStrand& strand) { return strand.id == 0; });
+  return strands;
 }
 
 }  // namespace dolium::skeleton

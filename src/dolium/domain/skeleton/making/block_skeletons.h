@@ -1,8 +1,8 @@
 // The skeletons of all labels of a block, component by component.
 //
 // Blocks of a volume overlap by one voxel. Both blocks of such a face see the same voxels
-// in it, and so choose the same points, in the middle of each contact, through which lines
-// leave. Pieces of a label that share a point are connected (join_pieces.h).
+// in it, and so choose the same points, in the middle of each contact, through which
+// lines leave. Strands of a label that share a point are connected (join_strands.h).
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace dolium::skeleton {
 
-struct PieceOptions {
+struct StrandOptions {
   Resolution resolution = {1, 1, 1};  // nanometres of a voxel
   TeasarOptions teasar = {};
   // Also the area of the object across the line, at each vertex.
@@ -36,7 +36,7 @@ struct BlockCore {
 };
 
 // The line of one component. Vertices are voxels of the volume, or of the block.
-struct SkeletonPiece {
+struct SkeletonStrand {
   uint64_t id = 0;  // of the label
   // Without those of faces at the end that are shared, so that none counts twice.
   uint64_t voxels = 0;
@@ -46,8 +46,8 @@ struct SkeletonPiece {
 };
 
 // In the order of their first voxels, at most as many as there are components.
-Result<std::vector<SkeletonPiece>> MakePieces(const LabelBlock& block,
-                                              const BlockCore& core,
-                                              const PieceOptions& options);
+Result<std::vector<SkeletonStrand>> MakeStrands(const LabelBlock& block,
+                                                const BlockCore& core,
+                                                const StrandOptions& options);
 
 }  // namespace dolium::skeleton

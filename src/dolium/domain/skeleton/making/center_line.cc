@@ -43,7 +43,7 @@ class CenterLineTracer::State {
     StartAt(root);
     for (const uint32_t target : fixed) AddPath(target);
     // What ends in this block goes on to its end, however near: what is too short can be
-    // seen when the pieces are joined.
+    // seen when the strands are joined.
     if (fixed.size() == 1) AddPath(order_.back());
     for (auto target = order_.rbegin(); target != order_.rend(); ++target) {
       if (!IsCovered(*target)) AddPath(*target);
@@ -57,9 +57,8 @@ class CenterLineTracer::State {
     graph_.Build(component.runs);
     radii_.clear();
     for (const Run& run : component.runs) {
-      const auto from =
-          distances.begin() +
-          static_cast<std::ptrdiff_t>(block.IndexOf(run.begin, run.y, run.z));
+      const auto from = distances.begin() + static_cast<std::ptrdiff_t>(
+                                                block.IndexOf(run.begin, run.y, run.z));
       radii_.insert(radii_.end(), from, from + (run.end - run.begin));
     }
     has_soma_ = false;
@@ -144,8 +143,9 @@ class CenterLineTracer::State {
     Cover();
   }
 
-  // The voxel of the line that is reached from the target at the least cost; parents_ lead
-  // back. The search ends there, so that it sees little but the branch that it is in.
+  // The voxel of the line that is reached from the target at the least cost; parents_
+  // lead back. The search ends there, so that it sees little but the branch that it is
+  // in.
   uint32_t FindLine(uint32_t target) {
     cheapest_.Clear();
     touched_.clear();
@@ -206,10 +206,9 @@ class CenterLineTracer::State {
     for (size_t i = 0; i < path_.size(); ++i) {
       const double reach = ReachOf(path_[i]);
       const bool is_end = i == 0 || i + 1 == path_.size();
-      const bool is_near =
-          DistanceOf(path_[i], path_[last]) < reach * kCoverStep &&
-          reach < ReachOf(path_[last]) * (1 + kCoverStep);
-      if (!is_end && is_near) continue;
+      const bool is_close = DistanceOf(path_[i], path_[last]) < reach * kCoverStep &&
+                            reach < ReachOf(path_[last]) * (1 + kCoverStep);
+      if (!is_end && is_close) continue;
       last = i;
       graph_.ForEachRowAround(path_[i], reach, resolution_,
                               [&](uint32_t first, uint32_t end) {

@@ -1,9 +1,9 @@
 // The centre lines of one component, by the TEASAR method.
 //
-// The root is the voxel that is farthest from another, or the middle of a cell body. Paths
-// go from the farthest voxel that no path is near to the nearest one, and keep away from
-// the boundary. Each makes the voxels around it need no other: those within a distance
-// that grows with the radius, measured within the object.
+// The root is the voxel that is farthest from another, or the middle of a cell body.
+// Paths go from the farthest voxel that no path is near to the nearest one, and keep away
+// from the boundary. Each makes the voxels around it need no other: those within a
+// distance that grows with the radius, measured within the object.
 #pragma once
 
 #include <cstdint>

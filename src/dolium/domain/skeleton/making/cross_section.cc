@@ -52,8 +52,8 @@ class Links {
     uint32_t before = vertex;
     uint32_t at = others_[first_[vertex] + link];
     for (size_t i = 1; i < kWindow && CountOf(at) == 2; ++i) {
-      const uint32_t next = others_[first_[at]] == before ? others_[first_[at] + 1]
-                                                          : others_[first_[at]];
+      const uint32_t next =
+          others_[first_[at]] == before ? others_[first_[at] + 1] : others_[first_[at]];
       before = at;
       at = next;
     }
@@ -71,8 +71,7 @@ class Plane {
   Plane(const Vector& normal, const Resolution& resolution)
       : normal_(normal), size_(resolution) {
     // Two directions in the plane.
-    const Vector helper =
-        std::abs(normal[0]) < 0.9 ? Vector{1, 0, 0} : Vector{0, 1, 0};
+    const Vector helper = std::abs(normal[0]) < 0.9 ? Vector{1, 0, 0} : Vector{0, 1, 0};
     across_ = Normalized(Cross(normal_, helper));
     along_ = Cross(normal_, across_);
     for (size_t d = 0; d < 3; ++d) extent_ += std::abs(normal_[d]) * size_[d] / 2;

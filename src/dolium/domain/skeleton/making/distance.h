@@ -10,9 +10,9 @@
 
 namespace dolium::skeleton {
 
-// Exact Euclidean distances, for all labels of a block at once: from the centre of a voxel
-// to that of the nearest one with another label, or with none. What lies outside of the
-// block is taken to have the same label. A label without a boundary has kNoBoundary.
+// Exact Euclidean distances, for all labels of a block at once: from the centre of a
+// voxel to that of the nearest one with another label, or with none. What lies outside of
+// the block is taken to have the same label. A label without a boundary has kNoBoundary.
 // Voxels without a label have 0.
 inline constexpr float kNoBoundary = 1e15F;
 

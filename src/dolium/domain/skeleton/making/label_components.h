@@ -35,8 +35,9 @@ struct LabelBlock {
   }
 };
 
-// The block of an array of numbers, x fastest. Labels that are not in `wanted`, ascending,
-// are left out, if there is one. kInvalidArgument if a side is longer than kMaxBlockSide.
+// The block of an array of numbers, x fastest. Labels that are not in `wanted`,
+// ascending, are left out, if there is one. kInvalidArgument if a side is longer than
+// kMaxBlockSide.
 template <typename T>
 Result<LabelBlock> NumberLabels(std::span<const T> voxels, const Vec3& size,
                                 std::span<const uint64_t> wanted = {});

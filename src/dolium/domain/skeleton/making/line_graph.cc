@@ -31,13 +31,13 @@ LineGraph::LineGraph(std::vector<LineVertex> vertices, std::vector<Edge> edges,
   }
 }
 
-LineGraph LineGraph::Of(std::span<const SkeletonPiece> pieces,
+LineGraph LineGraph::Of(std::span<const SkeletonStrand> strands,
                         const Resolution& resolution) {
   std::vector<LineVertex> vertices;
-  for (const SkeletonPiece& piece : pieces) {
-    for (size_t i = 0; i < piece.line.vertices.size(); ++i) {
-      vertices.push_back({piece.line.vertices[i], piece.line.radii[i],
-                          piece.areas.empty() ? 0 : piece.areas[i]});
+  for (const SkeletonStrand& strand : strands) {
+    for (size_t i = 0; i < strand.line.vertices.size(); ++i) {
+      vertices.push_back({strand.line.vertices[i], strand.line.radii[i],
+                          strand.areas.empty() ? 0 : strand.areas[i]});
     }
   }
   std::ranges::sort(vertices, {},
@@ -60,10 +60,10 @@ LineGraph LineGraph::Of(std::span<const SkeletonPiece> pieces,
     return static_cast<uint32_t>(found - vertices.begin());
   };
   std::vector<Edge> edges;
-  for (const SkeletonPiece& piece : pieces) {
-    for (const auto& [a, b] : piece.line.edges) {
-      const uint32_t from = number_of(piece.line.vertices[a]);
-      const uint32_t to = number_of(piece.line.vertices[b]);
+  for (const SkeletonStrand& strand : strands) {
+    for (const auto& [a, b] : strand.line.edges) {
+      const uint32_t from = number_of(strand.line.vertices[a]);
+      const uint32_t to = number_of(strand.line.vertices[b]);
       edges.push_back({std::min(from, to), std::max(from, to)});
     }
   }

@@ -22,9 +22,9 @@ class LineGraph {
   LineGraph(std::vector<LineVertex> vertices, std::vector<Edge> edges,
             const Resolution& resolution);
 
-  // Of pieces; vertices with one place are one. It has the least of their radii, as a
+  // Of strands; vertices with one place are one. It has the least of their radii, as a
   // block does not see a boundary beyond it, and for the same reason the largest area.
-  static LineGraph Of(std::span<const SkeletonPiece> pieces,
+  static LineGraph Of(std::span<const SkeletonStrand> strands,
                       const Resolution& resolution);
 
   uint32_t size() const { return static_cast<uint32_t>(vertices_.size()); }

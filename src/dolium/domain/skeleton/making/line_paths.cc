@@ -34,7 +34,8 @@ class UncoveredVertices {
  public:
   UncoveredVertices(const LineGraph& lines, double cell) : lines_(lines), cell_(cell) {
     is_covered_.resize(lines.size());
-    for (uint32_t i = 0; i < lines.size(); ++i) cells_[CellOf(lines.PositionOf(i))].push_back(i);
+    for (uint32_t i = 0; i < lines.size(); ++i)
+      cells_[CellOf(lines.PositionOf(i))].push_back(i);
   }
 
   bool IsCovered(uint32_t vertex) const { return is_covered_[vertex] != 0; }
@@ -111,7 +112,8 @@ class PathChooser {
         part, {}, [&](uint32_t vertex) { return RadiusOf(vertex); });
     uint32_t root = thickest;
     if (RadiusOf(thickest) <= teasar_.soma_acceptance) {
-      Search(part.front(), lengths_, [&](uint32_t a, uint32_t b) { return lines_.Length(a, b); });
+      Search(part.front(), lengths_,
+             [&](uint32_t a, uint32_t b) { return lines_.Length(a, b); });
       root = FarthestOf(part);
       for (const uint32_t vertex : part) lengths_[vertex] = kFar;
     }
@@ -133,8 +135,8 @@ class PathChooser {
   }
 
   uint32_t FarthestOf(const std::vector<uint32_t>& part) const {
-    return *std::ranges::max_element(
-        part, {}, [&](uint32_t vertex) { return lengths_[vertex]; });
+    return *std::ranges::max_element(part, {},
+                                     [&](uint32_t vertex) { return lengths_[vertex]; });
   }
 
   // Dijkstra's; parents_ are those of the last one.

@@ -1,8 +1,8 @@
-// What is done to lines that are joined: TEASAR on lines instead of voxels, and the removal
-// of what is short.
+// What is done to lines that are joined: TEASAR on lines instead of voxels, and the
+// removal of what is short.
 #pragma once
 
-#include "dolium/domain/skeleton/making/join_pieces.h"
+#include "dolium/domain/skeleton/making/join_strands.h"
 #include "dolium/domain/skeleton/making/line_graph.h"
 
 namespace dolium::skeleton {

@@ -11,8 +11,8 @@
 
 namespace dolium::skeleton {
 
-// Where each step adds at least `width`: voxels are in buckets of that width, and those of
-// one bucket cannot change each other's distance. Constant time for each.
+// Where each step adds at least `width`: voxels are in buckets of that width, and those
+// of one bucket cannot change each other's distance. Constant time for each.
 class BucketQueue {
  public:
   explicit BucketQueue(float width = 1) : width_(width) {}

@@ -126,8 +126,8 @@ std::array<uint32_t, 2> VoxelGraph::VoxelsOf(const Row& row, int64_t begin,
 }
 
 uint32_t VoxelGraph::Find(const Vec3& place) const {
-  const uint32_t row = row_at_[static_cast<size_t>(
-      (place[2] - corner_[1]) * sides_[0] + place[1] - corner_[0])];
+  const uint32_t row = row_at_[static_cast<size_t>((place[2] - corner_[1]) * sides_[0] +
+                                                   place[1] - corner_[0])];
   return VoxelsOf(rows_[row - 1], place[0], place[0] + 1)[0];
 }
 

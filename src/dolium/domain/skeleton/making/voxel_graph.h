@@ -1,8 +1,8 @@
 // VoxelGraph: the voxels of one component, and which are neighbours.
 //
-// Voxels are numbered in the order of z, y, x. In each of the nine rows around a voxel its
-// neighbours are up to three, and their numbers follow each other: so the number of the
-// first, and three bits that say which there are, are all that is kept.
+// Voxels are numbered in the order of z, y, x. In each of the nine rows around a voxel
+// its neighbours are up to three, and their numbers follow each other: so the number of
+// the first, and three bits that say which there are, are all that is kept.
 #pragma once
 
 #include <algorithm>
@@ -53,10 +53,10 @@ class VoxelGraph {
   // Whether it has all neighbours that there can be.
   bool IsInner(uint32_t voxel) const { return links_[voxel].mask == kAllNeighbours; }
 
-  // The same for an inner voxel that was reached in a direction at the least distance, but
-  // only for neighbours that have no way as short that turns sooner. The long steps of a
-  // shortest way can be taken first wherever all neighbours are there, so that no voxel is
-  // left out and each has its least distance.
+  // The same for an inner voxel that was reached in a direction at the least distance,
+  // but only for neighbours that have no way as short that turns sooner. The long steps
+  // of a shortest way can be taken first wherever all neighbours are there, so that no
+  // voxel is left out and each has its least distance.
   template <typename Visit>
   void ForEachBeyond(uint32_t voxel, size_t reached, const Visit& visit) const {
     const Links& links = links_[voxel];
@@ -67,8 +67,8 @@ class VoxelGraph {
     }
   }
 
-  // Calls visit(first, end) for the voxels of each row with some within `reach` of a voxel,
-  // in units of `resolution`.
+  // Calls visit(first, end) for the voxels of each row with some within `reach` of a
+  // voxel, in units of `resolution`.
   template <typename Visit>
   void ForEachRowAround(uint32_t voxel, double reach, const Resolution& resolution,
                         const Visit& visit) const;

@@ -60,8 +60,7 @@ class LabelShapes {
     for (int64_t z = box.begin[2]; z < box.end[2]; ++z) {
       for (int64_t y = box.begin[1]; y < box.end[1]; ++y) {
         for (int64_t x = box.begin[0]; x < box.end[0]; ++x) {
-          part.push_back(
-              labels_[static_cast<size_t>((z * size_[1] + y) * size_[0] + x)]);
+          part.push_back(labels_[static_cast<size_t>((z * size_[1] + y) * size_[0] + x)]);
         }
       }
     }

@@ -1,4 +1,4 @@
-#include "dolium/domain/skeleton/making/join_pieces.h"
+#include "dolium/domain/skeleton/making/join_strands.h"
 
 #include <algorithm>
 #include <bit>
@@ -33,15 +33,16 @@ SkeletonInfo InfoOfMade(bool cross_sections) {
   return info;
 }
 
-Skeleton JoinPieces(std::span<const SkeletonPiece> pieces, const JoinOptions& options) {
-  LineGraph lines = LineGraph::Of(pieces, options.resolution);
-  const bool is_cut = std::ranges::any_of(pieces, &SkeletonPiece::is_cut);
+Skeleton JoinStrands(std::span<const SkeletonStrand> strands,
+                     const JoinOptions& options) {
+  LineGraph lines = LineGraph::Of(strands, options.resolution);
+  const bool is_cut = std::ranges::any_of(strands, &SkeletonStrand::is_cut);
   if (is_cut) lines = ChoosePaths(lines, options);
   if (options.tick > 0) lines = WithoutTicks(lines, options.tick);
   if (options.dust > 0) lines = WithoutDust(lines, options.dust);
   Skeleton skeleton;
   skeleton.edges = lines.edges();
-  const bool has_areas = !pieces.empty() && !pieces.front().areas.empty();
+  const bool has_areas = !strands.empty() && !strands.front().areas.empty();
   skeleton.attributes.resize(has_areas ? 2 : 1);
   for (uint32_t i = 0; i < lines.size(); ++i) {
     const LineVertex& vertex = lines.vertices()[i];
@@ -53,22 +54,22 @@ Skeleton JoinPieces(std::span<const SkeletonPiece> pieces, const JoinOptions& op
 }
 
 Result<std::vector<NamedSkeleton>> MakeSkeletons(const LabelBlock& block,
-                                                 const PieceOptions& options,
+                                                 const StrandOptions& options,
                                                  const JoinOptions& join) {
   const BlockCore core = {.box = {{0, 0, 0}, block.size}};
-  DOLIUM_TRY(auto pieces, MakePieces(block, core, options));
-  std::ranges::stable_sort(pieces, {}, &SkeletonPiece::id);
-  std::vector<std::span<const SkeletonPiece>> labels;
-  for (size_t i = 0; i < pieces.size();) {
+  DOLIUM_TRY(auto strands, MakeStrands(block, core, options));
+  std::ranges::stable_sort(strands, {}, &SkeletonStrand::id);
+  std::vector<std::span<const SkeletonStrand>> labels;
+  for (size_t i = 0; i < strands.size();) {
     const size_t begin = i;
-    while (i < pieces.size() && pieces[i].id == pieces[begin].id) ++i;
-    labels.push_back(std::span<const SkeletonPiece>(pieces).subspan(begin, i - begin));
+    while (i < strands.size() && strands[i].id == strands[begin].id) ++i;
+    labels.push_back(std::span<const SkeletonStrand>(strands).subspan(begin, i - begin));
   }
   std::vector<NamedSkeleton> skeletons(labels.size());
   DOLIUM_TRY_VOID(ParallelFor(
       labels.size(), options.jobs,
       [&](size_t i) -> Result<void> {
-        skeletons[i] = {labels[i].front().id, JoinPieces(labels[i], join)};
+        skeletons[i] = {labels[i].front().id, JoinStrands(labels[i], join)};
         return {};
       },
       options.stop));

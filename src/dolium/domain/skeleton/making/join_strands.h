@@ -1,4 +1,4 @@
-// Skeletons of whole labels, from the pieces of blocks.
+// Skeletons of whole labels, from the strands of blocks.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ struct JoinOptions {
 };
 
 // A skeleton with a tree for each part that is connected: positions in nanometres, those
-// of the middles of voxels; the radius of each vertex, and the area across the line if the
-// pieces have it. Pieces of one label, in any order: they are joined where they share a
-// vertex. Where that makes loops, and two lines for one object along the face between two
-// blocks, paths are chosen from the lines in the way of TEASAR.
-Skeleton JoinPieces(std::span<const SkeletonPiece> pieces, const JoinOptions& options);
+// of the middles of voxels; the radius of each vertex, and the area across the line if
+// the strands have it. Strands of one label, in any order: they are joined where they
+// share a vertex. Where that makes loops, and two lines for one object along the face
+// between two blocks, paths are chosen from the lines in the way of TEASAR.
+Skeleton JoinStrands(std::span<const SkeletonStrand> strands, const JoinOptions& options);
 
-// The attributes of what JoinPieces() makes.
+// The attributes of what JoinStrands() makes.
 SkeletonInfo InfoOfMade(bool cross_sections);
 
 // The skeletons of a block that is all there is, by id.
@@ -35,7 +35,7 @@ struct NamedSkeleton {
   Skeleton skeleton;
 };
 Result<std::vector<NamedSkeleton>> MakeSkeletons(const LabelBlock& block,
-                                                 const PieceOptions& options,
+                                                 const StrandOptions& options,
                                                  const JoinOptions& join);
 
 }  // namespace dolium::skeleton
