@@ -10,7 +10,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dolium/bytes/folder.h"
 #include "dolium/bytes/testing/temporary_folder.h"
 #include "dolium/container/testing/must.h"
 #include "dolium/domain/cas/put.h"
@@ -184,14 +183,6 @@ TEST_P(FilesJobTest, IsOfOneStateIfItsSourceChangesMeanwhile) {
   EXPECT_EQ(ran.error().code, ErrorCode::kConflict) << ran.error().message;
   Must(GetParam().run(work_, {}));
   EXPECT_EQ(Files(work_.target), MakeWhole("after"));
-}
-
-TEST_P(FilesJobTest, RemovesWhatAKilledRunWasWriting) {
-  const auto whole = MakeWhole("whole");
-  fs::create_directory(work_.target);
-  WriteText(work_.target + "/" + MakeTemporaryName(".dolium-done-0123456789abcdef"), "{");
-  Must(GetParam().run(work_, {}));
-  EXPECT_EQ(Files(work_.target), whole);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, FilesJobTest, testing::ValuesIn(kFilesKinds),

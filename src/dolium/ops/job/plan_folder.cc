@@ -252,9 +252,6 @@ Result<void> PlanFolder::PutRecordBeside() const {
 
 Result<void> PlanFolder::RestoreRecord() const {
   const Location beside = RecordBeside();
-  // A run may have been killed while it wrote the record there.
-  DOLIUM_TRY([[maybe_unused]] const size_t removed,
-             set_.store->RemoveStaleTemporaries(ParentPath(set_.path)));
   DOLIUM_TRY(const State state, Load());
   if (state.phase == Phase::kNone) {
     DOLIUM_TRY_VOID(CopyRecord(beside, folder_.Child(kFinishedName)));
