@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -13,6 +15,7 @@
 
 #include "dolium/bytes/folder.h"
 #include "dolium/bytes/store.h"
+#include "dolium/bytes/unique_fd.h"
 
 namespace dolium {
 namespace {
@@ -98,16 +101,23 @@ Result<void> RemoveHidden(const std::string& path) {
   const std::string parent = ParentPath(path);
   std::error_code error;
   std::vector<std::string> hidden;
+  std::vector<std::string> files;
   for (std::filesystem::directory_iterator i(parent.empty() ? "." : parent, error), end;
        !error && i != end; i.increment(error)) {
-    if (IsTemporaryNameOf(BaseName(path), i->path().filename().native()) &&
-        i->symlink_status(error).type() == std::filesystem::file_type::directory) {
-      hidden.push_back(i->path().native());
-    }
+    if (!IsTemporaryNameOf(BaseName(path), i->path().filename().native())) continue;
+    const auto type = i->symlink_status(error).type();
+    if (type == std::filesystem::file_type::directory) hidden.push_back(i->path());
+    if (type == std::filesystem::file_type::regular) files.push_back(i->path());
   }
   if (error == std::errc::no_such_file_or_directory) return {};
   if (error) return SystemError(error.value(), "cannot list").Within(parent);
   for (const std::string& folder : hidden) DOLIUM_TRY_VOID(RemoveFolder(folder));
+  for (const std::string& file : files) {
+    const UniqueFd locked(
+        open(file.c_str(), O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+    // A writer that lives has the lock.
+    if (locked && flock(locked.get(), LOCK_EX | LOCK_NB) == 0) unlink(file.c_str());
+  }
   return {};
 }
 

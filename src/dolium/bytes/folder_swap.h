@@ -38,7 +38,8 @@ Result<void> RemoveFolder(const std::string& path);
 // Gives a folder that is to be removed a temporary name beside it, which is returned, so
 // that its own name goes at once with all that is in it.
 Result<std::string> HideFolder(const std::string& path);
-// Removes what is left of folders that were hidden under `path` and not removed.
+// Removes what is left of folders that were hidden under `path` and not removed, and
+// temporaries of a file of that name whose writers died.
 Result<void> RemoveHidden(const std::string& path);
 
 }  // namespace dolium

@@ -1,5 +1,8 @@
 #include "dolium/bytes/folder_swap.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -8,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "dolium/bytes/testing/temporary_folder.h"
+#include "dolium/bytes/unique_fd.h"
 
 namespace dolium {
 namespace {
@@ -66,6 +70,20 @@ TEST_F(FolderSwapTest, HidesAFolderThatIsToBeRemovedAndFindsItAgain) {
   EXPECT_FALSE(fs::exists(*hidden));
   EXPECT_TRUE(fs::exists(*other)) << "of another folder";
   EXPECT_TRUE(RemoveHidden(Path("none/a"))) << "nothing is there";
+}
+
+TEST_F(FolderSwapTest, RemovesWhatDeadWritersLeftOfAFile) {
+  Make("folder");
+  const std::string dead = Path("folder/.a.dolium-tmp-0123456789abcdef");
+  const std::string alive = Path("folder/.a.dolium-tmp-fedcba9876543210");
+  const std::string other = Path("folder/.b.dolium-tmp-0123456789abcdef");
+  for (const std::string& path : {dead, alive, other}) std::ofstream(path) << "left";
+  const UniqueFd writer(open(alive.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(writer.get(), LOCK_EX | LOCK_NB), 0);
+  ASSERT_TRUE(RemoveHidden(Path("folder/a")));
+  EXPECT_FALSE(fs::exists(dead));
+  EXPECT_TRUE(fs::exists(alive)) << "its writer lives";
+  EXPECT_TRUE(fs::exists(other)) << "of another file";
 }
 
 TEST_F(FolderSwapTest, RenamesAFolderButNotOverAnother) {

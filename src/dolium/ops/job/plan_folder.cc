@@ -252,6 +252,8 @@ Result<void> PlanFolder::PutRecordBeside() const {
 
 Result<void> PlanFolder::RestoreRecord() const {
   const Location beside = RecordBeside();
+  DOLIUM_TRY(const auto path, beside.store->LocalPath(beside.path));
+  if (path) DOLIUM_TRY_VOID(RemoveHidden(*path));
   DOLIUM_TRY(const State state, Load());
   if (state.phase == Phase::kNone) {
     DOLIUM_TRY_VOID(CopyRecord(beside, folder_.Child(kFinishedName)));
