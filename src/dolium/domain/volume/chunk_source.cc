@@ -167,6 +167,7 @@ class SameChunks : public ChunkSource {
 
   // That it can be decoded.
   Result<void> CheckStored(const Vec3& cell, const StoredChunk& stored) const {
+    if (stored.is_fresh) return {};
     const Box largest = {{0, 0, 0}, scale_->grid().chunk_size()};
     DOLIUM_TRY(const Bytes encoded, Unwrap(stored.wrapper, stored.bytes,
                                            MaxEncodedBytes(scale_->info().encoding,

@@ -38,6 +38,8 @@ struct ChunkUpdate {
 struct StoredChunk {
   Bytes bytes;
   Wrapper wrapper = Wrapper::kNone;  // around the voxels' own encoding
+  // Encoded when it was asked for, of what was checked then: it can be decoded.
+  bool is_fresh = false;
 };
 
 // How the work on many chunks is done.

@@ -65,7 +65,7 @@ class DvidChunks : public ChunkStorage {
   Result<std::optional<StoredChunk>> GetStored(const Vec3& cell) const override {
     DOLIUM_TRY(auto chunk, Get(cell));
     if (!chunk) return std::nullopt;
-    return StoredChunk{*std::move(chunk), Wrapper::kNone};
+    return StoredChunk{*std::move(chunk), Wrapper::kNone, /*is_fresh=*/true};
   }
 
   Result<void> GetEach(std::span<const Vec3> cells, const WorkOptions& options,
