@@ -80,10 +80,8 @@ std::vector<Option> ConvertOptions() {
   static const std::string to_spec = TargetsOfSpecs();
   std::vector<Option> options = {
       Value(ValueKind::kFormat, "", "to", "<format>", help_of_to),
-      OnlyFor(Flag("", "sharded", "of meshes and skeletons in files: shards"),
-              kShardedStorage),
-      OnlyFor(Flag("", "unsharded", "of sharded meshes and skeletons: a file for each"),
-              kUnshardedStorage),
+      Flag("", "sharded", "of meshes and skeletons in files: shards, each object whole"),
+      Flag("", "unsharded", "of sharded meshes and skeletons: files, as `ID.index`"),
       Aliased(Value(ValueKind::kFile, "", "spec", "<file>",
                     "the spec of the source, where no info file has it; of a DVID "
                     "export, what it was made with [its spec.json]"),
