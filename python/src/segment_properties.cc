@@ -18,12 +18,12 @@ namespace {
 
 using properties::SegmentProperties;
 
-Location LocationOf(nb::handle location) {
+Location PropertiesLocation(nb::handle location) {
   return Must(ParseLocation(LocationText(location)));
 }
 
 std::string ReadProperties(nb::handle location) {
-  const Location at = LocationOf(location);
+  const Location at = PropertiesLocation(location);
   return Must(WithoutGil(!IsLocal(at), [&]() -> Result<std::string> {
     DOLIUM_TRY(const Location folder, FindPropertiesFolder(at));
     DOLIUM_TRY(const SegmentProperties table, properties::ReadSegmentProperties(folder));
@@ -32,7 +32,7 @@ std::string ReadProperties(nb::handle location) {
 }
 
 std::string WriteProperties(nb::handle location, const std::string& info, bool force) {
-  const Location at = LocationOf(location);
+  const Location at = PropertiesLocation(location);
   return Must(WithoutGil([&]() -> Result<std::string> {
     auto table = properties::ParseSegmentProperties(info);
     // It is what the caller gave.
@@ -43,7 +43,7 @@ std::string WriteProperties(nb::handle location, const std::string& info, bool f
 }
 
 std::string PropertiesOfCsv(nb::handle csv) {
-  const Location at = LocationOf(csv);
+  const Location at = PropertiesLocation(csv);
   return Must(WithoutGil(!IsLocal(at), [&]() -> Result<std::string> {
     DOLIUM_TRY(const SegmentProperties table, ReadPropertiesCsv(at));
     return ToJson(table);
@@ -52,7 +52,7 @@ std::string PropertiesOfCsv(nb::handle csv) {
 
 std::string MeasureProperties(nb::handle volume, size_t scale, size_t jobs,
                               nb::object progress) {
-  const Location at = LocationOf(volume);
+  const Location at = PropertiesLocation(volume);
   const std::stop_source stop;
   ProgressCall call(std::move(progress), stop);
   const MeasureOptions options = {.scale = scale,

@@ -7,17 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "dolium/base/checked_math.h"
 #include "dolium/base/parallel.h"
+#include "dolium/ops/job/work_list.h"
 
 namespace dolium {
 namespace {
 
 constexpr uint64_t kEntriesPerProgress = 4096;
-
-uint64_t SaturatingAdd(uint64_t a, uint64_t b) {
-  return CheckedAdd(a, b).value_or(~uint64_t{0});
-}
 
 void Merge(Distribution& into, const Distribution& from) {
   if (from.count == 0) return;

@@ -390,7 +390,7 @@ std::string ToJson(const AnnotationInfo& info) {
   for (const Property& property : info.properties) {
     properties.push_back(PropertyJson(property));
   }
-  object["properties"] = std::move(properties);
+  object["properties"] = properties;
   Json relationships = Json::array();
   for (const Relationship& relationship : info.relationships) {
     Json one = ShardedJson({{"id", relationship.id}, {"key", relationship.key}},
@@ -400,7 +400,7 @@ std::string ToJson(const AnnotationInfo& info) {
     }
     relationships.push_back(std::move(one));
   }
-  object["relationships"] = std::move(relationships);
+  object["relationships"] = relationships;
   object["by_id"] = ShardedJson({{"key", info.by_id.key}}, info.by_id.sharding);
   Json spatial = Json::array();
   for (const SpatialLevel& level : info.spatial) {
@@ -410,7 +410,7 @@ std::string ToJson(const AnnotationInfo& info) {
                                    {"limit", level.limit}},
                                   level.sharding));
   }
-  object["spatial"] = std::move(spatial);
+  object["spatial"] = spatial;
   for (const auto& [name, text] : info.extra) {
     object[name] =
         nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);

@@ -123,6 +123,7 @@ Result<void> ListSorter::Spill() {
 Result<void> ListSorter::Merge(const RowVisitor& visit) {
   Sort();
   std::vector<std::unique_ptr<Cursor>> cursors;
+  cursors.reserve(runs_.size() + 1);
   for (size_t run = 0; run < runs_.size(); ++run) {
     cursors.push_back(
         std::make_unique<Cursor>(*this, fmt::format("{}-{:06}", name_, run), runs_[run]));
