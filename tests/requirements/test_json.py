@@ -193,7 +193,7 @@ def test_lines_are_as_documented(example):
         for command in commands:
             task = (example / "task.json").read_text().strip()
             words = command.replace("{task}", f"'{task}'")
-            words = re.sub(r"^((?:volume |pack |cas )?[a-z-]+)", r"\1 --json", words)
+            words = re.sub(r"^((?:volume |mesh |pack |cas )?[a-z-]+)", r"\1 --json", words)
             done = shell(example, f"dolium {words}")
             if done.returncode not in (0, 1):
                 problems.append(f"{command}: status {done.returncode}: {done.stderr.decode()}")
