@@ -28,7 +28,7 @@ def test_meshes_become_those_of_the_volume(volume):
     assert {path.name for path in (volume / "mesh").iterdir()} == files
     with pytest.raises(FileExistsError):
         dolium.mesh.make(volume)
-    assert dolium.verify(volume).good
+    assert dolium.verify(volume).findings == []
 
 
 def test_a_plan_runs_on_an_executor(volume, tmp_path):

@@ -98,10 +98,10 @@ def test_peers_read_what_we_make(volume, sharded, bits):
             manifest = (volume / "mesh" / f"{id}.index").read_bytes()
             data = (volume / "mesh" / str(id)).read_bytes()
         levels = len(fragments(manifest)[2])
-        assert levels == 2
+        assert levels == (1 if id == BALL else 2)  # a cell has 128 voxels of the longest side
         for lod in range(levels):
             ours, cells = decode(manifest, data, lod, bits)
-            assert cells >= (4 if lod == 0 else 1)
+            assert cells >= (4 if lod + 1 < levels else 1)
             assert is_closed(ours)
             assert volume_of(ours) == pytest.approx(voxels * 8 * 8 * 10, rel=0.01 + lod * 0.03)
             theirs = np.array(mesh_sets.triangles(volume, id, lod))

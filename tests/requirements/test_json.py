@@ -49,6 +49,7 @@ EXAMPLES = {
     "mesh export": ["mesh export --to stl meshes exported-meshes", "mesh export --to ply meshes 7 7.ply"],
     "mesh import": ["mesh import --from obj 7.obj imported-meshes"],
     "mesh preview": ["mesh preview --size 64 meshes 7 -o mesh.png"],
+    "skeleton make": ["skeleton make labels made-skeletons"],
     "skeleton ls": ["skeleton ls skeletons"],
     "skeleton get": ["skeleton get skeletons 7 got.swc"],
     "skeleton export": ["skeleton export skeletons exported-skeletons"],
@@ -215,7 +216,7 @@ def test_lines_are_as_documented(example):
         for command in commands:
             task = (example / "task.json").read_text().strip()
             words = command.replace("{task}", f"'{task}'")
-            words = re.sub(r"^((?:volume |annotations |properties |pack |cas )?[a-z-]+)", r"\1 --json", words)
+            words = re.sub(r"^((?:volume |mesh |skeleton |annotations |properties |pack |cas )?[a-z-]+)", r"\1 --json", words)
             done = shell(example, f"dolium {words}")
             if done.returncode not in (0, 1):
                 problems.append(f"{command}: status {done.returncode}: {done.stderr.decode()}")
