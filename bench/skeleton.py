@@ -3,8 +3,9 @@
 
     ./dev bench skeleton [--quick] [--where DIR] [--only WORD] [--repeat N] [--side N]
 
-Prints a table and leaves bench/results/skeleton.json and skeleton.svg. The labels are those of real
-tissue in ../shared/data where they are there and crackle-codec can decode them, else generated ones.
+Prints a table and leaves bench/results/skeleton.json and skeleton.svg. The labels are those of
+real tissue in ../shared/data where they are there and crackle-codec can decode them, else
+generated ones.
 """
 
 import argparse

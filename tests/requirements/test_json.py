@@ -54,7 +54,7 @@ EXAMPLES = {
     "skeleton get": ["skeleton get skeletons 7 got.swc"],
     "skeleton export": ["skeleton export skeletons exported-skeletons"],
     "skeleton import": ["skeleton import 7.swc imported-skeletons"],
-    "mesh make": ["mesh make labels meshes"],
+    "mesh make": ["mesh make labels made-meshes"],
     "pack create": ["pack create -i samples -o new.shardpack"],
     "pack info": ["pack info a.shardpack"],
     "pack stats": ["pack stats a.shardpack"],

@@ -67,6 +67,7 @@ class SkeletonMakeTest : public ::testing::Test {
     request.volume = Path("seg");
     if (!target.empty()) request.target = Path(target);
     request.block_side = 32;
+    request.tick = 300;  // the branches are hardly longer than the usual one
     return request;
   }
 
