@@ -2,7 +2,7 @@
 make_array a.npy 8 4 4 uint8 '1 + x'
 dolium volume ingest --no-summary --encoding raw --chunk-size 4,4,2 --scales 2 --factor 2,2,2 \
   a.npy v
-mkdir meshes && echo mesh > meshes/7:0
+mkdir meshes && echo '{"fragments":[]}' > meshes/7:0
 python3 - << 'END'
 import json
 info = json.load(open("v/info"))

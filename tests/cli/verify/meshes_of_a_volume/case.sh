@@ -6,7 +6,7 @@ dolium verify seg
 rm seg/mesh/5
 printf 'short' > seg/mesh/17.index
 status dolium verify seg
-dolium verify --quick seg
+status dolium verify --quick seg
 rm -r seg/mesh
 dolium mesh import --no-summary --from obj --legacy obj seg/mesh
 rm seg/mesh/5:0:0
