@@ -37,7 +37,7 @@ std::string WriteProperties(nb::handle location, const std::string& info, bool f
     auto table = properties::ParseSegmentProperties(info);
     // It is what the caller gave.
     if (!table) return InvalidArgument(table.error().message);
-    DOLIUM_TRY(const PropertiesPlace place, PutSegmentProperties(at, *table, force));
+    DOLIUM_TRY(const PropertiesTarget place, PutSegmentProperties(at, *table, force));
     return place.folder.Describe();
   }));
 }

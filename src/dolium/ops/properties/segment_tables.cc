@@ -192,18 +192,18 @@ Result<Location> FindPropertiesFolder(const Location& location) {
       fmt::format("{}: its info names no segment properties", location.Describe()));
 }
 
-Result<PropertiesPlace> PutSegmentProperties(const Location& location,
-                                             const SegmentProperties& table,
-                                             bool replace) {
+Result<PropertiesTarget> PutSegmentProperties(const Location& location,
+                                              const SegmentProperties& table,
+                                              bool replace) {
   DOLIUM_TRY(const auto found, FindVolume(location));
   if (!found) {
     DOLIUM_TRY_VOID(properties::WriteSegmentProperties(location, table, replace));
-    return PropertiesPlace{location, false};
+    return PropertiesTarget{location, false};
   }
   const bool is_new = !found->info().segment_properties.has_value();
   const std::string key =
       found->info().segment_properties.value_or(std::string(kDefaultFolder));
-  PropertiesPlace place{volume::ResolveScaleKey(found->folder(), key), is_new};
+  PropertiesTarget place{volume::ResolveScaleKey(found->folder(), key), is_new};
   DOLIUM_TRY_VOID(properties::WriteSegmentProperties(place.folder, table, replace));
   if (!is_new) return place;
   DOLIUM_TRY(

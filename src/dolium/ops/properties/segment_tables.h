@@ -33,11 +33,11 @@ Result<Location> FindPropertiesFolder(const Location& location);
 // Writes them where `location` says: to the folder, or, where it is a volume, to the
 // folder that its info names or else to `segment_properties` in it, which its info then
 // names. kExists if there are some, unless they are to be replaced.
-struct PropertiesPlace {
+struct PropertiesTarget {
   Location folder;
   bool is_new_in_volume = false;  // the info names it since
 };
-Result<PropertiesPlace> PutSegmentProperties(
+Result<PropertiesTarget> PutSegmentProperties(
     const Location& location, const properties::SegmentProperties& properties,
     bool replace);
 

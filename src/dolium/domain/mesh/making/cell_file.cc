@@ -91,10 +91,9 @@ Result<CellFile> CellFile::Open(Location object, uint64_t groups) {
     file.block_.end[d] =
         static_cast<int64_t>(LoadLE<uint64_t>(box + (d + 3) * kWordBytes));
     constexpr int64_t kMost = int64_t{1} << 60;
-    const bool is_side =
-        file.block_.begin[d] >= -kMost && file.block_.end[d] <= kMost &&
-        file.block_.begin[d] <= file.block_.end[d] &&
-        file.block_.size()[d] < static_cast<int64_t>(kMaxBlockCells);
+    const bool is_side = file.block_.begin[d] >= -kMost && file.block_.end[d] <= kMost &&
+                         file.block_.begin[d] <= file.block_.end[d] &&
+                         file.block_.size()[d] < static_cast<int64_t>(kMaxBlockCells);
     if (!is_side) {
       return bad("has a block that is none");
     }
