@@ -17,10 +17,10 @@
 namespace dolium::skeleton {
 namespace {
 
-constexpr std::string_view kRadius = "radius";
+constexpr std::string_view kRadiusName = "radius";
 constexpr std::string_view kVertexTypes = "vertex_types";
 constexpr std::string_view kSwcBlanks = " \t\r\v\f,";
-constexpr uint32_t kNoVertex = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t kNoParent = std::numeric_limits<uint32_t>::max();
 
 std::string_view NextWord(std::string_view& line) {
   const size_t begin = std::min(line.find_first_not_of(kSwcBlanks), line.size());
@@ -144,7 +144,7 @@ TreeOrder OrderOf(const Skeleton& skeleton) {
   const Neighbours neighbours(skeleton);
   const auto count = static_cast<uint32_t>(skeleton.vertices.size());
   TreeOrder tree;
-  tree.parents.assign(count, kNoVertex);
+  tree.parents.assign(count, kNoParent);
   std::vector<bool> is_seen(count);
   std::vector<uint32_t> open;
   const auto walk = [&](uint32_t root) {
@@ -177,7 +177,7 @@ TreeOrder OrderOf(const Skeleton& skeleton) {
 
 SkeletonInfo SwcInfo() {
   SkeletonInfo info;
-  info.attributes = {{.id = std::string(kRadius), .type = AttributeType::kFloat32},
+  info.attributes = {{.id = std::string(kRadiusName), .type = AttributeType::kFloat32},
                      {.id = std::string(kVertexTypes), .type = AttributeType::kUint8}};
   return info;
 }
@@ -202,7 +202,7 @@ Result<Skeleton> ParseSwc(std::string_view text) {
     }
     samples.push_back(*sample);
     lines.push_back(line_number);
-    if (samples.size() == kNoVertex) return Unsupported("a skeleton of 2^32 vertices");
+    if (samples.size() == kNoParent) return Unsupported("a skeleton of 2^32 vertices");
   }
   Skeleton skeleton;
   skeleton.attributes = {ByteVector(4 * samples.size()), ByteVector(samples.size())};
@@ -225,7 +225,7 @@ Result<Skeleton> ParseSwc(std::string_view text) {
 SwcText WriteSwc(const Skeleton& skeleton, const SkeletonInfo& info,
                  std::string_view comment, double radius_scale) {
   const TreeOrder tree = OrderOf(skeleton);
-  const std::vector<double> radii = NumbersOf(skeleton, info, kRadius);
+  const std::vector<double> radii = NumbersOf(skeleton, info, kRadiusName);
   const std::vector<double> types = NumbersOf(skeleton, info, kVertexTypes);
   fmt::memory_buffer out;
   auto to = std::back_inserter(out);
@@ -246,7 +246,7 @@ SwcText WriteSwc(const Skeleton& skeleton, const SkeletonInfo& info,
     fmt::format_to(
         to, "{} {} {} {} {} {} {}\n", number, static_cast<int>(type), at[0], at[1], at[2],
         static_cast<float>(radius),
-        parent == kNoVertex ? std::string("-1") : std::to_string(numbers[parent]));
+        parent == kNoParent ? std::string("-1") : std::to_string(numbers[parent]));
   }
   const uint64_t kept = skeleton.vertices.size() - tree.trees;
   return {.text = std::string(out.data(), out.size()),

@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Mesh Ball() { return Sphere({100, -20, 3.5F}, 10, 5); }
+Mesh SmallBall() { return Sphere({100, -20, 3.5F}, 10, 5); }
 
 std::string ErrorOf(MeshFile kind, std::string_view text) {
   const auto mesh = ParseMeshFile(kind, AsBytes(text));
@@ -37,13 +37,13 @@ constexpr std::string_view kSquarePly =
 
 TEST(MeshFiles, AreReadAsTheyAreWritten) {
   for (const MeshFile kind : {MeshFile::kPly, MeshFile::kObj}) {
-    EXPECT_EQ(Must(ParseMeshFile(kind, Must(WriteMeshFile(kind, Ball())))), Ball())
+    EXPECT_EQ(Must(ParseMeshFile(kind, Must(WriteMeshFile(kind, SmallBall())))), SmallBall())
         << ToString(kind);
   }
   const Mesh soup =
-      Must(ParseMeshFile(MeshFile::kStl, Must(WriteMeshFile(MeshFile::kStl, Ball()))));
-  EXPECT_EQ(Corners(soup), Corners(Ball()));
-  EXPECT_EQ(soup.vertices.size(), Ball().vertices.size());
+      Must(ParseMeshFile(MeshFile::kStl, Must(WriteMeshFile(MeshFile::kStl, SmallBall()))));
+  EXPECT_EQ(Corners(soup), Corners(SmallBall()));
+  EXPECT_EQ(soup.vertices.size(), SmallBall().vertices.size());
   EXPECT_EQ(ParseMeshFileKind("stl"), MeshFile::kStl);
   EXPECT_EQ(ParseMeshFileKind("off"), std::nullopt);
 }
@@ -150,7 +150,7 @@ TEST(StlFiles, AreRefusedWithAReason) {
 }
 
 TEST(GlbFiles, AreChunksOfTheSizesThatTheyName) {
-  const ByteVector glb = Must(WriteMeshFile(MeshFile::kGlb, Ball()));
+  const ByteVector glb = Must(WriteMeshFile(MeshFile::kGlb, SmallBall()));
   EXPECT_EQ(AsText(glb).substr(0, 4), "glTF");
   EXPECT_EQ(LoadLE<uint32_t>(&glb[4]), 2U);
   EXPECT_EQ(LoadLE<uint32_t>(&glb[8]), glb.size());
@@ -160,9 +160,9 @@ TEST(GlbFiles, AreChunksOfTheSizesThatTheyName) {
   const uint64_t bytes = text["buffers"][0]["byteLength"];
   EXPECT_EQ(LoadLE<uint32_t>(&glb[20 + text_bytes]), bytes);
   EXPECT_EQ(glb.size(), 28 + text_bytes + bytes);
-  EXPECT_EQ(text["accessors"][0]["count"], Ball().vertices.size());
-  EXPECT_EQ(text["accessors"][1]["count"], 3 * Ball().triangles.size());
-  const Mesh ball = Ball();
+  EXPECT_EQ(text["accessors"][0]["count"], SmallBall().vertices.size());
+  EXPECT_EQ(text["accessors"][1]["count"], 3 * SmallBall().triangles.size());
+  const Mesh ball = SmallBall();
   const auto highest = std::ranges::max(ball.vertices)[0];
   EXPECT_EQ(text["accessors"][0]["max"][0].get<float>(), highest);
   const auto read = ParseMeshFile(MeshFile::kGlb, glb);
