@@ -85,7 +85,8 @@ TEST(WordsAfter, AreFirstWordsOnceAndThoseOfAGroup) {
   EXPECT_THAT(WordsAfter("volume"), IsSupersetOf({"ingest", "cutout"}));
   EXPECT_THAT(WordsAfter("vol"), IsEmpty());
   EXPECT_THAT(WordsAfter("verify"), IsEmpty());
-  EXPECT_THAT(Groups(), ElementsAre("volume", "pack", "cas"));
+  EXPECT_THAT(Groups(), ElementsAre("volume", "mesh", "skeleton", "annotations",
+                                    "properties", "pack", "cas"));
 }
 
 TEST(VerbHelp, FitsATerminalButForExamplesAndStatus) {

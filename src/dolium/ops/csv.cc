@@ -24,7 +24,7 @@ Result<void> CsvParser::Take(std::string_view text) {
 }
 
 Result<void> CsvParser::Step(char c) {
-  if (field_ == fields_.size()) fields_.emplace_back();
+  if (fields_.empty()) fields_.emplace_back();
   std::string& field = fields_[field_];
   if (state_ == State::kQuoted) {
     if (c == '"') {
@@ -35,7 +35,10 @@ Result<void> CsvParser::Step(char c) {
     return {};
   }
   if (c == '"') {
-    if (state_ == State::kPlain) {
+    const bool is_first = row_ == 0 && field_ == 0;
+    if (state_ == State::kPlain && is_first && field == kByteOrderMark) {
+      field.clear();
+    } else if (state_ == State::kPlain) {
       return InvalidArgument(
           fmt::format("row {}: a quote within \"{}\"", row_ + 1, field));
     }
@@ -60,7 +63,8 @@ Result<void> CsvParser::Step(char c) {
 
 void CsvParser::EndField() {
   ++field_;
-  if (field_ < fields_.size()) fields_[field_].clear();
+  if (field_ == fields_.size()) fields_.emplace_back();
+  fields_[field_].clear();
   state_ = State::kBegin;
 }
 

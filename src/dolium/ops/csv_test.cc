@@ -42,6 +42,8 @@ TEST(CsvParser, ReadsFieldsOfAllKinds) {
                                    ElementsAre("", ""), ElementsAre("", "x")));
   }
   EXPECT_TRUE(CsvRowsOf("")->empty());
+  EXPECT_THAT(*CsvRowsOf("\xef\xbb\xbf\"id\",x\n1,"),
+              ElementsAre(ElementsAre("id", "x"), ElementsAre("1", "")));
 }
 
 TEST(CsvParser, NamesTheRowThatIsWrong) {

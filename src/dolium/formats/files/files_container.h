@@ -13,7 +13,7 @@
 
 namespace dolium::files {
 
-class FilesContainer final : public Container {
+class FilesContainer : public Container {
  public:
   explicit FilesContainer(Location location) : location_(std::move(location)) {}
 

@@ -12,6 +12,7 @@
 namespace dolium {
 namespace {
 
+constexpr std::string_view kPropertiesFormat = "segment_properties";
 constexpr int kSaysItsType = 100;
 constexpr uint64_t kMaxTypedInfo = uint64_t{1} << 32;
 
@@ -24,6 +25,13 @@ int ProbeType(const Location& location, std::string_view type) {
   if (!json || !json->is_object()) return 0;
   return json->value("@type", nlohmann::json()) == type ? kSaysItsType : 0;
 }
+
+// A folder of files, of which the info is one.
+class PropertyFiles : public files::FilesContainer {
+ public:
+  using FilesContainer::FilesContainer;
+  std::string_view format_name() const override { return kPropertiesFormat; }
+};
 
 }  // namespace
 
@@ -71,7 +79,7 @@ Result<int> ProbeSegmentProperties(const Location& location) {
 }
 
 Result<std::shared_ptr<Container>> OpenPropertyFiles(const Source& source) {
-  return std::make_shared<files::FilesContainer>(source.location());
+  return std::make_shared<PropertyFiles>(source.location());
 }
 
 Result<VerifyReport> CheckPropertySource(const Source& source,

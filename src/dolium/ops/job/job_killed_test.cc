@@ -26,10 +26,12 @@
 #include "dolium/ops/convert.h"
 #include "dolium/ops/job/job.h"
 #include "dolium/ops/job/job_engine.h"
+#include "dolium/ops/mesh/mesh_make.h"
 #include "dolium/ops/pack/pack_copy.h"
 #include "dolium/ops/pack/pack_create.h"
 #include "dolium/ops/pack/pack_export.h"
 #include "dolium/ops/pack/pack_select.h"
+#include "dolium/ops/skeleton/skeleton_make.h"
 #include "dolium/ops/testing/convert_fixture.h"
 #include "dolium/ops/volume/dvid_write.h"
 #include "dolium/ops/volume/volume_plan.h"
@@ -196,6 +198,29 @@ Result<void> RunPackCreate(const Work& work, const RunOptions& options) {
   return {};
 }
 
+Result<void> RunMeshMake(const Work& work, const RunOptions& options) {
+  mesh::MeshMakeRequest request;
+  request.volume = work.Path(work.of + ".volume");
+  request.target = work.target;
+  request.block_side = 16;
+  request.force = work.force;
+  DOLIUM_TRY([[maybe_unused]] const auto report, MakeMeshes(request, options));
+  return {};
+}
+
+Result<void> RunSkeletonMake(const Work& work, const RunOptions& options) {
+  skeleton::SkeletonMakeRequest request;
+  request.volume = work.Path(work.of + ".volume");
+  request.target = work.target;
+  request.block_side = 16;
+  request.min_voxels = 0;
+  request.dust = 0;
+  request.tick = 0;
+  request.force = work.force;
+  DOLIUM_TRY([[maybe_unused]] const auto report, MakeSkeletonsOf(request, options));
+  return {};
+}
+
 Result<void> RunDvidWrite(const Work& work, const RunOptions& options) {
   volume::DvidWriteRequest request;
   request.source = work.Path(work.of + ".volume");
@@ -313,6 +338,8 @@ constexpr Asked kReplacing[] = {
     {"ingest", "volume", MakeArrays, RunIngest},
     {"transcode", "volume", MakeVolumes, RunTranscode},
     {"to_precomputed", "volume", MakeVolumes, RunToVolume},
+    {"meshes", "mesh-make", MakeVolumes, RunMeshMake},
+    {"skeletons", "skeleton-make", MakeVolumes, RunSkeletonMake},
     {"dvid", "dvid", MakeVolumes, RunDvidWrite},
 };
 // It never replaces anything.

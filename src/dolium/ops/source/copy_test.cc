@@ -31,6 +31,8 @@ using ::testing::HasSubstr;
 
 // The manifest of a mesh.
 constexpr const char* kNoFragments = R"({"fragments": []})";
+constexpr const char* kNoProperties =
+    R"({"@type": "neuroglancer_segment_properties", "inline": {"ids": [], "properties": []}})";
 
 void WriteText(const std::string& path, const std::string& text) {
   fs::create_directories(fs::path(path).parent_path());
@@ -103,7 +105,7 @@ TEST_F(CopyVolume, KeepsEverythingInItsFolder) {
     Name("mesh", "properties");
     WriteText(Path("data/vol/mesh/7:0"), kNoFragments);
     WriteText(Path("data/vol/mesh/below/7"), "fragment");
-    WriteText(Path("data/vol/properties/info"), "{}");
+    WriteText(Path("data/vol/properties/info"), kNoProperties);
     WriteText(Path("data/vol/provenance"), "who");
     Must(Copy(Path("data/vol"), out));
     const auto files = FilesBelow(Path("data/vol"));
@@ -120,14 +122,14 @@ TEST_F(CopyVolume, BringsPartsFromOtherFolders) {
   Make(/*sharded=*/true);
   Name("../../elsewhere/mesh", "../mesh");
   WriteText(Path("elsewhere/mesh/7:0"), kNoFragments);
-  WriteText(Path("data/mesh/info"), "{}");
+  WriteText(Path("data/mesh/info"), kNoProperties);
   WriteText(Path("data/vol/mesh"), "a name that is taken");
   Must(Copy(Path("data/vol"), Path("out")));
   const auto info = Must(volume::Volume::Open(Must(ParseLocation(Path("out"))))).info();
   EXPECT_EQ(info.segment_properties, "mesh_2");
   EXPECT_EQ(info.mesh, "mesh_3");
   EXPECT_EQ(ReadText(Path("out/mesh")), "a name that is taken");
-  EXPECT_EQ(ReadText(Path("out/mesh_2/info")), "{}");
+  EXPECT_EQ(ReadText(Path("out/mesh_2/info")), kNoProperties);
   EXPECT_EQ(ReadText(Path("out/mesh_3/7:0")), kNoFragments);
   CheckWhole(Path("out"));
 }
@@ -192,7 +194,7 @@ TEST_F(CopyVolume, RefusesNotesInAMesh) {
   WriteText(Path("data/vol/mesh/7:0"), kNoFragments);
   WriteText(Path("data/vol/mesh/7:0:0-64_0-64_0-64.gz"), "fragment");
   WriteText(Path("data/vol/mesh/info"), "{}");
-  WriteText(Path("data/vol/properties/info"), "{}");
+  WriteText(Path("data/vol/properties/info"), kNoProperties);
   Must(Copy(Path("data/vol"), Path("out")));
   Must(Copy(Path("data/vol"), Path("out"), "", /*force=*/true));
   for (const std::string foreign : {"mesh/notes.txt", "properties/notes.txt"}) {
@@ -210,7 +212,7 @@ TEST_F(CopyVolume, TranscodesWithItsOtherFolders) {
   Name("mesh", "../props");
   WriteText(Path("data/vol/mesh/7:0"), kNoFragments);
   WriteText(Path("data/vol/mesh/below/7"), "fragment");
-  WriteText(Path("data/props/info"), "{}");
+  WriteText(Path("data/props/info"), kNoProperties);
   volume::TranscodeRequest request;
   request.source = Path("data/vol");
   request.target = Path("out");
@@ -236,7 +238,7 @@ TEST_F(CopyVolume, TranscodesWithItsOtherFolders) {
   EXPECT_EQ(info.segment_properties, "props");
   EXPECT_THAT(FilesBelow(Path("out/mesh")), ElementsAre("7:0", "below/7"));
   EXPECT_EQ(ReadText(Path("out/mesh/below/7")), "fragment");
-  EXPECT_EQ(ReadText(Path("out/props/info")), "{}");
+  EXPECT_EQ(ReadText(Path("out/props/info")), kNoProperties);
   CheckWhole(Path("out"));
   request.force = true;
   request.sharded = true;
@@ -339,7 +341,7 @@ TEST_F(CopyVolume, IsUnreadableAndNotBadWhereAFolderIsDenied) {
     Make(sharded);
     Name("mesh", "properties");
     WriteText(Path("data/vol/mesh/7:0"), kNoFragments);
-    WriteText(Path("data/vol/properties/info"), "{}");
+    WriteText(Path("data/vol/properties/info"), kNoProperties);
     for (const std::string denied : {"/mesh", "/4_4_8"}) {
       const Location there = Must(ParseLocation(Path("data/vol")));
       const Location location{std::make_shared<DenyingStore>(there.store, denied),

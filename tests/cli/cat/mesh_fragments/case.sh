@@ -23,4 +23,4 @@ dolium rm set 9
 dolium put --preceding files/9.preceding set 8 files/9
 dolium cat --preceding set 7
 dolium cat --preceding set 8
-dolium verify --strict set
+dolium verify -f neuroglancer --strict set

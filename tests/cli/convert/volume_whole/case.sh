@@ -2,7 +2,7 @@ make_array em.npy 20 16 8 uint8 'x + y + z'
 dolium volume ingest --no-summary --resolution 4,4,8 --chunk-size 16,16,8 --scales 1 \
   --factor 2,2,1 em.npy data/em
 mkdir -p data/em/skeletons meshes
-echo fragment > meshes/7:0
+echo '{"fragments": []}' > meshes/7:0
 echo '{}' > data/em/skeletons/info
 echo who > data/em/provenance
 python3 - << 'END'

@@ -98,7 +98,8 @@ TEST(CellCases, AgreeWithTheirNeighboursOnEachFace) {
       }
       auto here = OutlinesOf(inside)[{axis, 1}];
       FaceSides there;
-      for (const auto& [from, to] : OutlinesOf(neighbour)[{axis, 0}]) {
+      const FaceSides across = OutlinesOf(neighbour)[{axis, 0}];
+      for (const auto& [from, to] : across) {
         there.insert({Mirrored(to, axis), Mirrored(from, axis)});
       }
       EXPECT_EQ(here, there) << "case " << inside << ", axis " << axis;
