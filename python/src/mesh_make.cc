@@ -84,7 +84,7 @@ nb::list MeshesOfArray(nb::handle array, const Vec3& size, const std::string& ty
         },
         stop.get_token());
   });
-  Must(std::move(result));
+  Must(result);
   nb::list meshes;
   for (auto& [label, mesh] : made) {
     meshes.append(nb::make_tuple(label,

@@ -131,7 +131,7 @@ nb::bytes FileBytes(nb::handle vertices, nb::handle faces, const std::string& to
   return nb::bytes(file.data(), file.size());
 }
 
-nb::tuple ParseFile(nb::bytes content, const std::string& from) {
+nb::tuple ParseFile(const nb::bytes& content, const std::string& from) {
   const mesh::MeshFile kind = FileKind(from);
   const BytesView bytes = AsBytes({content.c_str(), content.size()});
   Mesh mesh = Must(WithoutGil([&] { return mesh::ParseMeshFile(kind, bytes); }));

@@ -132,7 +132,7 @@ nb::list SkeletonsOfArray(nb::handle array, const Vec3& size, const std::string&
       return {};
     }();
   });
-  Must(std::move(result));
+  Must(result);
   nb::list skeletons;
   for (skeleton::NamedSkeleton& named : made) {
     skeleton::Skeleton& line = named.skeleton;

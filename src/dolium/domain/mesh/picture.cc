@@ -231,7 +231,7 @@ class Canvas {
       for (size_t d = 0; d < 3; ++d) {
         const float light =
             std::clamp(sum[d] / static_cast<float>(samples_ * samples_), 0.0F, 1.0F);
-        out[3 * column + d] =
+        out[size_t{3} * column + d] =
             static_cast<std::byte>(std::lround(255 * std::pow(light, 1 / 2.2F)));
       }
     }
@@ -331,7 +331,7 @@ class Canvas {
     const float z = surface_[size_t{y} * width_ + x].z;
     float sum = 0;
     for (const uint32_t pixels : {1U, 4U, 10U}) {
-      const auto reach = static_cast<int64_t>(pixels * samples_);
+      const int64_t reach = int64_t{pixels} * samples_;
       for (int64_t j = -1; j <= 1; ++j) {
         for (int64_t i = -1; i <= 1; ++i) {
           const int64_t nx = int64_t{x} + i * reach;
@@ -393,7 +393,7 @@ Result<ByteVector> DrawPicture(const PictureRequest& request) {
   const Camera camera(request.view ? *request.view : WidestSide(request), request,
                       samples);
   Canvas canvas(request, samples);
-  const auto rows = static_cast<int64_t>(request.height * samples);
+  const int64_t rows = int64_t{request.height} * samples;
   for (size_t i = 0; i < request.meshes.size(); ++i) {
     const Mesh& mesh = request.meshes[i].mesh;
     const ProjectedMesh projected = ProjectMesh(mesh, camera);

@@ -18,8 +18,8 @@ Result<ObjectWriter> ObjectWriter::Create(
     return Exists(fmt::format("{}: is there already", info.Describe()))
         .WithHint(Hint::kReplace);
   }
-  DOLIUM_TRY(ObjectWriter writer, CreatePart(std::move(folder), std::move(sharding),
-                                             std::move(suffix), options));
+  DOLIUM_TRY(ObjectWriter writer,
+             CreatePart(std::move(folder), sharding, std::move(suffix), options));
   writer.precondition_ = Precondition::Absent();
   return writer;
 }

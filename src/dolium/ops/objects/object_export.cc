@@ -81,7 +81,7 @@ class FolderExport {
       is_done[i] = 1;
       return Write(ids[i], std::move(file));
     };
-    const auto made = make(ids, take);
+    auto made = make(ids, take);
     if (made || !IsOfObject(made.error())) return made;
     for (size_t i = 0; i < ids.size(); ++i) {
       if (is_done[i] != 0) continue;

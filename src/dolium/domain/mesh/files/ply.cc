@@ -191,7 +191,8 @@ class Numbers {
   // How many numbers a list has.
   Result<uint64_t> NextCount(const Property& property) {
     DOLIUM_TRY(const double count, Next(*property.count));
-    const auto most = static_cast<double>(remaining() / LeastOf(property.type));
+    const uint64_t fitting = remaining() / LeastOf(property.type);
+    const auto most = static_cast<double>(fitting);
     if (!(count >= 0) || count != std::floor(count) || count > most) {
       return Corrupt(
           fmt::format("a list of {} numbers, {} bytes remain", count, remaining()));

@@ -113,8 +113,8 @@ void SimplifyPart(const Mesh& mesh, const SimplifyOptions& options, bool lock_bo
       meshopt_simplifyScale(positions.data(), part.vertices.size(), kStride);
   if (!(scale > 0)) return;
   const size_t least = lock_borders ? 0 : kLeastTriangles;
-  const auto wanted =
-      static_cast<size_t>(options.share * static_cast<double>(part.corners.size() / 3));
+  const size_t triangles = part.corners.size() / 3;
+  const auto wanted = static_cast<size_t>(options.share * static_cast<double>(triangles));
   std::vector<uint32_t> simpler(part.corners.size());
   const size_t left = meshopt_simplify(
       simpler.data(), part.corners.data(), part.corners.size(), positions.data(),

@@ -120,6 +120,7 @@ LineGraph LineGraph::With(const std::vector<Edge>& edges,
     vertices.push_back(vertices_[i]);
   }
   std::vector<Edge> kept;
+  kept.reserve(edges.size());
   for (const auto& [a, b] : edges) kept.push_back({number[a], number[b]});
   return {std::move(vertices), std::move(kept), resolution_};
 }
