@@ -10,12 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, mesh, skeleton
+from . import _core, _meshes, _skeletons
 from ._cache import AnyCache
 from ._indexing import Vector, select, select_from_zero, text_of, vector
+from ._meshes import Meshes
 from ._points import has_arrays
 from ._progress import Progress, shown
 from ._reports import Finding, VerifyReport
+from ._skeletons import Skeletons
 from ._volume_arguments import (
     Coordinates,
     Encoding,
@@ -30,8 +32,6 @@ from ._volume_arguments import (
     storage_options,
 )
 from ._voxel_access import Box, Missing, VoxelAccess, is_strict, taken
-from .mesh import Meshes
-from .skeleton import Skeletons
 
 Slices: TypeAlias = tuple[slice, slice, slice]
 
@@ -245,11 +245,11 @@ class Volume(VoxelAccess):
 
     def meshes(self) -> Meshes:
         """The meshes that the info names: what dolium.mesh.open() gives."""
-        return mesh.open(self.location)
+        return _meshes.open(self.location)
 
     def skeletons(self) -> Skeletons:
         """The skeletons that the info names: what dolium.skeleton.open() gives."""
-        return skeleton.open(self.location)
+        return _skeletons.open(self.location)
 
     def verify(
         self,
