@@ -1279,10 +1279,10 @@ class AnnotationWriter:
     ) -> None: ...
     def add(
         self,
-        ids: Buffer,
-        geometry: Buffer,
-        ends: Buffer | None,
-        properties: Buffer,
+        ids: npt.NDArray[Any],
+        geometry: npt.NDArray[Any],
+        ends: npt.NDArray[Any] | None,
+        properties: npt.NDArray[Any],
         related: list[tuple[Any, Any]],
     ) -> None:
         """Adds annotations, of contiguous arrays."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from . import _core
 from ._cache import AnyCache
 from ._objects import DEFAULT_MEMORY, Ids, Path, Storage, indices, items_of, points
+from ._progress import Progress, shown
 from ._reports import WriteSummary
 
 __all__ = ["Mesh", "Meshes", "open", "read_file", "write"]
@@ -138,12 +139,15 @@ class Meshes:
         lod: int = 0,
         force: bool = False,
         jobs: int = 0,
-        progress: Any = None,
+        progress: Progress | None = None,
     ) -> dict[str, Any]:
         """Writes files `ID.ply` into a folder, of all meshes or of some. Those that are not there
         or damaged are listed in the result, and the others are written."""
         wanted = self.ids() if ids is None else [int(id) for id in ids]
-        return _core.export_meshes(self._folder, wanted, target, to, lod, force, jobs, progress)
+        with shown(progress, "export") as call:
+            return _core.export_meshes(
+                self._folder, wanted, target, to, lod, force, jobs, call
+            )
 
 
 def open(location: Path, *, cache: AnyCache | None = None) -> Meshes:
@@ -163,7 +167,7 @@ def write(
     force: bool = False,
     jobs: int = 0,
     memory: int = DEFAULT_MEMORY,
-    progress: Any = None,
+    progress: Progress | None = None,
 ) -> WriteSummary:
     """Makes a folder of meshes, of a mapping from ids, or of pairs of id and mesh as they come.
 
@@ -185,20 +189,21 @@ def write(
             checked = points(vertices, f"mesh {id}: vertices")
             yield int(id), checked, indices(faces, 3, len(checked), f"mesh {id}: faces")
 
-    return _core.write_meshes(
-        location,
-        rows(),
-        storage,
-        bits,
-        None if transform is None else list(transform),
-        count,
-        0,
-        register,
-        force,
-        jobs,
-        memory,
-        progress,
-    )
+    with shown(progress, "write") as call:
+        return _core.write_meshes(
+            location,
+            rows(),
+            storage,
+            bits,
+            None if transform is None else list(transform),
+            count,
+            0,
+            register,
+            force,
+            jobs,
+            memory,
+            call,
+        )
 
 
 def read_file(content: bytes, kind: Literal["ply", "obj", "stl"] = "ply") -> Mesh:

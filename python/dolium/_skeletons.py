@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import _core
 from ._cache import AnyCache
 from ._objects import DEFAULT_MEMORY, Ids, Path, indices, items_of, points
+from ._progress import Progress, shown
 from ._reports import WriteSummary
 
 __all__ = ["Skeleton", "Skeletons", "open", "parse_swc", "write"]
@@ -118,12 +119,15 @@ class Skeletons:
         *,
         force: bool = False,
         jobs: int = 0,
-        progress: Any = None,
+        progress: Progress | None = None,
     ) -> dict[str, Any]:
         """Writes files `ID.swc` into a folder, of all skeletons or of some. Those that are not
         there or damaged are listed in the result, and the others are written."""
         wanted = self.ids() if ids is None else [int(id) for id in ids]
-        return _core.export_skeletons(self._folder, wanted, target, force, jobs, progress)
+        with shown(progress, "export") as call:
+            return _core.export_skeletons(
+                self._folder, wanted, target, force, jobs, call
+            )
 
 
 def open(location: Path, *, cache: AnyCache | None = None) -> Skeletons:
@@ -161,7 +165,7 @@ def write(
     force: bool = False,
     jobs: int = 0,
     memory: int = DEFAULT_MEMORY,
-    progress: Any = None,
+    progress: Progress | None = None,
 ) -> WriteSummary:
     """Makes a folder of skeletons, of a mapping from ids, or of pairs of id and skeleton as they
     come.
@@ -207,21 +211,22 @@ def write(
             )
             pending = next(pairs, None)
 
-    return _core.write_skeletons(
-        location,
-        rows(),
-        described,
-        storage,
-        keep_types,
-        None if transform is None else list(transform),
-        count,
-        0,
-        register,
-        force,
-        jobs,
-        memory,
-        progress,
-    )
+    with shown(progress, "write") as call:
+        return _core.write_skeletons(
+            location,
+            rows(),
+            described,
+            storage,
+            keep_types,
+            None if transform is None else list(transform),
+            count,
+            0,
+            register,
+            force,
+            jobs,
+            memory,
+            call,
+        )
 
 
 def parse_swc(text: str) -> Skeleton:

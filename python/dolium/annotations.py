@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._plans import DEFAULT_MEMORY
-from ._progress import Progress
+from ._progress import Progress, shown
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-not-found,import-untyped]
@@ -234,7 +234,8 @@ class Writer:
         name; those that are left out are 0. `relationships` has, by name, a list of ids for each
         annotation. Without `ids` they are counted from 0.
         """
-        ends = None
+        ends: npt.NDArray[Any] | None = None
+        geometry: npt.NDArray[Any]
         if self._type == "polyline":
             shapes = [np.asarray(one, "<f4").reshape(-1, self._rank) for one in points]
             count = len(shapes)
@@ -287,7 +288,8 @@ class Writer:
 
     def finish(self, progress: Progress | None = None) -> dict[str, int]:
         """Writes all indexes, and lets the folder appear. Gives counts."""
-        return self._writer.finish(progress)
+        with shown(progress, "annotations") as call:
+            return self._writer.finish(call)
 
     def close(self) -> None:
         """Drops what is not finished."""

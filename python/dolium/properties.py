@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._progress import Progress
+from ._progress import Progress, shown
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-not-found,import-untyped]
@@ -67,13 +67,13 @@ def number(values: npt.ArrayLike, description: str = "") -> Property:
     """Numbers: as they are if a client shows their type, else as uint32, int32 or float32."""
     array = np.asarray(values)
     if array.dtype.name not in _NUMBERS:
-        for kind in (np.uint32, np.int32, np.float32):
-            limits = np.iinfo(kind) if kind is not np.float32 else None
-            if limits is None or (
-                np.all(array == np.floor(array)) and np.all((array >= limits.min) & (array <= limits.max))
+        for kind in (np.uint32, np.int32):
+            limits = np.iinfo(kind)
+            if np.all(array == np.floor(array)) and np.all(
+                (array >= limits.min) & (array <= limits.max)
             ):
-                array = array.astype(kind)
-                break
+                return Property("number", array.astype(kind), description)
+        array = array.astype(np.float32)
     return Property("number", array, description)
 
 
@@ -187,4 +187,5 @@ def make(
     volume: Path, *, scale: int = 0, jobs: int = 0, progress: Progress | None = None
 ) -> Properties:
     """Voxels, bounding box and centre of each label but 0, from one scale of a segmentation."""
-    return _parse(_core.measure_segments(volume, scale, jobs, progress))
+    with shown(progress, "segments") as call:
+        return _parse(_core.measure_segments(volume, scale, jobs, call))

@@ -33,7 +33,7 @@ def test_skeletons_become_those_of_the_volume(volume):
     assert {path.name for path in (volume / "skeletons").iterdir()} == {"info", "7", "2147483648"}
     with pytest.raises(FileExistsError):
         dolium.skeleton.make(volume)
-    assert dolium.verify(volume).good
+    assert dolium.verify(volume).ok
 
 
 def test_a_plan_runs_on_an_executor(volume, tmp_path):
