@@ -31,7 +31,7 @@ def volume(tmp_path_factory):
 @pytest.mark.parametrize("sharded", [False, True])
 def test_cloud_volume_reads_them(volume, tmp_path, sharded):
     dolium.skeleton.make(volume, sharded=sharded, cross_sections=True, force=True,
-                         memory=10_000_000)
+                         tick=300, memory=10_000_000)
     peer = cloudvolume.CloudVolume(f"file://{volume}", progress=False)
     skeleton = peer.skeleton.get(FORK)
     assert skeleton.vertices.dtype == np.float32
@@ -43,7 +43,7 @@ def test_cloud_volume_reads_them(volume, tmp_path, sharded):
     assert len(skeleton.components()) == 1
     # Within the object, in nanometres of the volume.
     voxels = np.floor(skeleton.vertices / RESOLUTION).astype(int) - OFFSET
-    stored = np.asarray(dolium.Volume.open(volume)[:])[..., 0]
+    stored = np.asarray(dolium.Volume.open(volume)[:])
     assert (stored[tuple(voxels.T)] == FORK).all()
     assert 60 < np.median(skeleton.radius) < 140
     assert 0.6 < np.median(skeleton.cross_sectional_area) / (np.pi * 100**2) < 1.5
