@@ -28,7 +28,7 @@ README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
 NOT_RUN = re.compile(r"<!-- not run: (.+) -->")
 SERVED = "<!-- run with a local server for the hosts -->"
 # How many blocks there are of each kind, so that none is lost without notice.
-SHELL, PYTHON, HOSTS, MARKED = 9, 4, 1, 4
+SHELL, PYTHON, HOSTS, MARKED = 10, 4, 1, 4
 
 
 @dataclasses.dataclass
@@ -117,6 +117,9 @@ def folder(tmp_path):
     make_volume(tmp_path / "labels", labels)
     program.run("convert", "--to", "dvid", tmp_path / "labels", folder / "export")
     shutil.copy(tmp_path / "labels" / "info", folder / "info.json")
+    neurons = np.zeros((256, 40, 40), "uint64", order="F")
+    neurons[4:252, 8:16, 8:16], neurons[4:252, 24:32, 24:32] = 17, 23
+    make_volume(folder / "neurons", neurons)
 
     for number in range(190, 200):
         sample = folder / "photos" / "images17" / f"image{number}"
@@ -179,6 +182,9 @@ def test_the_shell_blocks(folder, environment):
     assert (folder / "chunk.bin").read_bytes() == (folder / "chunks" / "4021").read_bytes()
     assert np.load(folder / "box.npy").shape == (256, 256, 64)
     assert np.load(folder / "block.npy").shape == (64, 64, 64)
+    assert (folder / "neuron.png").read_bytes().startswith(b"\x89PNG")
+    for name, ending in (("meshes", "glb"), ("plys", "ply"), ("skeletons", "swc")):
+        assert {path.name for path in (folder / name).iterdir()} == {f"17.{ending}", f"23.{ending}"}
     assert (folder / "before" / "images" / "0.png").exists()
 
 
