@@ -37,11 +37,12 @@ constexpr std::string_view kSquarePly =
 
 TEST(MeshFiles, AreReadAsTheyAreWritten) {
   for (const MeshFile kind : {MeshFile::kPly, MeshFile::kObj}) {
-    EXPECT_EQ(Must(ParseMeshFile(kind, Must(WriteMeshFile(kind, SmallBall())))), SmallBall())
+    EXPECT_EQ(Must(ParseMeshFile(kind, Must(WriteMeshFile(kind, SmallBall())))),
+              SmallBall())
         << ToString(kind);
   }
-  const Mesh soup =
-      Must(ParseMeshFile(MeshFile::kStl, Must(WriteMeshFile(MeshFile::kStl, SmallBall()))));
+  const Mesh soup = Must(
+      ParseMeshFile(MeshFile::kStl, Must(WriteMeshFile(MeshFile::kStl, SmallBall()))));
   EXPECT_EQ(Corners(soup), Corners(SmallBall()));
   EXPECT_EQ(soup.vertices.size(), SmallBall().vertices.size());
   EXPECT_EQ(ParseMeshFileKind("stl"), MeshFile::kStl);
