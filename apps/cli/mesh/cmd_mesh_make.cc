@@ -11,6 +11,7 @@
 
 #include "cli/context.h"
 #include "cli/findings.h"
+#include "cli/objects/object_arguments.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "cli/volume/export_arguments.h"
@@ -22,7 +23,6 @@
 namespace dolium::cli {
 namespace {
 
-constexpr uint64_t kSegmentsLimit = uint64_t{1} << 32;
 constexpr uint64_t kDefaultMemory = uint64_t{1} << 30;
 
 Result<std::optional<double>> ErrorOption(const Arguments& arguments) {
@@ -58,10 +58,7 @@ Result<mesh::MeshMakeRequest> MakeMeshRequest(const Context& context) {
   request.bits = static_cast<unsigned>(std::min<uint64_t>(
       arguments.Number("bits", request.bits), std::numeric_limits<unsigned>::max()));
   request.min_voxels = arguments.Number("min-voxels", 0);
-  if (const auto file = arguments.Get("segments")) {
-    DOLIUM_TRY(const Bytes text, context.ReadFile(*file, kSegmentsLimit));
-    DOLIUM_TRY(request.segments, mesh::ParseSegments(AsText(text)).Within(*file));
-  }
+  DOLIUM_TRY(request.segments, IdsOf(context, 0, 0));
   request.open = arguments.Has("open");
   request.sharded = arguments.Has("sharded");
   request.force = arguments.Has("force");

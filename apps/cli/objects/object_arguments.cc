@@ -8,7 +8,7 @@
 namespace dolium::cli {
 namespace {
 
-constexpr uint64_t kMaxIdsFile = uint64_t{1} << 30;
+constexpr uint64_t kMaxIdsFile = uint64_t{1} << 32;
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 
 #include "cli/context.h"
 #include "cli/findings.h"
+#include "cli/objects/object_arguments.h"
 #include "cli/terminal/size.h"
 #include "cli/verbs.h"
 #include "cli/volume/export_arguments.h"
@@ -20,7 +21,6 @@
 namespace dolium::cli {
 namespace {
 
-constexpr uint64_t kLabelListLimit = uint64_t{1} << 32;
 constexpr uint64_t kTracingMemory = uint64_t{2} << 30;
 
 // Leaves `number` as it is if the option is not given.
@@ -57,10 +57,7 @@ Result<skeleton::SkeletonMakeRequest> SkeletonRequestOf(const Context& context) 
   DOLIUM_TRY_VOID(NumberOption(arguments, "tick", request.tick));
   request.cross_sections = arguments.Has("cross-sections");
   request.min_voxels = arguments.Number("min-voxels", request.min_voxels);
-  if (const auto file = arguments.Get("segments")) {
-    DOLIUM_TRY(const Bytes text, context.ReadFile(*file, kLabelListLimit));
-    DOLIUM_TRY(request.segments, skeleton::ParseLabelList(AsText(text)).Within(*file));
-  }
+  DOLIUM_TRY(request.segments, IdsOf(context, 0, 0));
   request.sharded = arguments.Has("sharded");
   request.force = arguments.Has("force");
   return request;

@@ -1,7 +1,6 @@
 #include "dolium/ops/mesh/mesh_make.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -252,25 +251,6 @@ Result<JobReport> MakeMeshes(const MeshMakeRequest& request, const RunOptions& o
         return BeginMeshMake(asked, options, visitor);
       },
       options);
-}
-
-Result<std::vector<uint64_t>> ParseSegments(std::string_view text) {
-  constexpr std::string_view kBetween = " \t\r\n,;";
-  std::vector<uint64_t> segments;
-  for (size_t at = 0;;) {
-    at = text.find_first_not_of(kBetween, at);
-    if (at == std::string_view::npos) return segments;
-    const size_t end = std::min(text.find_first_of(kBetween, at), text.size());
-    const std::string_view word = text.substr(at, end - at);
-    uint64_t id = 0;
-    const auto [stop, error] =
-        std::from_chars(word.data(), word.data() + word.size(), id);
-    if (error != std::errc() || stop != word.data() + word.size()) {
-      return InvalidArgument(fmt::format("\"{}\" is no id of a label", word));
-    }
-    segments.push_back(id);
-    at = end;
-  }
 }
 
 }  // namespace dolium::mesh

@@ -73,8 +73,4 @@ Result<Plan> PlanMeshMake(const MeshMakeRequest& request, const RunOptions& opti
 Result<JobReport> MakeMeshes(const MeshMakeRequest& request, const RunOptions& options,
                              const ChoiceVisitor& visitor = {});
 
-// The ids of a text: numbers between spaces, commas or ends of lines. kInvalidArgument if
-// something is none.
-Result<std::vector<uint64_t>> ParseSegments(std::string_view text);
-
 }  // namespace dolium::mesh

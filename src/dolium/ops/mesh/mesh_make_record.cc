@@ -9,6 +9,7 @@
 #include "dolium/domain/mesh/making/cell_file.h"
 #include "dolium/domain/mesh/making/label_cells.h"
 #include "dolium/domain/mesh/multires_manifest.h"
+#include "dolium/domain/volume/chunk_wrapper.h"
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/mesh/mesh_make_job.h"
@@ -27,11 +28,7 @@ bool IsNumber(std::string_view text) {
 // Of what dolium and others write into a folder of meshes.
 bool IsMeshFile(std::string_view name) {
   if (name == "info") return true;
-  for (const std::string_view ending : {".gz", ".br", ".zst"}) {
-    if (!name.ends_with(ending)) continue;
-    name.remove_suffix(ending.size());
-    break;
-  }
+  name.remove_suffix(volume::FormOf(name).suffix.size());
   if (name.ends_with(".shard")) {
     return name.find_first_not_of("0123456789abcdef") == name.size() - 6;
   }

@@ -285,14 +285,5 @@ TEST_F(MeshMakeTest, RefusesNumbersOutOfRange) {
               HasSubstr("no scale 2; the volume has 2"));
 }
 
-TEST(ParseSegments, TakesNumbersBetweenSpacesCommasAndLines) {
-  EXPECT_THAT(Must(ParseSegments("5, 7\n18446744073709551615\r\n\t3")),
-              ElementsAre(5, 7, 18446744073709551615U, 3));
-  EXPECT_THAT(Must(ParseSegments("")), ElementsAre());
-  const auto bad = ParseSegments("5 x7");
-  ASSERT_FALSE(bad);
-  EXPECT_THAT(bad.error().message, HasSubstr("\"x7\" is no id of a label"));
-}
-
 }  // namespace
 }  // namespace dolium::mesh

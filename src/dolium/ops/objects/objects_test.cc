@@ -21,6 +21,7 @@
 #include "dolium/domain/volume/chunk_wrapper.h"
 #include "dolium/formats/builtin.h"
 #include "dolium/ops/convert.h"
+#include "dolium/ops/objects/object_export.h"
 #include "dolium/ops/source/capabilities.h"
 #include "dolium/ops/source/object_folder.h"
 #include "dolium/ops/source/source.h"
@@ -345,6 +346,18 @@ TEST_F(ObjectFolders, OfOtherThingsHaveNoUnshardedStorage) {
   const auto copied = Copy("lines", "out", "unsharded");
   ASSERT_FALSE(copied);
   EXPECT_THAT(copied.error().message, HasSubstr("only meshes and skeletons"));
+}
+
+TEST(ParseIds, TakesNumbersBetweenSpacesCommasAndLines) {
+  EXPECT_THAT(Must(ParseIds("5, 7\n18446744073709551615\r\n\t3 # a comment")),
+              ElementsAre(5, 7, 18446744073709551615U, 3));
+  EXPECT_THAT(Must(ParseIds("")), ElementsAre());
+  for (const std::string word : {"x7", "2x"}) {
+    const auto bad = ParseIds("5 1\n4 " + word + " 3");
+    ASSERT_FALSE(bad);
+    EXPECT_EQ(bad.error().message,
+              "line 2: found \"" + word + "\", expected a segment id");
+  }
 }
 
 }  // namespace

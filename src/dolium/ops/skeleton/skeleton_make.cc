@@ -1,11 +1,9 @@
 #include "dolium/ops/skeleton/skeleton_make.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <span>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -237,26 +235,6 @@ Result<JobReport> MakeSkeletonsOf(const SkeletonMakeRequest& request,
         return BeginSkeletonMake(asked, options, visitor);
       },
       options);
-}
-
-Result<std::vector<uint64_t>> ParseLabelList(std::string_view text) {
-  std::vector<uint64_t> labels;
-  const auto is_between = [](char letter) {
-    return std::string_view(" ,\t\r\n").find(letter) != std::string_view::npos;
-  };
-  while (true) {
-    while (!text.empty() && is_between(text.front())) text.remove_prefix(1);
-    if (text.empty()) return labels;
-    uint64_t label = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, problem] = std::from_chars(text.data(), end, label);
-    if (problem != std::errc() || (rest != end && !is_between(*rest))) {
-      const auto word = text.substr(0, text.find_first_of(" ,\t\r\n"));
-      return InvalidArgument(fmt::format("\"{}\" is not the id of a label", word));
-    }
-    labels.push_back(label);
-    text.remove_prefix(static_cast<size_t>(rest - text.data()));
-  }
 }
 
 }  // namespace dolium::skeleton

@@ -71,8 +71,4 @@ Result<JobReport> MakeSkeletonsOf(const SkeletonMakeRequest& request,
                                   const RunOptions& options,
                                   const SkeletonChoiceVisitor& visitor = {});
 
-// The ids of a text: numbers between spaces, commas or ends of lines. kInvalidArgument if
-// something else is there.
-Result<std::vector<uint64_t>> ParseLabelList(std::string_view text);
-
 }  // namespace dolium::skeleton

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dolium/domain/skeleton/making/label_components.h"
+#include "dolium/domain/volume/chunk_wrapper.h"
 #include "dolium/ops/job/job_json.h"
 #include "dolium/ops/job/target_folder.h"
 #include "dolium/ops/skeleton/skeleton_make_job.h"
@@ -23,9 +24,7 @@ using nlohmann::json;
 constexpr unsigned kMostSkeletonGroups = 20;
 
 bool IsSkeletonFile(std::string_view name) {
-  for (const std::string_view ending : {".gz", ".br", ".zst"}) {
-    if (name.ends_with(ending)) name.remove_suffix(ending.size());
-  }
+  name.remove_suffix(volume::FormOf(name).suffix.size());
   if (name == "info") return true;
   std::string_view digits = "0123456789";
   if (name.ends_with(".shard")) {

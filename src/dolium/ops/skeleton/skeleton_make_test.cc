@@ -153,7 +153,7 @@ TEST_F(SkeletonMakeTest, MakesTheSameInShardsAndFromBlocksOfOtherSizes) {
 TEST_F(SkeletonMakeTest, TakesTheLabelsThatAreListed) {
   MakeVolume();
   SkeletonMakeRequest request = RequestFor("some");
-  request.segments = Must(ParseLabelList("3, 9\n9 12"));
+  request.segments = {3, 9, 9, 12};
   request.min_voxels = 0;
   request.dust = 0;
   Must(MakeSkeletonsOf(request, {}));
@@ -235,14 +235,6 @@ TEST_F(SkeletonMakeTest, ChoosesBlocksByMemory) {
   SkeletonMakeChoice choice;
   Must(PlanSkeletonMake(request, options, [&](const auto& made) { choice = made; }));
   EXPECT_EQ(choice.block, (volume::Vec3{64, 64, 64}));
-}
-
-TEST(ParseLabelList, SaysWhatIsNoId) {
-  EXPECT_THAT(Must(ParseLabelList(" 1,2\n18446744073709551615 ")),
-              ElementsAre(1, 2, ~uint64_t{0}));
-  const auto labels = ParseLabelList("1 2x 3");
-  ASSERT_FALSE(labels);
-  EXPECT_EQ(labels.error().message, "\"2x\" is not the id of a label");
 }
 
 }  // namespace
